@@ -3,16 +3,17 @@ package main
 // secretMutants break what hides passphrases and seeds from a reader of the database.
 var secretMutants = []mutant{
 	{
-		file:  "store/sqlitestore/devicecode.go",
-		old:   `set code_hash = null where id = ? and code_hash = ?`,
-		new:   `set code_hash = code_hash where id = ? and code_hash = ?`,
+		file:  "store/tables/users.go",
+		old:   `set code_hash = null where id = $1 and code_hash = $2`,
+		new:   `set code_hash = code_hash where id = $1 and code_hash = $2`,
 		tests: "-run=Store ./store/sqlitestore",
 		harm:  "a device code signs in twice: a later reader of the link takes the guest over",
 	},
 	{
-		file:  "store/sqlitestore/revoke.go",
-		old:   `excluded.not_before), code_hash = null`,
-		new:   `excluded.not_before)`,
+		file: "store/tables/users.go",
+		old: `do update set code_hash = null,
+				not_before`,
+		new:   `do update set not_before`,
 		tests: "-run=Store ./store/sqlitestore",
 		harm:  "a guest that was signed out everywhere is taken over with a device code",
 	},
@@ -123,7 +124,7 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "store/sqlitestore/settle.go",
-		old:   `err != nil || n == 0 {`,
+		old:   `n == 0 {`,
 		new:   `err != nil || n < 0 {`,
 		tests: "-run=^TestLedger$ ./store/sqlitestore",
 		harm:  "a repeated claim is credited once more",
@@ -144,7 +145,7 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file: "store/sqlitestore/commit.go",
-		old: `		if _, err := w.exec("rollback to job"); err != nil {
+		old: `		if _, err := w.Exec("rollback to job"); err != nil {
 			return err
 		}
 `,
@@ -153,9 +154,9 @@ var sqliteMutants = []mutant{
 		harm:  "a refused request is committed as far as it came",
 	},
 	{
-		file:  "store/sqlitestore/requests.go",
-		old:   `if !w.keys.SameRequest(stored, hash) {`,
-		new:   `if false && !w.keys.SameRequest(stored, hash) {`,
+		file:  "store/tables/requests.go",
+		old:   `if !q.Keys().SameRequest(stored, hash) {`,
+		new:   `if false && !q.Keys().SameRequest(stored, hash) {`,
 		tests: "-run=^TestLedger$|^TestStore$ ./store/sqlitestore",
 		harm:  "a key that is reused for another request is answered with the first one's result",
 	},
@@ -266,10 +267,10 @@ var postgresMutants = []mutant{
 	{
 		file: "store/pgstore/append_write.go",
 		old: `	case inserted < int64(len(l.rooms)):
-		return errRetry
+		return tables.ErrRetry
 	}`,
 		new: `	case inserted < 0:
-		return errRetry
+		return tables.ErrRetry
 	}`,
 		tests: "-run=InstancesAppend|RepeatedKeys ./store/pgstore",
 		harm:  "a text that is sent twice at once through two instances appears twice",
@@ -284,7 +285,7 @@ var postgresMutants = []mutant{
 	{
 		file: "store/pgstore/leave.go",
 		old: `	if !now.In || now.Role != role {
-		return "", errRetry
+		return "", tables.ErrRetry
 	}
 `,
 		new:   `	_ = now.In` + "\n",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -17,8 +16,8 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/chain"
-	"hongbao/store/cursor"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
@@ -29,24 +28,24 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 		return err
 	})
 	if err != nil || drawn {
-		return acc, outcome("read account", err)
+		return acc, tables.Outcome("read account", err)
 	}
 	err = s.tx(ctx, func(w *writer) error {
 		acc, err = w.account(user)
 		return err
 	})
-	return acc, outcome("open account", err)
+	return acc, tables.Outcome("open account", err)
 }
 
 // readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
 func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
 	var stored []byte
-	if _, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
+	if _, err = q.Row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = $1`,
 		[]any{user}, &acc.Balance, &acc.Version, &stored); err != nil {
 		return redpacket.Account{}, false, err
 	}
-	seed, drawn, err := q.secrets().NextSeed(user, stored)
+	seed, drawn, err := q.Keys().NextSeed(user, stored)
 	if drawn {
 		acc.NextCommitment = redpacket.Commitment(seed)
 	}
@@ -100,7 +99,7 @@ const readAccounts = `select id, coalesce(w.balance, 0), coalesce(w.version, 0),
 func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
 	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
 		*all = make(map[string]redpacket.Account, len(users))
-		return scanAccounts(rs, w.keys, *all)
+		return each(rs, scanAccount(w.keys, *all))
 	})
 }
 
@@ -109,33 +108,28 @@ func readAccountsInto(q querier, all map[string]redpacket.Account, users []strin
 	if len(users) == 0 {
 		return nil
 	}
-	rs, err := q.query(readAccounts, users)
-	if err != nil {
-		return err
-	}
-	if err := scanAccounts(rs, q.secrets(), all); err != nil {
+	if err := q.Each(scanAccount(q.Keys(), all), readAccounts, users); err != nil {
 		return err
 	}
 	for _, user := range users {
 		if all[user].NextCommitment == "" { // no seed, because the database was restored to an older state
-			return errRetry
+			return tables.ErrRetry
 		}
 	}
 	return nil
 }
 
-// scanAccounts reads user, balance, version and seed of each row. The destinations in first take the columns before
-// them. An account without a seed gets no commitment.
-func scanAccounts(rs pgx.Rows, keys *secret.Keys, all map[string]redpacket.Account, first ...any) error {
-	defer rs.Close()
+// scanAccount returns a function that scans user, balance, version and seed of a row into the map. The destinations in first take the columns
+// before them. An account without a seed gets no commitment.
+func scanAccount(keys *secret.Keys, all map[string]redpacket.Account, first ...any) func(tables.Row) error {
 	var (
 		user   string
 		acc    redpacket.Account
 		stored pgtype.DriverBytes // not copied: valid until the next row
 	)
 	into := slices.Concat(first, []any{&user, &acc.Balance, &acc.Version, &stored})
-	for rs.Next() {
-		if err := rs.Scan(into...); err != nil {
+	return func(row tables.Row) error {
+		if err := row.Scan(into...); err != nil {
 			return err
 		}
 		seed, drawn, err := keys.NextSeed(user, stored)
@@ -147,8 +141,8 @@ func scanAccounts(rs pgx.Rows, keys *secret.Keys, all map[string]redpacket.Accou
 			acc.NextCommitment = redpacket.Commitment(seed)
 		}
 		all[user] = acc
+		return nil
 	}
-	return rs.Err()
 }
 
 // seeded caches which users have a seed. A user loses the seed only when a new epoch begins: then ForgetCached clears the
@@ -208,7 +202,7 @@ func queueDebit(b *pgx.Batch, user string, amount redpacket.Money, sends int) *p
 
 // debitRefusal returns why a debit of a wallet has found no row.
 func (w *writer) debitRefusal(user string) error {
-	frozen, err := w.row(`select 1 from wallets where user_id = $1 and frozen_at <> 0`, []any{user}, new(int))
+	frozen, err := w.Row(`select 1 from wallets where user_id = $1 and frozen_at <> 0`, []any{user}, new(int))
 	switch {
 	case err != nil:
 		return err
@@ -233,7 +227,7 @@ func (s *Store) Adjust(ctx context.Context, a redpacket.Adjustment) (acc redpack
 		return err
 	})
 	if err != nil {
-		return redpacket.Account{}, false, outcome("adjust", err)
+		return redpacket.Account{}, false, tables.Outcome("adjust", err)
 	}
 	return acc, dup, nil
 }
@@ -243,7 +237,7 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		hash []byte
 		id   string
 	)
-	used, err := w.row(`select hash, id from transfers where key = $1`, []any{a.Key}, &hash, &id)
+	used, err := w.Row(`select hash, id from transfers where key = $1`, []any{a.Key}, &hash, &id)
 	switch {
 	case err != nil:
 		return redpacket.Account{}, false, err
@@ -298,7 +292,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 		return redpacket.Account{}, err
 	}
 	if recorded == 0 { // another transaction has inserted the key meanwhile
-		return redpacket.Account{}, errRetry
+		return redpacket.Account{}, tables.ErrRetry
 	}
 	var (
 		changed     int64
@@ -332,11 +326,11 @@ func queueCirculation(b *pgx.Batch, change redpacket.Money, amount *redpacket.Mo
 // RecountCirculation computes the money in circulation from all transfers. It is needed after instances of an older
 // version, which does not count it, have made credits or debits.
 func (s *Store) RecountCirculation(ctx context.Context) error {
-	return outcome("recount circulation", s.tx(ctx, func(w *writer) error {
-		if _, err := w.exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
+	return tables.Outcome("recount circulation", s.tx(ctx, func(w *writer) error {
+		if _, err := w.Exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
 			return err
 		}
-		_, err := w.exec(`update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
+		_, err := w.Exec(`update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
 			9223372036854775807)::bigint from transfers where key is not null)`)
 		return err
 	}))
@@ -392,35 +386,4 @@ func (m transfer) leaf() chain.Hash {
 		Key: key, Request: m.hash, Note: m.note,
 		Actor: m.actor, RequestID: m.requestID, Reason: m.reason,
 	}.Leaf()
-}
-
-// Transfers implements redpacket.Ledger.
-func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
-	at, id := int64(math.MaxInt64), ""
-	if next != "" {
-		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
-			return nil, "", err
-		}
-	}
-	err = s.withReader(ctx, func(r reader) error {
-		all, err = rows(r, scanTransfer,
-			`select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
-			from transfers where user_id = $1 and (at, id) < ($2, $3) order by at desc, id desc limit $4`,
-			user, at, id, limit+1)
-		return err
-	})
-	if err != nil {
-		return nil, "", outcome("list transfers", err)
-	}
-	if len(all) > limit {
-		all = all[:limit]
-		last := all[limit-1]
-		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
-	}
-	return all, more, nil
-}
-
-func scanTransfer(rs pgx.Rows) (t redpacket.Transfer, err error) {
-	err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note)
-	return t, err
 }

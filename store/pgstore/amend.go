@@ -2,19 +2,18 @@ package pgstore
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // Amend implements chat.Store.
 func (s *Store) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended, err error) {
 	done, err := s.roomLocks.lock(ctx, a.Room)
 	if err != nil {
-		return chat.Amended{}, unavailable("amend entry", err)
+		return chat.Amended{}, tables.Unavailable("amend entry", err)
 	}
 	defer done()
 	var before chat.Amended // result of the previous run of the transaction, which may have been committed
@@ -25,7 +24,7 @@ func (s *Store) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended,
 		return err
 	})
 	if err != nil {
-		return chat.Amended{}, outcome("amend entry", err)
+		return chat.Amended{}, tables.Outcome("amend entry", err)
 	}
 	return made, nil
 }
@@ -66,7 +65,7 @@ func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing
 	)
 	queueReadStanding(&b, a.Room, a.By.ID, " for update", &standings)
 	queueReadRoom(&b, a.Room, " for update", &rooms)
-	b.Queue(`select `+entryColumns+`, fold, exists (
+	b.Queue(`select `+tables.EntryColumns+`, fold, exists (
 			select 1 from reactions where room_id = $1 and seq = $2 and emoji = $3 and user_id = $4)
 		from entries where room_id = $1 and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID).Query(func(rs pgx.Rows) (err error) {
 		subject, err = scanSubject(rs)
@@ -93,24 +92,11 @@ func scanSubject(rs pgx.Rows) (*chat.Subject, error) {
 		return nil, rs.Err()
 	}
 	var s chat.Subject
-	var fold storedFold
-	if err := rs.Scan(append(entryInto(&s.Entry), &fold, &s.Reacted)...); err != nil {
+	var fold tables.StoredFold
+	if err := rs.Scan(append(tables.EntryInto(&s.Entry), &fold, &s.Reacted)...); err != nil {
 		return nil, err
 	}
 	var err error
-	s.Fold, err = fold.fold()
+	s.Fold, err = fold.Fold()
 	return &s, err
-}
-
-// storedFold is the column fold: the state of an amended text in JSON, or "" for a text that was never amended.
-type storedFold string
-
-func (s storedFold) fold() (f chat.Fold, err error) {
-	if s == "" {
-		return chat.Fold{}, nil
-	}
-	if err := json.Unmarshal([]byte(s), &f); err != nil {
-		return chat.Fold{}, fmt.Errorf("parse stored fold: %w", err)
-	}
-	return f, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // appendJob is one call of Append. The committer of entries fills in the result.
@@ -25,7 +26,7 @@ func (s *Store) Append(ctx context.Context, d chat.Draft) (chat.Entry, bool, err
 		err = j.err
 	}
 	if err != nil {
-		return chat.Entry{}, false, outcome("append entry", err)
+		return chat.Entry{}, false, tables.Outcome("append entry", err)
 	}
 	return j.entry, j.dup, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 type (
@@ -48,7 +49,7 @@ func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
 		from unnest($1::text[], $2::text[]) as asked (user_id, key)
 		join requests r on r.user_id = asked.user_id and r.key = asked.key
 		left join entries e on e.room_id = r.room_id and e.seq = r.seq`, users, keys).Query(k.scanRequests)
-	b.Queue(`select m.room_id, m.user_id, `+standingColumns+` from members m
+	b.Queue(`select m.room_id, m.user_id, `+tables.StandingColumns+` from members m
 		join (select distinct room_id, user_id from unnest($1::text[], $2::text[]) as asked (room_id, user_id)) asked
 			on asked.room_id = m.room_id and asked.user_id = m.user_id
 		order by m.room_id, m.user_id for update of m`, rooms, users).Query(k.scanStandings)
@@ -69,7 +70,7 @@ func (w *writer) readPublicRooms(k *appendState, jobs []*appendJob) error {
 	if strangersRooms == nil {
 		return nil
 	}
-	public, err := rows(w, scanText, `select id from rooms where id = any($1) and kind = 'public' and deleted_at = 0`, strangersRooms)
+	public, err := tables.List(w, tables.ScanText, `select id from rooms where id = any($1) and kind = 'public' and deleted_at = 0`, strangersRooms)
 	k.public = make(map[string]bool, len(public))
 	for _, room := range public {
 		k.public[room] = true
@@ -81,7 +82,7 @@ func (k *appendState) scanRequests(rs pgx.Rows) error {
 	for rs.Next() {
 		var key userKey
 		var req usedKey
-		if err := rs.Scan(append([]any{&key.user, &key.key, &req.hash}, entryInto(&req.entry)...)...); err != nil {
+		if err := rs.Scan(append([]any{&key.user, &key.key, &req.hash}, tables.EntryInto(&req.entry)...)...); err != nil {
 			return err
 		}
 		k.requests[key] = req
@@ -92,11 +93,11 @@ func (k *appendState) scanRequests(rs pgx.Rows) error {
 func (k *appendState) scanStandings(rs pgx.Rows) error {
 	for rs.Next() {
 		var at roomUser
-		var st storedStanding
-		if err := rs.Scan(append([]any{&at.room, &at.user}, st.into()...)...); err != nil {
+		var st tables.StoredStanding
+		if err := rs.Scan(append([]any{&at.room, &at.user}, st.Into()...)...); err != nil {
 			return err
 		}
-		k.standings[at] = st.standing()
+		k.standings[at] = st.Standing()
 	}
 	return rs.Err()
 }

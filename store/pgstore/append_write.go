@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs. It writes them with one
@@ -42,7 +43,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 		}
 		c.count(d.Kind)
 		j.entry = chat.Entry{
-			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
+			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: tables.Millis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)
@@ -156,10 +157,10 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 			}
 			return rs.Err()
 		})
-	b.Queue(`insert into entries (`+entryColumns+`, content_no, name_seal, text_seal, link)
-		select `+entryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
+		select `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
 			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
-			$12::bytea[], $13::bytea[]) as l (`+entryColumns+`, content_no, name_seal, text_seal)`,
+			$12::bytea[], $13::bytea[]) as l (`+tables.EntryColumns+`, content_no, name_seal, text_seal)`,
 		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
 		l.nameSeals, l.textSeals, link)
 	l.queueMentions(b)
@@ -171,7 +172,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	case err != nil:
 		return err
 	case inserted < int64(len(l.rooms)):
-		return errRetry
+		return tables.ErrRetry
 	}
 	for i, room := range l.rooms {
 		w.refs.Entry(room, l.seqs[i], chat.EntryKind(l.kinds[i]))

@@ -7,8 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
-	"hongbao/store/chain"
-	"hongbao/store/scope"
+	"hongbao/store/audit"
 	"hongbao/store/storetest"
 )
 
@@ -104,12 +103,12 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQue
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
 	}
-	if r := (reader{ctx: t.Context(), conn: conn}); relink {
-		must(simple(t.Context(), conn, storetest.Relink(t, bytea, stream(r, "links", scope.Whole.Replace(linkRows), scanLink),
-			stream(r, "entries", entryRows, scanRow[chain.StoredEntry]), stream(r, "packets", packetRows, scanRow[chain.StoredPacket]),
-			stream(r, "claims", claimRows, scanRow[chain.StoredClaim]), stream(r, "transfers", transferRows, scanRow[chain.StoredTransfer]))))
+	r := snapshotReader{reader{ctx: t.Context(), conn: conn}}
+	if relink {
+		links, rows := audit.Chained(r, auditDialect)
+		must(simple(t.Context(), conn, storetest.Relink(t, bytea, links, rows)))
 	}
-	a, err := audit(reader{ctx: t.Context(), conn: conn}, q)
+	a, err := audit.Run(r, auditDialect, &q)
 	must(err)
 	return a.Differences, true
 }

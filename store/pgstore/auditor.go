@@ -9,6 +9,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Auditor audits a database with one connection and writes nothing, not even the schema. A role that may only select is
@@ -27,7 +28,7 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, unavailable("connect to HONGBAO_DATABASE_URL", err)
+		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	a := &Auditor{conn}
 	if err := errors.Join(prepareConn(ctx, conn, log), a.checkSchema(ctx)); err != nil {
@@ -47,14 +48,11 @@ func (a *Auditor) checkSchema(ctx context.Context) error {
 
 // Audit checks all books in one read-only transaction. See redpacket.Ledger.
 func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (found redpacket.Audit, err error) {
-	if q == nil {
-		q = &redpacket.AuditQuery{}
-	}
 	err = longSnapshot(ctx, a.conn, func(r reader) error {
-		found, err = auditAs(r, commandAudit, *q)
+		found, err = auditAs(r, commandAudit, q)
 		return err
 	})
-	return found, outcome("audit", err)
+	return found, tables.Outcome("audit", err)
 }
 
 // Close closes the connection.

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // ChainRows adds all rows that have no link yet to a chain: a version without chains has written them. Each step is a
@@ -13,19 +14,19 @@ import (
 //
 // Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
 func (s *Store) ChainRows(ctx context.Context) (int, error) {
-	n, err := chain.AddRows(chain.Tables(packetRows), func(t chain.Table, args []any) (added []chain.Stored, err error) {
+	n, err := chain.AddRows(chain.Tables(chain.PacketRows(auditDialect.Shares, auditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
 		err = s.tx(ctx, func(w *writer) (err error) {
 			added, err = w.chainRows(t, args)
 			return err
 		})
 		return added, err
 	})
-	return n, outcome("chain rows", err)
+	return n, tables.Outcome("chain rows", err)
 }
 
 // chainRows adds the next rows of a table to the chain of this transaction.
 func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
-	found, err := rows(w, func(rs pgx.Rows) (chain.Stored, error) {
+	found, err := tables.List(w, func(rs tables.Row) (chain.Stored, error) {
 		stored := t.New()
 		return stored, rs.Scan(stored.Into()...)
 	}, t.Read+t.Lock, args...)

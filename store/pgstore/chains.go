@@ -15,6 +15,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // chains holds the hash chains that this store writes. Each transaction that adds chained rows takes a chain, adds one
@@ -82,9 +83,9 @@ func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
 // After a restore, a store that was cut off may still hold the same chain. Because of the added link, its next transaction
 // fails (prevMissing).
 func (w *writer) openChain(l *link) error {
-	found, err := w.row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
+	found, err := w.Row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
 	if err == nil && !found {
-		_, err = w.row(newChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
+		_, err = w.Row(newChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
 	}
 	return err
 }
@@ -249,15 +250,15 @@ func chainFailed(err error) bool {
 }
 
 // explainMissing returns what an error means for which prevMissing is true. If Postgres has the link that this store added
-// last, a commit with an unknown outcome has added another one after it. The result is then errRetry, and the next run uses
+// last, a commit with an unknown outcome has added another one after it. The result is then tables.ErrRetry, and the next run uses
 // another chain. Otherwise the result is errTailLost. The transaction must have been rolled back before.
 func (w *writer) explainMissing(err error) error {
-	found, readErr := w.row(`select 1 from links where chain = $1 and id = $2`, []any{w.link.chain.number, w.link.chain.last}, new(int))
+	found, readErr := w.Row(`select 1 from links where chain = $1 and id = $2`, []any{w.link.chain.number, w.link.chain.last}, new(int))
 	switch {
 	case readErr != nil:
 		return readErr
 	case found:
-		return fmt.Errorf("%w: chain %d has a link that this store does not know", errRetry, w.link.chain.number)
+		return fmt.Errorf("%w: chain %d has a link that this store does not know", tables.ErrRetry, w.link.chain.number)
 	}
 	return fmt.Errorf("%w: link %d of chain %d is missing: %s", errTailLost, w.link.chain.last, w.link.chain.number, err.Error())
 }
@@ -272,9 +273,9 @@ func hostname() string {
 // Heads implements redpacket.Ledger.
 func (s *Store) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
 	err = s.withReader(ctx, func(r reader) error {
-		heads, err = rows(r, scanHead, `select c.id, l.id, l.hash from chains c
+		heads, err = tables.List(r, scanHead, `select c.id, l.id, l.hash from chains c
 			cross join lateral (select id, hash from links where chain = c.id order by id desc limit 1) l order by c.id`)
 		return err
 	})
-	return heads, outcome("read heads", err)
+	return heads, tables.Outcome("read heads", err)
 }

@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // Change implements chat.Store.
 func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, err error) {
 	done, err := s.roomLocks.lock(ctx, c.Room)
 	if err != nil {
-		return chat.Changed{}, unavailable("change room", err)
+		return chat.Changed{}, tables.Unavailable("change room", err)
 	}
 	defer done()
 	if c.Kind == chat.DeleteRoom {
 		ctx = context.WithoutCancel(ctx) // a deletion takes many steps, and must not stop halfway when the caller's context ends
 		if err := s.emptyRoom(ctx, c); err != nil {
-			return chat.Changed{}, outcome("empty room", err)
+			return chat.Changed{}, tables.Outcome("empty room", err)
 		}
 	}
 	var before chat.Changed // result of the previous run of the transaction, which may have been committed
@@ -27,7 +28,7 @@ func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, e
 		return err
 	})
 	if err != nil {
-		return chat.Changed{}, outcome("change room", err)
+		return chat.Changed{}, tables.Outcome("change room", err)
 	}
 	return made, nil
 }

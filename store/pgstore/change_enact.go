@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
@@ -43,7 +44,9 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 	}
 	w.refs.Members(eventlog.MemberJoined, c.Room, made.Entered...)
 	w.refs.Members(eventlog.MemberLeft, c.Room, made.Exited...)
-	queueUseInviteLink(&b, c, r)
+	for _, st := range tables.UseLink(c, r) {
+		b.Queue(st.Text, st.Args...)
+	}
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}
@@ -67,9 +70,9 @@ func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, 
 		reasons              []string
 	)
 	for _, p := range stand {
-		state, until := stateKicked, int64(0)
+		state, until := tables.StateKicked, int64(0)
 		if p.Standing.In {
-			state = stateIn
+			state = tables.StateIn
 		}
 		if !p.Standing.MutedUntil.IsZero() {
 			until = p.Standing.MutedUntil.UnixMilli()

@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was such a
@@ -27,7 +28,7 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 			Query(eachCount(func(user string, n int) { rooms[user] = n }))
 	}
 	if c.Kind == chat.Invite {
-		b.Queue(`select id, 0 `+refusing, c.By.ID, c.Users).Query(eachCount(func(user string, _ int) { refuse[user] = true }))
+		b.Queue(`select id, 0 `+tables.Refusing(w), c.By.ID, c.Users).Query(eachCount(func(user string, _ int) { refuse[user] = true }))
 	}
 	if c.Kind == chat.DeleteRoom && lock != "" {
 		b.Queue(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone'
@@ -36,17 +37,17 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 	queueReadStandings(&b, standings, c.Room, append([]string{c.By.ID}, c.Users...), lock)
 	queueReadRoom(&b, c.Room, lock, &found)
 	if c.Kind == chat.JoinLink { // under the room's lock, which each change of the creator's standing and each use of the link takes
-		b.Queue(inviteLinkQuery, c.Room, c.Link).Query(func(rs pgx.Rows) error {
-			links, err := collect(rs, scanInviteLinkState)
+		b.Queue(tables.LinkQuery, c.Room, c.Link).Query(func(rs pgx.Rows) error {
+			links, err := collect(rs, tables.ScanLink)
 			if err == nil && len(links) > 0 {
 				s.Link = &links[0]
 			}
 			return err
 		})
-		b.Queue(`select count(*) from join_requests r where r.room_id = $1 and `+unanswered, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
+		b.Queue(`select count(*) from join_requests r where r.room_id = $1 and `+tables.Unanswered, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
 	}
 	if c.AboutRequest() {
-		b.Queue(`select user_id, 0 from join_requests r where r.room_id = $1 and r.user_id = any($2) and `+unanswered, c.Room, c.Users).
+		b.Queue(`select user_id, 0 from join_requests r where r.room_id = $1 and r.user_id = any($2) and `+tables.Unanswered, c.Room, c.Users).
 			Query(eachCount(func(user string, _ int) { asks[user] = true }))
 	}
 	if err := w.sendBatch(&b); err != nil {
@@ -86,12 +87,12 @@ func eachCount(take func(user string, n int)) func(pgx.Rows) error {
 
 // queueReadStandings makes the batch read the standings of the users that are or were members of the room.
 func queueReadStandings(b *pgx.Batch, standings map[string]chat.Standing, room string, users []string, lock string) {
-	b.Queue(`select user_id, `+standingColumns+` from members where room_id = $1 and user_id = any($2) order by user_id`+lock,
+	b.Queue(`select user_id, `+tables.StandingColumns+` from members where room_id = $1 and user_id = any($2) order by user_id`+lock,
 		room, users).Query(func(rs pgx.Rows) error {
 		var user string
-		var st storedStanding
-		_, err := pgx.ForEachRow(rs, append([]any{&user}, st.into()...), func() error {
-			standings[user] = st.standing()
+		var st tables.StoredStanding
+		_, err := pgx.ForEachRow(rs, append([]any{&user}, st.Into()...), func() error {
+			standings[user] = st.Standing()
 			return nil
 		})
 		return err
@@ -100,8 +101,8 @@ func queueReadStandings(b *pgx.Batch, standings map[string]chat.Standing, room s
 
 // queueReadRoom makes the batch read the room, also a deleted one. found stays empty if there never was one.
 func queueReadRoom(b *pgx.Batch, room, lock string, found *[]chat.Room) {
-	b.Queue(`select `+roomColumns+` from rooms r where r.id = $1`+lock, room).Query(func(rs pgx.Rows) (err error) {
-		*found, err = collect(rs, scanRoom)
+	b.Queue(`select `+tables.RoomColumns+` from rooms r where r.id = $1`+lock, room).Query(func(rs pgx.Rows) (err error) {
+		*found, err = collect(rs, tables.ScanRoom)
 		return err
 	})
 }

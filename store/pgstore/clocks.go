@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Clocks implements redpacket.Ledger.
@@ -14,13 +15,13 @@ func (s *Store) Clocks(ctx context.Context, now func() time.Time) ([]redpacket.C
 	err := s.withReader(ctx, func(r reader) (err error) {
 		config := r.conn.Config()
 		all[0], err = redpacket.CompareClock(fmt.Sprintf("Postgres at %s:%d", config.Host, config.Port), now, func() (at time.Time, err error) {
-			_, err = r.row(`select clock_timestamp()`, nil, &at)
+			_, err = r.Row(`select clock_timestamp()`, nil, &at)
 			return at, err
 		})
 		return err
 	})
 	if err != nil {
-		return nil, outcome("read the clock", err)
+		return nil, tables.Outcome("read the clock", err)
 	}
 	return all, nil
 }

@@ -13,6 +13,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket/meter"
 	"hongbao/redpacket/trace"
+	"hongbao/store/tables"
 )
 
 // committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are
@@ -104,20 +105,20 @@ func (c *committer[J]) doRead(ctx context.Context, job J) error {
 
 func (c *committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
 	if err := ctx.Err(); err != nil {
-		return unavailable("queue for commit", err)
+		return tables.Unavailable("queue for commit", err)
 	}
 	select {
 	case <-c.closing: // checked first, because the queue would still accept the job
-		return unavailable("queue for commit", errors.New("store is closing"))
+		return tables.Unavailable("queue for commit", errors.New("store is closing"))
 	default:
 	}
 	select {
 	case c.queue <- t:
 		return nil
 	case <-c.closing:
-		return unavailable("queue for commit", errors.New("store is closing"))
+		return tables.Unavailable("queue for commit", errors.New("store is closing"))
 	case <-ctx.Done():
-		return unavailable("queue for commit", ctx.Err())
+		return tables.Unavailable("queue for commit", ctx.Err())
 	}
 }
 
@@ -126,14 +127,14 @@ func (c *committer[J]) answer(ctx context.Context, t *ticket[J]) error {
 	case <-t.done:
 		return t.err
 	case <-ctx.Done():
-		return unavailable("wait for an answer", ctx.Err())
+		return tables.Unavailable("wait for an answer", ctx.Err())
 	case <-c.done:
 	}
 	select { // the committer may have answered the job just before it ended
 	case <-t.done:
 		return t.err
 	default:
-		return unavailable("commit", errPoolClosed)
+		return tables.Unavailable("commit", errPoolClosed)
 	}
 }
 
@@ -345,14 +346,14 @@ func (l *lanes[J]) add(c *committer[J], t *ticket[J], key string) {
 	ln := l.open[key]
 	switch {
 	case ln == nil && len(l.open) >= maxLanes:
-		t.answer(unavailable("wait for a locked row", fmt.Errorf("%d rows are locked, the maximum", maxLanes)))
+		t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%d rows are locked, the maximum", maxLanes)))
 		return
 	case ln == nil:
 		ln = &lane[J]{key: key, began: now}
 		l.open[key] = ln
 		l.running.Go(func() { c.drain(ln) })
 	case len(ln.waiting)+ln.trying >= maxInLane:
-		t.answer(unavailable("wait for a locked row", fmt.Errorf("%d jobs wait for %s, the maximum", maxInLane, key)))
+		t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%d jobs wait for %s, the maximum", maxInLane, key)))
 		return
 	}
 	ln.waiting = append(ln.waiting, t)
@@ -430,7 +431,7 @@ func (c *committer[J]) expire(waiting []*ticket[J], ln *lane[J], all bool) []*ti
 	waiting = slices.DeleteFunc(waiting, func(t *ticket[J]) bool {
 		expired := all || !now.Before(t.until)
 		if expired {
-			t.answer(unavailable("wait for a locked row", fmt.Errorf("%s stays locked", ln.key)))
+			t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%s stays locked", ln.key)))
 		}
 		return expired
 	})

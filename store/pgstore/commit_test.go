@@ -76,7 +76,7 @@ func await(t *testing.T, s *Store, question string, args ...any) {
 	t.Helper()
 	for until := time.Now().Add(30 * time.Second); ; {
 		var yes bool
-		if err := s.withReader(t.Context(), func(r reader) error { _, err := r.row(question, args, &yes); return err }); err != nil {
+		if err := s.withReader(t.Context(), func(r reader) error { _, err := r.Row(question, args, &yes); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if yes {
@@ -93,7 +93,7 @@ func await(t *testing.T, s *Store, question string, args ...any) {
 func holdTx(t *testing.T, s *Store, fn func(w *writer) error) error {
 	t.Helper()
 	return s.tx(t.Context(), func(w *writer) error {
-		if _, err := w.exec(`set local idle_in_transaction_session_timeout = 0`); err != nil {
+		if _, err := w.Exec(`set local idle_in_transaction_session_timeout = 0`); err != nil {
 			return err
 		}
 		return fn(w)
@@ -115,7 +115,7 @@ func TestQueuedJobsShareOneCommit(t *testing.T) {
 	}
 	var transactions int
 	err := s.withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select count(distinct xmin::text) from entries`, nil, &transactions)
+		_, err := r.Row(`select count(distinct xmin::text) from entries`, nil, &transactions)
 		return err
 	})
 	if err != nil || transactions != 2 {

@@ -55,7 +55,7 @@ func newConcurrentUsers(t *testing.T) *concurrentUsers {
 func (c *concurrentUsers) owner() (user string) {
 	c.Helper()
 	must(c.T, c.all[0].withReader(c.Context(), func(r reader) error {
-		_, err := r.row(`select user_id from members where room_id = $1 and state = 'in' and role = 'owner'`, []any{room}, &user)
+		_, err := r.Row(`select user_id from members where room_id = $1 and state = 'in' and role = 'owner'`, []any{room}, &user)
 		return err
 	}))
 	return user
@@ -95,7 +95,7 @@ func (c *concurrentUsers) actAtRandom(random *rand.Rand, user, id string) {
 		change.Kind, change.Role = chat.SetRole, chat.Owner
 		_, err = s.Change(ctx, change)
 	case 8:
-		change.Kind, change.Role = chat.SetRole, roles[random.IntN(3)]
+		change.Kind, change.Role = chat.SetRole, []chat.Role{chat.Owner, chat.Admin, chat.Plain}[random.IntN(3)]
 		_, err = s.Change(ctx, change)
 	default:
 		change.Kind = []chat.ChangeKind{chat.Kick, chat.Kick, chat.Ban, chat.Unban, chat.Unban, chat.Unban, chat.Unban, chat.Mute}[random.IntN(8)]
@@ -128,7 +128,7 @@ func (c *concurrentUsers) wantReactionsCounted() {
 	c.Helper()
 	var n int
 	must(c.T, c.all[0].withReader(c.Context(), func(r reader) error {
-		_, err := r.row(`select count(*) from reactions`, nil, &n)
+		_, err := r.Row(`select count(*) from reactions`, nil, &n)
 		return err
 	}))
 	es, _, err := c.all[0].History(c.Context(), room, chat.Page{After: new(int64), Limit: 10_000})

@@ -15,6 +15,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 // hardTexts are texts with special characters. As arguments of a simple Query they must arrive unchanged.
@@ -31,7 +32,7 @@ func TestArgumentsSurviveSimpleQuery(t *testing.T) {
 	must(t, s.tx(t.Context(), func(w *writer) error {
 		for _, text := range hardTexts {
 			var got, named string
-			if _, err := w.row(`select $1::text, $2::text`, []any{text, mode(text)}, &got, &named); err != nil || got != text || named != text {
+			if _, err := w.Row(`select $1::text, $2::text`, []any{text, mode(text)}, &got, &named); err != nil || got != text || named != text {
 				t.Errorf("%q was read back as %q and %q, %v", text, got, named, err)
 			}
 		}
@@ -72,8 +73,8 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
 	for _, arg := range []any{"zero\x00", []string{"", "\x00"}, mode("\x00"), new("\x00")} {
 		must(t, s.tx(t.Context(), func(w *writer) error {
-			_, exec := w.exec(`select $1::text`, arg)
-			_, row := w.row(`select $1::text`, []any{arg}, new(string))
+			_, exec := w.Exec(`select $1::text`, arg)
+			_, row := w.Row(`select $1::text`, []any{arg}, new(string))
 			_, query := w.query(`select $1::text`, arg)
 			var b pgx.Batch
 			b.Queue(`select 1`)
@@ -89,7 +90,7 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 	for _, pid := range backends(t, s, 1) {
 		await(t, s, `select $1::int in (select pid from pg_stat_activity)`, pid)
 	}
-	err := s.tx(t.Context(), func(w *writer) error { _, err := w.exec(`select $1`, "\xff"); return err })
+	err := s.tx(t.Context(), func(w *writer) error { _, err := w.Exec(`select $1`, "\xff"); return err })
 	if sqlState(err) != "22021" {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
@@ -142,7 +143,7 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 		t.Errorf("Open of a read-only server: %v", err)
 	}
 	must(t, other.withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+		_, err := r.Row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
 			where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
 		return err
 	}))
@@ -186,7 +187,7 @@ func TestKeepalivesOnlyOnDirectConnections(t *testing.T) {
 	setting := func(s *Store) (value string) {
 		t.Helper()
 		must(t, s.withReader(t.Context(), func(r reader) error {
-			_, err := r.row(`show tcp_user_timeout`, nil, &value)
+			_, err := r.Row(`show tcp_user_timeout`, nil, &value)
 			return err
 		}))
 		return value
@@ -236,12 +237,12 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 			return err
 		}
 		slow := false
-		all, err := collect(rs, func(rs pgx.Rows) (text string, err error) {
+		all, err := collect(rs, func(rs tables.Row) (text string, err error) {
 			if !slow {
 				slow = true
 				time.Sleep(5 * time.Second)
 			}
-			return scanText(rs)
+			return tables.ScanText(rs)
 		})
 		if len(all) != 50_000 {
 			t.Errorf("%d rows, want 50000", len(all))

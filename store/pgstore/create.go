@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // CreateRoom implements chat.Store.
@@ -15,22 +16,22 @@ func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membersh
 		return err
 	})
 	if err != nil {
-		return chat.Membership{}, false, outcome("create room", err)
+		return chat.Membership{}, false, tables.Outcome("create room", err)
 	}
 	return m, dup, nil
 }
 
 func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
-	req, found, err := w.lookupRequest(r.KeyUser(), r.Key, r.Hash)
+	req, found, err := tables.LookupRequest(w, r.KeyUser(), r.Key, r.Hash)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if found {
-		mine := w.maybeCommitted && req.room == r.ID // an earlier run of this call has created the room
-		m, err := readRoomFor(w, req.room, r.Owner.ID)
+		mine := w.maybeCommitted && req.Room == r.ID // an earlier run of this call has created the room
+		m, err := tables.ReadRoomFor(w, req.Room, r.Owner.ID)
 		return m, !mine, err
 	}
-	if err := w.ensureUser(r.Owner.ID); err != nil {
+	if err := tables.EnsureUser(w, r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
 	if err := w.lockMembers(r); err != nil {
@@ -40,19 +41,19 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		return chat.Membership{}, false, err
 	}
 	if !r.Host {
-		if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+		if err := tables.RefuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
-	taken, err := w.takeRoomRef(r)
+	taken, err := tables.TakeRoomRef(w, r)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if taken != "" {
-		m, err := readRoomFor(w, taken, r.Owner.ID)
+		m, err := tables.ReadRoomFor(w, taken, r.Owner.ID)
 		return m, true, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	if _, err := w.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement); err != nil {
 		return chat.Membership{}, false, err
 	}
@@ -67,10 +68,10 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 			return chat.Membership{}, false, err
 		}
 	}
-	if err := w.putRequest(r.KeyUser(), r.Key, r.Hash, r.ID, 0, ""); err != nil {
+	if err := tables.PutRequest(w, r.KeyUser(), r.Key, r.Hash, tables.Request{Room: r.ID}); err != nil {
 		return chat.Membership{}, false, err
 	}
-	m, err = readRoomFor(w, r.ID, r.Owner.ID)
+	m, err = tables.ReadRoomFor(w, r.ID, r.Owner.ID)
 	return m, false, err
 }
 
@@ -94,7 +95,7 @@ func (w *writer) limitPublicRooms(r chat.NewRoom) error {
 		return nil
 	}
 	var owned int
-	_, err := w.row(`select count(*) from members m join rooms r on r.id = m.room_id
+	_, err := w.Row(`select count(*) from members m join rooms r on r.id = m.room_id
 		where m.user_id = $1 and m.state = 'in' and m.role = 'owner' and m.chosen and r.kind = 'public'`, []any{r.Owner.ID}, &owned)
 	if err == nil && owned >= r.MaxPublic {
 		err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "kind", Reason: "must not be public: the user owns too many public rooms"}

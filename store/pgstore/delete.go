@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // emptyStep is the number of members that one step removes from a large room before its deletion. While a step holds
@@ -33,17 +34,17 @@ func (w *writer) emptyRoomStep(c chat.Change, after string) (last string, more b
 	if err := w.mayDelete(c); err != nil {
 		return "", false, err
 	}
-	many, err := w.row(`select user_id from members where room_id = $1 and user_id > $2 and state <> 'gone'
+	many, err := w.Row(`select user_id from members where room_id = $1 and user_id > $2 and state <> 'gone'
 		order by user_id offset $3 limit 1`, []any{c.Room, after, emptyStep - 1}, &last)
 	if err != nil || !many {
 		return "", false, err
 	}
-	users, err := rows(w, scanText, `select user_id from members where room_id = $1 and user_id > $2 and user_id <= $3 and user_id <> $4
+	users, err := tables.List(w, tables.ScanText, `select user_id from members where room_id = $1 and user_id > $2 and user_id <= $3 and user_id <> $4
 		and state <> 'gone' order by user_id for update`, c.Room, after, last, c.By.ID)
 	if err != nil {
 		return "", false, err
 	}
-	if _, err := w.lockRoom(c.Room); err != nil {
+	if _, err := tables.LockRoom(w, c.Room); err != nil {
 		return "", false, err
 	}
 	if err := w.mayDelete(c); err != nil { // judged under locks: from here on the owner cannot lose the room

@@ -16,12 +16,12 @@ func TestLargeRoomIsDeletedInSteps(t *testing.T) {
 	s := storeWithRoom(t)
 	const size = 3*emptyStep + emptyStep/2
 	must(t, s.tx(t.Context(), func(w *writer) error {
-		if _, err := w.exec(`insert into members (room_id, user_id, state, banned, joined_at)
+		if _, err := w.Exec(`insert into members (room_id, user_id, state, banned, joined_at)
 			select $1, 'user-' || n, case n % 10 when 0 then 'left' when 1 then 'kicked' else 'in' end, n % 10 = 1, n
 			from generate_series(1, $2::int) n`, room, size); err != nil {
 			return err
 		}
-		_, err := w.exec(`update rooms set members = (select count(*) from members where state = 'in')`)
+		_, err := w.Exec(`update rooms set members = (select count(*) from members where state = 'in')`)
 		return err
 	}))
 	wants := chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: "user-2"}, At: time.Now()}
@@ -36,7 +36,7 @@ func TestLargeRoomIsDeletedInSteps(t *testing.T) {
 	}
 	var gone int
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select count(*) from members where state = 'gone' and role = 'member'`, nil, &gone)
+		_, err := r.Row(`select count(*) from members where state = 'gone' and role = 'member'`, nil, &gone)
 		return err
 	}))
 	if gone != size+1 {
@@ -52,14 +52,14 @@ func TestPartlyEmptiedRoomStillWorks(t *testing.T) {
 	s := storeWithRoom(t)
 	muted := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 	must(t, s.tx(t.Context(), func(w *writer) error {
-		if _, err := w.exec(`insert into users (id) values ('user-1'), ('user-10')`); err != nil {
+		if _, err := w.Exec(`insert into users (id) values ('user-1'), ('user-10')`); err != nil {
 			return err
 		}
-		_, err := w.exec(`insert into members (room_id, user_id, state, banned, muted_until, joined_at)
+		_, err := w.Exec(`insert into members (room_id, user_id, state, banned, muted_until, joined_at)
 			select $1, 'user-' || n, case n when 1 then 'kicked' else 'in' end, n = 1, case n when 10 then $3::bigint else 0 end, n
 			from generate_series(1, $2::int) n`, room, 2*emptyStep, muted.UnixMilli())
 		if err == nil {
-			_, err = w.exec(`update rooms set members = (select count(*) from members where state = 'in')`)
+			_, err = w.Exec(`update rooms set members = (select count(*) from members where state = 'in')`)
 		}
 		return err
 	}))
@@ -108,10 +108,10 @@ func TestLargeRoomIsDeletedAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	s := storeWithRoom(t)
 	must(t, s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into members (room_id, user_id, state, joined_at)
+		_, err := w.Exec(`insert into members (room_id, user_id, state, joined_at)
 			select $1, 'user-' || n, 'in', n from generate_series(1, $2::int) n`, room, 2*emptyStep)
 		if err == nil {
-			_, err = w.exec(`update rooms set members = members + $1`, 2*emptyStep)
+			_, err = w.Exec(`update rooms set members = members + $1`, 2*emptyStep)
 		}
 		return err
 	}))

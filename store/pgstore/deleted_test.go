@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // TestRoomsDeletedBeforeMigrationAreFound deletes a room under the old schema, without the columns that now mark it.
@@ -42,18 +43,18 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"rooms":   {deletedRooms, []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
-		"packets": {openInDeleted, []any{"room", "", 10}, []string{"packets_room"}},
+		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 	} {
 		var plan []string
 		must(t, s.tx(t.Context(), func(w *writer) (err error) { // disables table scans, which Postgres prefers for small tables
-			if _, err := w.exec(`set local enable_seqscan = off`); err != nil {
+			if _, err := w.Exec(`set local enable_seqscan = off`); err != nil {
 				return err
 			}
-			if _, err := w.exec(`set local enable_sort = off`); err != nil {
+			if _, err := w.Exec(`set local enable_sort = off`); err != nil {
 				return err
 			}
-			plan, err = rows(w, scanText, `explain `+of.query, of.args...)
+			plan, err = tables.List(w, tables.ScanText, `explain `+of.query, of.args...)
 			return err
 		}))
 		text := strings.Join(plan, "\n")
@@ -79,11 +80,11 @@ func TestOpenPacketsOfASenderUseTheIndex(t *testing.T) {
 			select n, 0, 'room', 'sender', '', '', 'equal', '', 1, 1, '{1}', '', '', '', 'key', 1, 'expired', 1, 2, 3, 4 from generate_series(1, 5000) n`,
 			`analyze packets`,
 		} {
-			if _, err := w.exec(statement); err != nil {
+			if _, err := w.Exec(statement); err != nil {
 				return err
 			}
 		}
-		plan, err = rows(w, scanText, `explain `+openOfSender, "sender")
+		plan, err = tables.List(w, tables.ScanText, `explain `+openOfSender, "sender")
 		return err
 	}))
 	if text := strings.Join(plan, "\n"); !strings.Contains(text, "packets_open_sender") {
@@ -97,7 +98,7 @@ func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {
 	all := instances(t, 2)
 	s := all[0]
 	must(t, s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into rooms (id, name, kind, created_at, deleted_at) select 'r' || n, '', 'public', 0, 1 from generate_series(1, 3) n`)
+		_, err := w.Exec(`insert into rooms (id, name, kind, created_at, deleted_at) select 'r' || n, '', 'public', 0, 1 from generate_series(1, 3) n`)
 		return err
 	}))
 	marked := func(want int) {
@@ -108,7 +109,7 @@ func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {
 		await(t, all[1], `select count(*) = $1 from rooms where packets_closed`, want)
 	}
 	must(t, holdTx(t, s, func(w *writer) error {
-		if _, err := w.exec(`select from rooms where id = 'r2' for update`); err != nil {
+		if _, err := w.Exec(`select from rooms where id = 'r2' for update`); err != nil {
 			return err
 		}
 		marked(2)

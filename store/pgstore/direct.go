@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // Direct implements chat.Store.
@@ -18,7 +19,7 @@ func (s *Store) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired,
 		return err
 	})
 	if err != nil {
-		return chat.Paired{}, outcome("open direct room", err)
+		return chat.Paired{}, tables.Outcome("open direct room", err)
 	}
 	return paired, nil
 }
@@ -28,7 +29,7 @@ func (w *writer) direct(p chat.Pairing, before chat.Paired) (paired chat.Paired,
 	if room, in, err := w.pairRoom(p); err != nil || in == 2 && !w.maybeCommitted {
 		return w.choosePair(p, room, err)
 	}
-	if err := w.ensureUser(p.User.ID); err != nil {
+	if err := tables.EnsureUser(w, p.User.ID); err != nil {
 		return chat.Paired{}, err
 	}
 	known, err := w.lockUsers([]string{p.User.ID, p.Other})
@@ -52,7 +53,7 @@ func (w *writer) direct(p chat.Pairing, before chat.Paired) (paired chat.Paired,
 
 // pairRoom finds the room of the pair, and counts how many of the two users are members.
 func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
-	_, err = w.row(`select r.id, (select count(*) from members m where m.room_id = r.id and m.state = 'in')
+	_, err = w.Row(`select r.id, (select count(*) from members m where m.room_id = r.id and m.state = 'in')
 		from rooms r where r.pair = $1`, []any{p.Pair()}, &room, &in)
 	return room, in, err
 }
@@ -60,7 +61,7 @@ func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
 // choosePair counts the membership of the user that asks for the room as chosen, and returns the room.
 func (w *writer) choosePair(p chat.Pairing, room string, err error) (chat.Paired, error) {
 	if err == nil {
-		_, err = w.exec(`update members set chosen = true where room_id = $1 and user_id = $2 and not chosen`, room, p.User.ID)
+		_, err = w.Exec(`update members set chosen = true where room_id = $1 and user_id = $2 and not chosen`, room, p.User.ID)
 	}
 	return w.pairedRoom(p, room, chat.Paired{}, err)
 }
@@ -70,17 +71,17 @@ func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err e
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	if made.Membership, err = readMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
-		err = errRetry // the asker has just left
+	if made.Membership, err = tables.ReadMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
+		err = tables.ErrRetry // the asker has just left
 	}
 	return made, err
 }
 
 func (w *writer) createPairRoom(p chat.Pairing) (chat.Paired, error) {
-	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+	if err := tables.RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
+	if _, err := w.Exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
 		p.ID, p.Pair(), p.At.UnixMilli()); err != nil {
 		return chat.Paired{}, err
 	}

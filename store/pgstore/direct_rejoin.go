@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about it. Both users must
@@ -24,7 +25,7 @@ func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (ma
 	if standings[p.User.ID].In {
 		return w.choosePair(p, room, nil)
 	}
-	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+	if err := tables.RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if err := w.addPairMember(p, room, p.User.ID); err != nil {

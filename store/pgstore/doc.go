@@ -1,6 +1,8 @@
 // Package pgstore keeps chat.Store and redpacket.Ledger in Postgres. Any number of instances may share the database,
 // directly or through PgBouncer in transaction pooling. Through PgBouncer, no state of a session outlives a transaction.
 //
+// What needs neither a batch nor locks of several rows is in package tables, for both databases.
+//
 // Frequent calls share transactions. Three goroutines, for entries, for claims and for reading standings, collect the jobs
 // that arrive while the last transaction runs. Every other call is a transaction of its own. A transaction with an unknown
 // outcome is run again. Each run recognises by its own ids the work that an earlier run has committed.

@@ -9,6 +9,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/tables"
 )
 
 // End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet.
@@ -26,7 +27,7 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 		}
 	}
 	if err != nil {
-		return redpacket.Closed{}, outcome("end packet", err)
+		return redpacket.Closed{}, tables.Outcome("end packet", err)
 	}
 	crashpoint.Here("close.after-commit")
 	return closed, nil
@@ -107,17 +108,17 @@ func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) 
 // endedBefore returns the result of an earlier run of this call, if that run has ended the packet.
 func (w *writer) endedBefore(e *endCall, b redpacket.Book) (redpacket.Closed, error) {
 	var seq int64
-	if found, err := w.row(`select done_seq from packets where id = $1`, []any{e.ID}, &seq); err != nil || !found {
+	if found, err := w.Row(`select done_seq from packets where id = $1`, []any{e.ID}, &seq); err != nil || !found {
 		return redpacket.Closed{}, err
 	}
-	done, err := readEntry(w, b.Packet.Room, seq)
+	done, err := tables.ReadEntry(w, b.Packet.Room, seq)
 	if err != nil {
 		return redpacket.Closed{}, err
 	}
 	if done.ID != e.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if e.missing, err = rows(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
+	if e.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
 	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}

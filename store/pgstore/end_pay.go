@@ -8,6 +8,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // payOut pays the missing grants and the refund, and returns the accounts after that. The packet's row must be
@@ -31,8 +32,8 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 		})
 	}
 	if len(e.missing) > 0 {
-		batch.Queue(claimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
-			b.Claims, err = collect(rs, scanPaid)
+		batch.Queue(tables.ClaimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
+			b.Claims, err = collect(rs, tables.ScanPaid)
 			return err
 		})
 	}

@@ -5,12 +5,11 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // desertedColumn reports whether a room is a direct room that one of its users has left.
 const desertedColumn = `kind = 'direct' and members < 2`
-
-const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
 // appendEntry locks the room, assigns its next seq to the entry and inserts the entry. hash is that of the request that made
 // the entry, or nil if none did.
@@ -25,7 +24,7 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	}
 	var contentNo int64
 	var deserted, frozen bool
-	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
+	found, err := w.Row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
 		returning last_seq, content_no, `+desertedColumn+`, frozen`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &frozen)
 	if err != nil {
 		return chat.Entry{}, err
@@ -45,7 +44,7 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 		return chat.Entry{}, err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`insert into entries (`+entryColumns+`, content_no, link, name_seal, text_seal)
+	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, link, name_seal, text_seal)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
 		link, seals.Name, seals.Text)
@@ -53,30 +52,6 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 		b.Queue(`update members set read_seq = $1, chosen = true where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
 	w.refs.Entry(e.Room, e.Seq, e.Kind)
-	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
+	e.At = tables.Millis(e.At.UnixMilli()) // with the precision that is stored
 	return e, w.sendBatch(b)
-}
-
-// readEntry reads an entry that must exist, because a request or a packet refers to it.
-func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
-	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = $1 and seq = $2`, room, seq)
-	if err != nil {
-		return chat.Entry{}, err
-	}
-	if len(es) == 0 {
-		return chat.Entry{}, pgx.ErrNoRows
-	}
-	return es[0], nil
-}
-
-// entryInto returns the destinations to scan entryColumns into e.
-func entryInto(e *chat.Entry) []any {
-	return []any{
-		&e.Room, &e.Seq, &e.ID, storedTime{&e.At}, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body),
-	}
-}
-
-func scanEntry(rs pgx.Rows) (e chat.Entry, err error) {
-	err = rs.Scan(entryInto(&e)...)
-	return e, err
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // UseEvents implements eventlog.Store.
@@ -67,7 +66,7 @@ type eventState struct {
 // streamChains are the chains that have rows. The embedded database, from which rows may have been copied, has only chain 0.
 const streamChains = `(select id from chains union all select 0) c (id)`
 
-const readEventState = `select coalesce((select convert_from(value, 'UTF8') from settings where name = '` + settingEpoch + `'), ''),
+const readEventState = `select coalesce((select convert_from(value, 'UTF8') from settings where name = '` + tables.SettingEpoch + `'), ''),
 	coalesce((select min(id) from event_marks), 0),
 	coalesce((select max(e.id) from ` + streamChains + ` cross join lateral (select id from events where chain = c.id order by id desc limit 1) e), 0)`
 
@@ -93,7 +92,7 @@ func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 		for number, id := range q.After.Read {
 			read, ids = append(read, number), append(ids, id)
 		}
-		found, err := rows(r, scanEventRow, readEventRows, read, ids, state.floor, maxEventRows)
+		found, err := tables.List(r, scanEventRow, readEventRows, read, ids, state.floor, maxEventRows)
 		if err != nil {
 			return err
 		}
@@ -112,7 +111,7 @@ func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 func (s *Store) withEventState(ctx context.Context, state *eventState, fn func(r reader) error) error {
 	run := func() error {
 		return s.withSnapshot(ctx, func(r reader) error {
-			_, err := r.row(readEventState, nil, &state.epoch, &state.floor, &state.newest)
+			_, err := r.Row(readEventState, nil, &state.epoch, &state.floor, &state.newest)
 			if err == nil && state.epoch != "" {
 				err = fn(r)
 			}
@@ -133,11 +132,11 @@ func streamOutcome(doing string, err error) error {
 	if eventlog.Refused(err) {
 		return err
 	}
-	return outcome(doing, err)
+	return tables.Outcome(doing, err)
 }
 
-func scanEventRow(rs pgx.Rows) (r eventlog.Row, err error) {
-	err = rs.Scan(&r.Chain, &r.ID, storedTime{&r.At}, &r.Refs)
+func scanEventRow(rs tables.Row) (r eventlog.Row, err error) {
+	err = rs.Scan(&r.Chain, &r.ID, tables.Time(&r.At), &r.Refs)
 	return r, err
 }
 
@@ -146,21 +145,21 @@ func (s *Store) NewestEvent(ctx context.Context) (c eventlog.Cursor, err error) 
 	var state eventState
 	err = s.withEventState(ctx, &state, func(r reader) error {
 		c = eventlog.Begin(state.epoch, state.floor)
-		found, err := rows(r, scanEventRow, `select e.chain, e.id, 0::bigint, ''::bytea
+		found, err := tables.List(r, scanEventRow, `select e.chain, e.id, 0::bigint, ''::bytea
 			from `+streamChains+` cross join lateral (select chain, id from events where chain = c.id and id > $1 order by id desc limit 1) e`, state.floor)
 		for _, row := range found {
 			c.Read[row.Chain] = row.ID
 		}
 		return err
 	})
-	return c, outcome("read the newest event", err)
+	return c, tables.Outcome("read the newest event", err)
 }
 
 // OldestEvent implements eventlog.Store.
 func (s *Store) OldestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
 	var state eventState
 	err = s.withEventState(ctx, &state, func(reader) error { return nil })
-	return eventlog.Begin(state.epoch, state.floor), outcome("read the oldest event", err)
+	return eventlog.Begin(state.epoch, state.floor), tables.Outcome("read the oldest event", err)
 }
 
 // pruneStep is the most rows that one transaction of PruneEvents deletes of a chain.
@@ -170,33 +169,33 @@ const pruneStep = 5000
 func (s *Store) PruneEvents(ctx context.Context, now, before time.Time, most int64) (deleted int64, err error) {
 	var state eventState
 	if err := s.withEventState(ctx, &state, func(reader) error { return nil }); err != nil {
-		return 0, outcome("prune events", err)
+		return 0, tables.Outcome("prune events", err)
 	}
 	err = s.tx(ctx, func(w *writer) error {
-		if _, err := w.exec(`insert into event_marks (id, at) select 0, 0 where not exists (select 1 from event_marks) on conflict do nothing`); err != nil {
+		if _, err := w.Exec(`insert into event_marks (id, at) select 0, 0 where not exists (select 1 from event_marks) on conflict do nothing`); err != nil {
 			return err
 		}
-		if _, err := w.exec(`insert into event_marks (id, at) values ($1, $2) on conflict do nothing`, state.newest, now.UnixMilli()); err != nil {
+		if _, err := w.Exec(`insert into event_marks (id, at) values ($1, $2) on conflict do nothing`, state.newest, now.UnixMilli()); err != nil {
 			return err
 		}
 		var floor int64
-		if _, err := w.row(`select max(id) from event_marks where at < $1 or id <= $2`, []any{before.UnixMilli(), state.newest - most}, &floor); err != nil {
+		if _, err := w.Row(`select max(id) from event_marks where at < $1 or id <= $2`, []any{before.UnixMilli(), state.newest - most}, &floor); err != nil {
 			return err
 		}
-		if _, err := w.exec(`delete from event_marks where id < $1`, floor); err != nil {
+		if _, err := w.Exec(`delete from event_marks where id < $1`, floor); err != nil {
 			return err
 		}
 		// Parked events whose rows are deleted can never be delivered.
-		if _, err := w.exec(`delete from event_holds where parked and id <= $1`, floor); err != nil {
+		if _, err := w.Exec(`delete from event_holds where parked and id <= $1`, floor); err != nil {
 			return err
 		}
-		deleted, err = w.exec(`delete from events e using (
+		deleted, err = w.Exec(`delete from events e using (
 			select o.chain, o.id from `+streamChains+` cross join lateral (
 				select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old
 			where e.chain = old.chain and e.id = old.id`, floor, pruneStep)
 		return err
 	})
-	return deleted, outcome("prune events", err)
+	return deleted, tables.Outcome("prune events", err)
 }
 
 // readFacts loads what the events of the page refer to.
@@ -220,8 +219,8 @@ func (r reader) readEntryFacts(keys []eventlog.EntryKey) (map[eventlog.EntryKey]
 	for i, k := range keys {
 		rooms[i], seqs[i] = k.Room, k.Seq
 	}
-	found, err := rows(r, scanEntry, `select `+entryColumns+` from unnest($1::text[], $2::bigint[]) i (room, no)
-		cross join lateral (select `+entryColumns+` from entries where room_id = i.room and seq = i.no offset 0) e`, rooms, seqs)
+	found, err := tables.List(r, tables.ScanEntry, `select `+tables.EntryColumns+` from unnest($1::text[], $2::bigint[]) i (room, no)
+		cross join lateral (select `+tables.EntryColumns+` from entries where room_id = i.room and seq = i.no offset 0) e`, rooms, seqs)
 	facts := make(map[eventlog.EntryKey]chat.Entry, len(found))
 	for _, e := range found {
 		facts[eventlog.EntryKey{Room: e.Room, Seq: e.Seq}] = e
@@ -237,8 +236,8 @@ func (r reader) readClaimFacts(keys []eventlog.ClaimKey) (map[eventlog.ClaimKey]
 	for i, k := range keys {
 		packets[i], shares[i] = k.Packet, int64(k.Share)
 	}
-	found, err := rows(r, func(rs pgx.Rows) (c eventlog.Claim, err error) {
-		err = rs.Scan(&c.Packet, &c.Room, &c.User, &c.Transfer, &c.Share, &c.Amount, storedTime{&c.At})
+	found, err := tables.List(r, func(rs tables.Row) (c eventlog.Claim, err error) {
+		err = rs.Scan(&c.Packet, &c.Room, &c.User, &c.Transfer, &c.Share, &c.Amount, tables.Time(&c.At))
 		return c, err
 	}, `select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
 		from unnest($1::text[], $2::bigint[]) i (packet_id, share_no)
@@ -264,8 +263,8 @@ func (r reader) readTransferFacts(keys []eventlog.TransferKey) (map[eventlog.Tra
 
 		user string
 	}
-	found, err := rows(r, func(rs pgx.Rows) (t owned, err error) {
-		err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.user)
+	found, err := tables.List(r, func(rs tables.Row) (t owned, err error) {
+		err = rs.Scan(&t.ID, tables.Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.user)
 		return t, err
 	}, `select t.id, t.at, case when t.credit = 'user:' || t.user_id then t.amount else -t.amount end, t.kind, coalesce(t.packet_id, ''), t.note, t.user_id
 		from unnest($1::text[], $2::bigint[], $3::text[]) i (user_id, at, id)

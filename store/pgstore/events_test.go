@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 func TestEvents(t *testing.T) {
@@ -30,7 +29,7 @@ func testEvents(t *testing.T, route func(database string) string) {
 		s := openStore(t, route(migratedDatabase(t)))
 		exec := func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.exec(statement)
+				_, err := w.Exec(statement)
 				return err
 			})
 		}
@@ -150,7 +149,7 @@ func TestLostCommitsAddTheirEventsOnce(t *testing.T) {
 	}
 	var n int
 	b.must(b.direct.withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select count(*) from events`, nil, &n)
+		_, err := r.Row(`select count(*) from events`, nil, &n)
 		return err
 	}))
 	if n != 1 {
@@ -297,7 +296,7 @@ func TestOverlappingTransactionsKeepTheOrderOfEvents(t *testing.T) {
 func checkExport(t *testing.T, s *Store, got map[string]int) {
 	t.Helper()
 	if err := s.withReader(t.Context(), func(r reader) error {
-		all, err := rows(r, func(rs pgx.Rows) (id string, err error) {
+		all, err := tables.List(r, func(rs tables.Row) (id string, err error) {
 			err = rs.Scan(&id)
 			return id, err
 		}, `select id from transfers`)
@@ -358,7 +357,7 @@ func checkStream(t *testing.T, s *Store, all []eventlog.Event) {
 	}
 	if err := s.withReader(t.Context(), func(r reader) error {
 		var claims int
-		_, err := r.row(`select count(*) from claims`, nil, &claims)
+		_, err := r.Row(`select count(*) from claims`, nil, &claims)
 		if claims != counts[eventlog.PacketClaimed] || claims == 0 {
 			t.Errorf("%d claims, and %d events of them", claims, counts[eventlog.PacketClaimed])
 		}

@@ -11,6 +11,7 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/finding"
+	"hongbao/store/tables"
 )
 
 // ownConns is how many connections an instance makes besides those of its pool: one for its lineage, and one for probes.
@@ -64,7 +65,7 @@ const minVersion = 130_000
 func (x examination) version() error {
 	var version, encoding string
 	var number int
-	_, err := x.r.row(`select current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding')`,
+	_, err := x.r.Row(`select current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding')`,
 		nil, &version, &number, &encoding)
 	switch {
 	case err != nil:
@@ -85,7 +86,7 @@ type durabilityFlaw struct{ text, fix string }
 
 func durabilityFlaws(r reader) (flaws []durabilityFlaw, err error) {
 	var commit, fsync, pages string
-	_, err = r.row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), ''),
+	_, err = r.Row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), ''),
 		coalesce(current_setting('full_page_writes', true), '')`, nil, &commit, &fsync, &pages)
 	if commit == "off" {
 		flaws = append(flaws, durabilityFlaw{"synchronous_commit is off: a crash of Postgres can lose confirmed commits",
@@ -118,7 +119,7 @@ func (x examination) durability() error {
 func (x examination) standbys() error {
 	var standbys int
 	var names, commit string
-	_, err := x.r.row(`select (select count(*) from pg_stat_replication), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')`,
+	_, err := x.r.Row(`select (select count(*) from pg_stat_replication), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')`,
 		nil, &standbys, &names, &commit)
 	switch {
 	case err != nil:
@@ -136,7 +137,7 @@ func (x examination) standbys() error {
 // connections checks how many instances may connect with pools of this size.
 func (x examination) connections(size int) error {
 	var most, reserved, role, database int
-	_, err := x.r.row(`select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
+	_, err := x.r.Row(`select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
 		(select rolconnlimit from pg_roles where rolname = current_user), (select datconnlimit from pg_database where datname = current_database())`,
 		nil, &most, &reserved, &role, &database)
 	if err != nil {
@@ -165,7 +166,7 @@ func (x examination) connections(size int) error {
 func (x examination) role() error {
 	var name string
 	var super bool
-	if _, err := x.r.row(`select rolname, rolsuper from pg_roles where rolname = current_user`, nil, &name, &super); err != nil {
+	if _, err := x.r.Row(`select rolname, rolsuper from pg_roles where rolname = current_user`, nil, &name, &super); err != nil {
 		return fmt.Errorf("read the role: %w", err)
 	}
 	if super {
@@ -188,7 +189,7 @@ func (x examination) schema(mode migrations.Mode) error {
 	if len(missing) > 0 {
 		return x.migratable(mode, len(missing), len(applied))
 	}
-	lacking, err := rows(x.r, scanText, `select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'
+	lacking, err := tables.List(x.r, tables.ScanText, `select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'
 		and relname <> 'schema_migrations' and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by 1`)
 	switch {
 	case err != nil:
@@ -208,7 +209,7 @@ func (x examination) migratable(mode migrations.Mode, missing, applied int) erro
 		text = "the database is empty"
 	}
 	var may bool
-	if _, err := x.r.row(`select coalesce(has_schema_privilege(current_schema(), 'create'), false)`, nil, &may); err != nil {
+	if _, err := x.r.Row(`select coalesce(has_schema_privilege(current_schema(), 'create'), false)`, nil, &may); err != nil {
 		return fmt.Errorf("read the rights on the schema: %w", err)
 	}
 	switch {
@@ -224,7 +225,7 @@ func (x examination) migratable(mode migrations.Mode, missing, applied int) erro
 
 func (x examination) clock(where string) error {
 	d, err := redpacket.CompareClock("Postgres at "+where, time.Now, func() (at time.Time, err error) {
-		_, err = x.r.row(`select clock_timestamp()`, nil, &at)
+		_, err = x.r.Row(`select clock_timestamp()`, nil, &at)
 		return at, err
 	})
 	if err != nil {

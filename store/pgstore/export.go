@@ -3,10 +3,9 @@ package pgstore
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 const (
@@ -37,9 +36,9 @@ select e.link, t.id, t.at, case when t.kind = 'send' then -t.amount else t.amoun
 			and kind = case e.kind when 'packet' then 'send' else 'refund' end and kind in ('send', 'refund') offset 0) t
 	where e.link = any($1::bigint[]) and e.kind in ('packet', 'packet_done')`
 
-func scanLedgerRow(rs pgx.Rows) (r eventlog.LedgerRow, err error) {
+func scanLedgerRow(rs tables.Row) (r eventlog.LedgerRow, err error) {
 	t := &r.Transfer
-	err = rs.Scan(&r.Link, &t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share, &t.Actor, &t.RequestID, &t.Reason)
+	err = rs.Scan(&r.Link, &t.ID, tables.Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share, &t.Actor, &t.RequestID, &t.Reason)
 	return r, err
 }
 
@@ -53,7 +52,7 @@ func (s *Store) LedgerAfter(ctx context.Context, text string, limit int) (page r
 	for range readsPerPage {
 		var taken []redpacket.LedgerTransfer
 		if taken, page.More, err = s.ledgerPart(ctx, &after, limit-len(page.Transfers)); err != nil {
-			return redpacket.LedgerPage{}, outcome("read the ledger", err)
+			return redpacket.LedgerPage{}, tables.Outcome("read the ledger", err)
 		}
 		page.Transfers = append(page.Transfers, taken...)
 		if !page.More || len(page.Transfers) == limit {
@@ -75,7 +74,7 @@ func (s *Store) ledgerPart(ctx context.Context, after *eventlog.Cursor, limit in
 		for chain, id := range after.Read {
 			chains, ids = append(chains, chain), append(ids, id)
 		}
-		links, err := rows(r, func(rs pgx.Rows) (l eventlog.LinkKey, err error) {
+		links, err := tables.List(r, func(rs tables.Row) (l eventlog.LinkKey, err error) {
 			err = rs.Scan(&l.Chain, &l.ID)
 			return l, err
 		}, readLinks, chains, ids, linksPerRead)
@@ -87,7 +86,7 @@ func (s *Store) ledgerPart(ctx context.Context, after *eventlog.Cursor, limit in
 		for i, l := range links {
 			list[i] = l.ID
 		}
-		found, err := rows(r, scanLedgerRow, readLinkTransfers, list, list[0], list[len(list)-1])
+		found, err := tables.List(r, scanLedgerRow, readLinkTransfers, list, list[0], list[len(list)-1])
 		if err != nil {
 			return err
 		}

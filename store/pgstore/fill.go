@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Source is one snapshot of a database of another engine, with the same tables and columns.
@@ -78,7 +79,7 @@ func (f *filling) begin() error {
 	if err := simple(f.ctx, f.conn, "begin; set local lock_timeout = '5s'; "+waitForClient); err != nil {
 		return err
 	}
-	found, err := rows(reader{ctx: f.ctx, conn: f.conn}, func(rs pgx.Rows) (c pgColumn, err error) {
+	found, err := tables.List(reader{ctx: f.ctx, conn: f.conn}, func(rs tables.Row) (c pgColumn, err error) {
 		return c, rs.Scan(&c.table, &c.name, &c.kind, &c.identity)
 	}, `select table_name::text, column_name::text, udt_name::text, is_identity = 'YES' from information_schema.columns
 		where table_schema = current_schema() and table_name <> 'schema_migrations'`)
@@ -142,7 +143,7 @@ func CheckEmpty(ctx context.Context, url string) error {
 		return fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
 	defer closeConn(conn)
-	tables, err := rows(reader{ctx: ctx, conn: conn}, func(rs pgx.Rows) (name string, err error) { return name, rs.Scan(&name) },
+	tables, err := tables.List(reader{ctx: ctx, conn: conn}, func(rs tables.Row) (name string, err error) { return name, rs.Scan(&name) },
 		`select tablename::text from pg_tables where schemaname = current_schema() and tablename <> 'schema_migrations'`)
 	if err != nil {
 		return fmt.Errorf("read the schema: %w", err)
@@ -225,7 +226,7 @@ func (f *filling) compareAudits() error {
 	if err != nil {
 		return fmt.Errorf("audit what was copied: %w", err)
 	}
-	if f.audit, err = auditAs(reader{ctx: f.ctx, conn: f.conn}, commandAudit, query); err != nil {
+	if f.audit, err = auditAs(reader{ctx: f.ctx, conn: f.conn}, commandAudit, &query); err != nil {
 		return fmt.Errorf("audit the copy: %w", err)
 	}
 	if a, b := inOrder(want), inOrder(f.audit); !reflect.DeepEqual(a, b) {

@@ -21,7 +21,7 @@ func testFundings(t *testing.T, route func(database string) string) {
 		s := openStore(t, route(migratedDatabase(t)))
 		exec := func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.exec(statement)
+				_, err := w.Exec(statement)
 				return err
 			})
 		}

@@ -159,7 +159,7 @@ func TestSettleAndEndDoNotDeadlockOnSeeds(t *testing.T) {
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	var wg sync.WaitGroup
 	l.Must(holdTx(t, all[2], func(w *writer) error {
-		if _, err := w.exec(`select from packets where id = $1 for update`, p.ID); err != nil {
+		if _, err := w.Exec(`select from packets where id = $1 for update`, p.ID); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -192,7 +192,7 @@ func awaitBlockedOr(t *testing.T, s *Store, done *atomic.Bool) {
 	t.Helper()
 	for waiting := false; !waiting && !done.Load(); time.Sleep(2 * time.Millisecond) {
 		must(t, s.withReader(t.Context(), func(r reader) error {
-			_, err := r.row(`select count(*) > 0 from pg_locks where not granted and
+			_, err := r.Row(`select count(*) > 0 from pg_locks where not granted and
 				pid in (select pid from pg_stat_activity where datname = current_database())`, nil, &waiting)
 			return err
 		}))

@@ -11,6 +11,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 // TestInstancesSendFromOneWallet sends packets from one wallet through several instances at once. The wallet is never
@@ -89,7 +90,7 @@ func TestSendRefusesKeyOfConcurrentCommand(t *testing.T) {
 		sent atomic.Bool
 	)
 	must(t, holdTx(t, all[0], func(w *writer) error {
-		if err := w.putRequest("owner", "key", []byte("other"), room, 0, ""); err != nil {
+		if err := tables.PutRequest(w, "owner", "key", []byte("other"), tables.Request{Room: room}); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -131,7 +132,7 @@ func TestSendDuringAKickIsRefused(t *testing.T) {
 			`update members set state = 'left' where room_id = 'room-1' and user_id = 'ann'`,
 			`update rooms set members = members - 1 where id = 'room-1'`,
 		} {
-			if _, err := w.exec(kick); err != nil {
+			if _, err := w.Exec(kick); err != nil {
 				return err
 			}
 		}

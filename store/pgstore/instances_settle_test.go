@@ -119,7 +119,7 @@ func TestInstancesSettleWithoutDeadlock(t *testing.T) {
 	var wg sync.WaitGroup
 	undone := errors.New("undone")
 	err := holdTx(t, all[2], func(w *writer) error {
-		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ($1, $2, 'nobody', 1, 0, 'none')`, p.ID, shares/2)
+		_, err := w.Exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ($1, $2, 'nobody', 1, 0, 'none')`, p.ID, shares/2)
 		must(t, err)
 		for n := range 2 {
 			var jobs []*settleJob

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // instances opens several stores on one database, as several processes would.
@@ -200,7 +201,7 @@ func TestConcurrentJoinBecomesHeir(t *testing.T) {
 	must(t, err)
 	var wg sync.WaitGroup
 	must(t, holdTx(t, s, func(w *writer) error {
-		if _, err := w.lockRoom(room); err != nil {
+		if _, err := tables.LockRoom(w, room); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -221,7 +222,7 @@ func wantMembersCounted(t *testing.T, s *Store) {
 	t.Helper()
 	var column, in, owners int
 	err := s.withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select (select members from rooms where id = $1), count(*), count(*) filter (where role = 'owner')
+		_, err := r.Row(`select (select members from rooms where id = $1), count(*), count(*) filter (where role = 'owner')
 			from members where room_id = $1 and state = 'in'`, []any{room}, &column, &in, &owners)
 		return err
 	})

@@ -302,7 +302,7 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 			}
 			var tries int
 			must(t, s.withReader(t.Context(), func(r reader) error {
-				_, err := r.row(`select last_value from failures`, nil, &tries)
+				_, err := r.Row(`select last_value from failures`, nil, &tries)
 				return err
 			}))
 			if tries != failures+1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // Join implements chat.Store.
@@ -14,18 +15,18 @@ func (s *Store) Join(ctx context.Context, j chat.Joining) (m chat.Membership, ch
 		return err
 	})
 	if err != nil {
-		return chat.Membership{}, false, outcome("join room", err)
+		return chat.Membership{}, false, tables.Outcome("join room", err)
 	}
 	return m, changed, nil
 }
 
 // join first looks without locks, because in most calls the user is a member already or may not join.
 func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err error) {
-	room, err := readRoom(w, j.Room)
+	room, err := tables.ReadRoom(w, j.Room)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	st, err := readStanding(w, j.Room, j.User)
+	st, err := tables.ReadStanding(w, j.Room, j.User)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
@@ -37,9 +38,9 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	m, err = readMembership(w, j.Room, j.User)
+	m, err = tables.ReadMembership(w, j.Room, j.User)
 	if errors.Is(err, chat.ErrNotMember) {
-		err = errRetry // the user was a member when it was checked and has been removed since
+		err = tables.ErrRetry // the user was a member when it was checked and has been removed since
 	}
 	return m, changed, err
 }
@@ -49,24 +50,24 @@ func (w *writer) joinedBefore(j chat.Joining) (mine bool, err error) {
 	if !w.maybeCommitted {
 		return false, nil
 	}
-	return w.row(`select 1 from members where room_id = $1 and user_id = $2 and joined_at = $3`,
+	return w.Row(`select 1 from members where room_id = $1 and user_id = $2 and joined_at = $3`,
 		[]any{j.Room, j.User, j.At.UnixMilli()}, new(int))
 }
 
 // joinUnderLock checks again under locks and adds the user. It returns changed = false if another call has just added
 // them.
 func (w *writer) joinUnderLock(j chat.Joining) (changed bool, err error) {
-	if err := w.ensureUser(j.User); err != nil {
+	if err := tables.EnsureUser(w, j.User); err != nil {
 		return false, err
 	}
 	if _, err := w.lockUsers([]string{j.User}); err != nil {
 		return false, err
 	}
-	st, err := w.lockStanding(j.Room, j.User)
+	st, err := tables.LockStanding(w, j.Room, j.User)
 	if err != nil || st.In {
 		return false, err
 	}
-	room, err := w.lockRoom(j.Room)
+	room, err := tables.LockRoom(w, j.Room)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // Leave implements chat.Store.
@@ -21,13 +22,13 @@ func (s *Store) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err 
 		return err
 	})
 	if err != nil {
-		return chat.Left{}, outcome("leave room", err)
+		return chat.Left{}, tables.Outcome("leave room", err)
 	}
 	return left, nil
 }
 
 func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
-	st, err := readStanding(w, l.Room, l.User.ID)
+	st, err := tables.ReadStanding(w, l.Room, l.User.ID)
 	if err != nil {
 		return chat.Left{}, err
 	}
@@ -40,7 +41,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 		}
 	}
 	left.Changed = st.In
-	left.Room, err = readRoom(w, l.Room)
+	left.Room, err = tables.ReadRoom(w, l.Room)
 	return left, err
 }
 
@@ -62,25 +63,25 @@ func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, e
 	if left.NewOwner, err = w.lockHeir(l, role); err != nil {
 		return chat.Left{}, err
 	}
-	if _, err := w.exec(`update members set state = 'left', role = 'member' where room_id = $1 and user_id = $2`,
+	if _, err := w.Exec(`update members set state = 'left', role = 'member' where room_id = $1 and user_id = $2`,
 		l.Room, l.User.ID); err != nil {
 		return chat.Left{}, err
 	}
 	if left.NewOwner != "" { // unmutes the new owner: no member could lift an owner's mute
-		if _, err := w.exec(`update members set role = 'owner', muted_until = 0 where room_id = $1 and user_id = $2`, l.Room, left.NewOwner); err != nil {
+		if _, err := w.Exec(`update members set role = 'owner', muted_until = 0 where room_id = $1 and user_id = $2`, l.Room, left.NewOwner); err != nil {
 			return chat.Left{}, err
 		}
 	}
 	w.refs.Members(eventlog.MemberLeft, l.Room, l.User.ID)
-	if _, err := w.exec(`update rooms set members = members - 1 where id = $1`, l.Room); err != nil {
+	if _, err := w.Exec(`update rooms set members = members - 1 where id = $1`, l.Room); err != nil {
 		return chat.Left{}, err
 	}
-	room, err := readRoom(w, l.Room)
+	room, err := tables.ReadRoom(w, l.Room)
 	if err != nil {
 		return chat.Left{}, err
 	}
 	if role == chat.Owner && room.Members > 0 && left.NewOwner == "" {
-		return chat.Left{}, errRetry // a user has joined just now
+		return chat.Left{}, tables.ErrRetry // a user has joined just now
 	}
 	left.Entries, err = w.appendLeaveEntries(l, room.Kind, left.NewOwner)
 	return left, err
@@ -98,30 +99,30 @@ func (w *writer) lockHeir(l chat.Leaving, role chat.Role) (heir string, err erro
 			held = append(held, heir)
 		}
 	}
-	if _, err := rows(w, scanText, `select user_id from members where room_id = $1 and user_id = any($2)
+	if _, err := tables.List(w, tables.ScanText, `select user_id from members where room_id = $1 and user_id = any($2)
 		order by user_id for update`, l.Room, held); err != nil {
 		return "", err
 	}
-	now, err := readStanding(w, l.Room, l.User.ID)
+	now, err := tables.ReadStanding(w, l.Room, l.User.ID)
 	if err != nil {
 		return "", err
 	}
 	if !now.In || now.Role != role {
-		return "", errRetry
+		return "", tables.ErrRetry
 	}
 	if role != chat.Owner {
 		return "", nil
 	}
 	still, err := w.nextOwner(l)
 	if err == nil && still != heir {
-		err = errRetry
+		err = tables.ErrRetry
 	}
 	return heir, err
 }
 
 // nextOwner returns the heir that lockHeir must lock. It can sort by role, because 'admin' comes before 'member'.
 func (w *writer) nextOwner(l chat.Leaving) (heir string, err error) {
-	_, err = w.row(`select user_id from members where room_id = $1 and state = 'in' and user_id <> $2
+	_, err = w.Row(`select user_id from members where room_id = $1 and state = 'in' and user_id <> $2
 		order by role, joined_at, user_id limit 1`, []any{l.Room, l.User.ID}, &heir)
 	return heir, err
 }

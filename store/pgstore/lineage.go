@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hongbao/redpacket"
 	"hongbao/store/lineage"
+	"hongbao/store/tables"
 )
 
 // The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.
@@ -25,14 +25,8 @@ const (
 	lineageLock = 0x6c696e65616765
 )
 
-// The names of the settings that are written together with the epoch.
-const (
-	settingEpoch    = "epoch"
-	settingIdentity = "identity"
-	// settingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the epoch
-	// began. It is absent when all of these packets are closed.
-	settingOpenBefore = "open_before"
-)
+// settingIdentity is the name of the setting for the identity of the server. It is written together with the epoch.
+const settingIdentity = "identity"
 
 // State implements lineage.Store.
 func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
@@ -41,13 +35,13 @@ func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 		return err
 	})
 	if err != nil {
-		return lineage.State{}, outcome("read state of the database", err)
+		return lineage.State{}, tables.Outcome("read state of the database", err)
 	}
 	s.pool.noteIdentity(st.Identity)
 	switch {
 	case st.Epoch != "":
 	case s.pool.serving.Load() != nil:
-		return lineage.State{}, unavailable("read state of the database", errNoEpoch)
+		return lineage.State{}, tables.Unavailable("read state of the database", errNoEpoch)
 	default: // a new database: the first reader draws the epoch
 		st.Epoch, err = s.Epoch(ctx)
 	}
@@ -64,7 +58,7 @@ func (s *Store) readState(r reader) (st lineage.State, err error) {
 	}
 	var epoch, stored []byte
 	err = r.conn.QueryRow(r.ctx, `select (select value from settings where name = $1), (select value from settings where name = $2)`,
-		settingEpoch, settingIdentity).Scan(&epoch, &stored)
+		tables.SettingEpoch, settingIdentity).Scan(&epoch, &stored)
 	st.Epoch, st.Stored = string(epoch), string(stored)
 	return st, err
 }
@@ -106,7 +100,7 @@ func (s *Store) Missing(ctx context.Context, marks []lineage.Mark) (n int, err e
 	err = s.withOwnConn(ctx, lineageTimeout, func(r reader) error {
 		return r.conn.QueryRow(r.ctx, missingLinks, numbers, links).Scan(&n)
 	})
-	return n, outcome("look for the newest commits", err)
+	return n, tables.Outcome("look for the newest commits", err)
 }
 
 // Accept implements lineage.Store.
@@ -118,7 +112,7 @@ func (s *Store) Accept(ctx context.Context, read lineage.State) (now lineage.Sta
 		now.Stored = now.Identity
 		return putSetting(r, settingIdentity, now.Identity)
 	})
-	return now, outcome("store the server's identity", err)
+	return now, tables.Outcome("store the server's identity", err)
 }
 
 // forgetSeeds locks the table of users against all writers and senders, and forgets the seeds of packets that were not
@@ -138,7 +132,7 @@ func (s *Store) Renew(ctx context.Context, read lineage.State) (now lineage.Stat
 		return err
 	})
 	if err != nil {
-		return lineage.State{}, nil, outcome("begin an epoch", err)
+		return lineage.State{}, nil, tables.Outcome("begin an epoch", err)
 	}
 	return now, renewed, nil
 }
@@ -154,20 +148,19 @@ func beginEpoch(r reader, identity string) (*lineage.Renewed, error) {
 	var newest int64
 	err = r.conn.QueryRow(r.ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
 	if err == nil && begun.Packets > 0 {
-		err = putSetting(r, settingOpenBefore, strconv.FormatInt(newest, 10))
+		err = putSetting(r, tables.SettingOpenBefore, strconv.FormatInt(newest, 10))
 	}
 	if err == nil {
 		err = putSetting(r, settingIdentity, identity)
 	}
 	if err == nil {
-		err = putSetting(r, settingEpoch, begun.Epoch)
+		err = putSetting(r, tables.SettingEpoch, begun.Epoch)
 	}
 	return &begun, err
 }
 
 func putSetting(r reader, name, value string) error {
-	_, err := r.conn.Exec(r.ctx, `insert into settings (name, value) values ($1, $2)
-		on conflict (name) do update set value = excluded.value`, name, []byte(value))
+	_, err := r.conn.Exec(r.ctx, tables.PutSettingQuery, name, []byte(value))
 	return err
 }
 
@@ -224,32 +217,4 @@ func (s *Store) withOwnConn(ctx context.Context, limit time.Duration, fn func(r 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return s.own.use(ctx, s.pool.config.ConnConfig, fn)
-}
-
-// openFromBefore lists the open packets that were sent up to a time.
-const openFromBefore = `select p.id, p.partition from packets p
-	where p.status = 'open' and p.created_at <= $1 and p.id > $2 order by p.id limit $3`
-
-// OpenFromBefore implements redpacket.Ledger.
-func (s *Store) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
-	var value []byte
-	err = s.withReader(ctx, func(r reader) error {
-		found, err := r.row(`select value from settings where name = $1`, []any{settingOpenBefore}, &value)
-		if err != nil || !found {
-			open = nil
-			return err
-		}
-		newest, err := strconv.ParseInt(string(value), 10, 64)
-		if err == nil {
-			open, err = rows(r, scanRef, openFromBefore, newest, after, limit)
-		}
-		return err
-	})
-	if err == nil && value != nil && after == "" && len(open) == 0 {
-		err = s.tx(ctx, func(w *writer) error {
-			_, err := w.exec(`delete from settings where name = $1 and value = $2`, settingOpenBefore, value)
-			return err
-		})
-	}
-	return open, outcome("list open packets from before the epoch", err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket/keylock"
+	"hongbao/store/tables"
 )
 
 // A row's key is one of these prefixes and the row's id. A user's row and the same user's wallet share one key.
@@ -57,7 +58,7 @@ func scanInto(ids map[string]bool) func(pgx.Rows) error {
 func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 	switch err := f.send(w.reader); {
 	case lockTimeout(err): // the statements skip locked rows, so a whole table must be locked
-		return nil, unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
+		return nil, tables.Unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
 	case err != nil:
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func TestReadWhoseCommitWasLost(t *testing.T) {
 	_, _, err := b.direct.Append(t.Context(), textDraft(1))
 	b.must(err)
 	b.must(b.direct.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`update members set read_seq = 0`)
+		_, err := w.Exec(`update members set read_seq = 0`)
 		return err
 	}))
 	b.withCommitReplyLost(true, func() {

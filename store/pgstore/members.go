@@ -1,23 +1,10 @@
 package pgstore
 
 import (
-	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
-	"hongbao/store/cursor"
 	"hongbao/store/eventlog"
-)
-
-// These are the states of a member row that the code tests. in: the user is a member; left: the user has left; kicked:
-// the user was removed; gone: the room was deleted.
-const (
-	stateIn     = "in"
-	stateLeft   = "left"
-	stateKicked = "kicked"
-	stateGone   = "gone"
 )
 
 // admission is a user that is about to enter a room. Everything has been checked except the user's limit of rooms.
@@ -41,14 +28,14 @@ const countedRooms = `case when $2 then count(*) filter (where chosen) else grea
 // not for a new owner, because no member could lift it.
 func (w *writer) addMember(e admission) error {
 	var rooms int
-	if _, err := w.row(`select `+countedRooms+` from members where user_id = $1 and state = 'in'`,
+	if _, err := w.Row(`select `+countedRooms+` from members where user_id = $1 and state = 'in'`,
 		[]any{e.user, e.chosen, e.maxRooms}, &rooms); err != nil {
 		return err
 	}
 	if rooms >= e.maxRooms {
 		return chat.ErrLimitExceeded
 	}
-	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at, joined_seq, chosen)
+	if _, err := w.Exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at, joined_seq, chosen)
 		select id, $1, 'in', $2, last_seq, $3, last_seq, $5 from rooms where id = $4
 		on conflict (room_id, user_id) do update set
 			state = 'in', banned = false, banned_until = 0, ban_reason = '', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at,
@@ -57,90 +44,6 @@ func (w *writer) addMember(e admission) error {
 		return err
 	}
 	w.refs.Members(eventlog.MemberJoined, e.room, e.user)
-	_, err := w.exec(`update rooms set members = members + 1 where id = $1`, e.room)
+	_, err := w.Exec(`update rooms set members = members + 1 where id = $1`, e.room)
 	return err
-}
-
-// roles are in the order of the member list.
-var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
-
-// Members implements chat.Store. It makes one query for each role. So the index returns the members in order, however
-// many there are.
-func (s *Store) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
-	from := listedMember{role: chat.Owner}
-	if next != "" {
-		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
-			return nil, "", err
-		}
-	}
-	var list []listedMember
-	err = s.withSnapshot(ctx, func(r reader) error {
-		list, err = readMembers(r, room, from, limit+1)
-		return err
-	})
-	if err != nil {
-		return nil, "", outcome("list members", err)
-	}
-	if len(list) > limit {
-		list = list[:limit]
-		last := list[limit-1]
-		more = cursor.Make("members", last.role, last.joined, last.User.ID)
-	}
-	for _, l := range list {
-		l.Role = l.role
-		members = append(members, l.Member)
-	}
-	return members, more, nil
-}
-
-// listedMember is a member with its sort key: role, then time of joining.
-type listedMember struct {
-	chat.Member
-	role   chat.Role
-	joined int64
-}
-
-// Roster implements chat.Store.
-func (s *Store) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
-	err = s.withReader(ctx, func(r reader) error {
-		users, err = rows(r, scanText, `select user_id from members where room_id = $1 and state = 'in' limit $2`, room, limit)
-		return err
-	})
-	return users, outcome("list roster", err)
-}
-
-// readMembers reads up to limit members after the given position.
-func readMembers(q querier, room string, from listedMember, limit int) (list []listedMember, err error) {
-	reached := false
-	for _, role := range roles {
-		switch {
-		case role == from.role:
-			reached = true
-		case !reached:
-			continue
-		default:
-			from = listedMember{role: role}
-		}
-		some, err := rows(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
-			from members m join users u on u.id = m.user_id join rooms r on r.id = m.room_id
-			left join entries e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
-			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
-			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list), chat.SmallRoom)
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, some...); len(list) == limit {
-			break
-		}
-	}
-	return list, nil
-}
-
-func scanListedMember(rs pgx.Rows) (l listedMember, err error) {
-	var muted int64
-	err = rs.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, &muted, &l.joined, &l.ReadSeq)
-	if muted > 0 {
-		l.MutedUntil = fromMillis(muted)
-	}
-	return l, err
 }

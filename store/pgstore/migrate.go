@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/migrations"
+	"hongbao/store/tables"
 )
 
 // migrationLock is the number of an advisory lock that only these migrations take. A migration holds it until its
@@ -66,10 +67,10 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 // appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
 func appliedMigrations(r reader) (map[string]string, error) {
 	applied := map[string]string{}
-	found, err := rows(r, func(rs pgx.Rows) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
+	found, err := tables.List(r, func(rs tables.Row) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
 		`select name, coalesce(to_jsonb(m) ->> 'sum', '') from schema_migrations m`)
 	if err != nil && sqlState(err) != "42P01" { // no such table: an empty database
-		return nil, outcome("read schema", err)
+		return nil, tables.Outcome("read schema", err)
 	}
 	for _, m := range found {
 		applied[m.Name] = m.Sum

@@ -16,13 +16,14 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 // tables lists the tables of the database.
-func tables(t *testing.T, s *Store) (names []string) {
+func tableNames(t *testing.T, s *Store) (names []string) {
 	t.Helper()
 	err := s.withReader(t.Context(), func(r reader) (err error) {
-		names, err = rows(r, scanText, `select tablename::text from pg_tables where schemaname = current_schema() order by 1`)
+		names, err = tables.List(r, tables.ScanText, `select tablename::text from pg_tables where schemaname = current_schema() order by 1`)
 		return err
 	})
 	if err != nil {
@@ -35,7 +36,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	t.Parallel()
 	url := storetest.Database(t)
 	first := openStore(t, url)
-	want := tables(t, first)
+	want := tableNames(t, first)
 	for _, name := range []string{"entries", "members", "rooms", "schema_migrations", "wallets"} {
 		if !slices.Contains(want, name) {
 			t.Errorf("no table %s among %v", name, want)
@@ -45,7 +46,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := openStore(t, url) // while the first one is open
-	if got := tables(t, again); !slices.Equal(got, want) {
+	if got := tableNames(t, again); !slices.Equal(got, want) {
 		t.Errorf("tables after the second start: %v, want %v", got, want)
 	}
 	await(t, again, `select (select count(*) from users) = 1 and (select count(*) from schema_migrations where sum <> '') = $1`, len(migrations.Postgres()))
@@ -175,7 +176,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	kept := []string{"quarantine", "schema_migrations"}
-	dropped := slices.DeleteFunc(tables(t, s), func(table string) bool { return slices.Contains(kept, table) })
+	dropped := slices.DeleteFunc(tableNames(t, s), func(table string) bool { return slices.Contains(kept, table) })
 	err := s.withReader(t.Context(), func(r reader) error {
 		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table `+strings.Join(dropped, ", "), `drop function seal_erased_body, refuse_change`))
 	})
@@ -186,7 +187,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 		_ = again.Close()
 		t.Error("migrated although the table quarantine exists")
 	}
-	if got := tables(t, s); !slices.Equal(got, kept) {
+	if got := tableNames(t, s); !slices.Equal(got, kept) {
 		t.Errorf("tables after the failure: %v", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"hongbao/store/tables"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -79,7 +81,7 @@ func (m *migrationWatch) look(ctx context.Context, pid uint32) error {
 		return err
 	}
 	defer pooled.Release()
-	blockers, err := rows(reader{ctx: ctx, conn: pooled.Conn()}, func(rs pgx.Rows) (b blocker, err error) {
+	blockers, err := tables.List(reader{ctx: ctx, conn: pooled.Conn()}, func(rs tables.Row) (b blocker, err error) {
 		return b, rs.Scan(&b.pid, &b.application, &b.user)
 	}, `select b.pid, coalesce(a.application_name, ''), coalesce(a.usename, '')
 		from unnest(pg_blocking_pids($1)) b (pid) left join pg_stat_activity a on a.pid = b.pid`, pid)

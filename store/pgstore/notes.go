@@ -5,6 +5,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // Notes are entries that are not content, so no read_seq advances with them. The caller must hold the lock of their
@@ -23,7 +24,7 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 	for i := range notes {
 		n := &notes[i]
 		room.LastSeq++
-		n.Room, n.Seq, n.At = room.ID, room.LastSeq, fromMillis(n.At.UnixMilli()) // as they will be read back
+		n.Room, n.Seq, n.At = room.ID, room.LastSeq, tables.Millis(n.At.UnixMilli()) // as they will be read back
 		seqs, ids, kinds, bodies = append(seqs, n.Seq), append(ids, n.ID), append(kinds, string(n.Kind)), append(bodies, string(n.Body))
 		seals := chain.NewSeals()
 		leaves = append(leaves, chain.EntryLeaf(*n, nil, target, seals))
@@ -35,7 +36,7 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 		return err
 	}
 	first := notes[0]
-	b.Queue(`insert into entries (`+entryColumns+`, content_no, target, link, name_seal, text_seal)
+	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, target, link, name_seal, text_seal)
 		select r.id, l.seq, l.id, $2, $3, $4, $5, l.kind, '', l.body, r.content_no, $6, $11, l.name_seal, l.text_seal
 		from unnest($7::bigint[], $8::text[], $9::text[], $10::text[], $12::bytea[], $13::bytea[])
 			as l (seq, id, kind, body, name_seal, text_seal), rooms r where r.id = $1`,
@@ -51,5 +52,5 @@ func (w *writer) committedBefore(made ...chat.Entry) (bool, error) {
 		return false, nil
 	}
 	e := made[0]
-	return w.row(`select 1 from entries where room_id = $1 and seq = $2 and id = $3`, []any{e.Room, e.Seq, e.ID}, new(int))
+	return w.Row(`select 1 from entries where room_id = $1 and seq = $2 and id = $3`, []any{e.Room, e.Seq, e.ID}, new(int))
 }

@@ -17,10 +17,13 @@ import (
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
 type Store struct {
+	tables.Tables
+
 	pool      *pool
 	entries   *committer[*appendJob]
 	claims    *committer[*settleJob]
@@ -78,6 +81,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 		return nil, err
 	}
 	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
+	s.Tables = tables.New(database{s: s})
 	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
 	s.warnIfNotDurable(ctx)
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
@@ -116,8 +120,8 @@ const minPoolSize = 3
 
 // Ready returns nil if Postgres answers.
 func (s *Store) Ready(ctx context.Context) error {
-	return outcome("reach Postgres", s.withReader(ctx, func(r reader) error {
-		_, err := r.row(`select 1`, nil, new(int))
+	return tables.Outcome("reach Postgres", s.withReader(ctx, func(r reader) error {
+		_, err := r.Row(`select 1`, nil, new(int))
 		return err
 	}))
 }

@@ -1,38 +1,11 @@
 package pgstore
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"hongbao/chat"
-	"hongbao/redpacket"
 )
-
-func TestOutcome(t *testing.T) {
-	if err := outcome("do", nil); err != nil {
-		t.Errorf("outcome of nil is %v", err)
-	}
-	for _, err := range []error{
-		chat.ErrKeyReused, redpacket.ErrInsufficientBalance, fmt.Errorf("with more: %w", chat.ErrNotFound),
-		chat.BadField("next", "is wrong"), &redpacket.CommitmentError{Err: chat.ErrConflict, Next: "x"},
-		unavailable("do", errors.New("disk")),
-	} {
-		if got := outcome("do", err); got != err {
-			t.Errorf("outcome of %v is %v, want it unchanged", err, got)
-		}
-	}
-	s := openStore(t, migratedDatabase(t))
-	engine := s.withReader(t.Context(), func(r reader) error { return r.sendBatch(batchOf(`no SQL`)) })
-	for _, err := range []error{engine, errLost, pgx.ErrNoRows, context.Canceled, errors.New("else")} {
-		if got := outcome("do", err); !errors.Is(got, chat.ErrUnavailable) || !errors.Is(got, err) {
-			t.Errorf("outcome of %v is %v, want unavailable with the cause", err, got)
-		}
-	}
-}
 
 // TestErrorsAreClassifiedBySQLState raises errors of many SQLSTATEs. It checks which are retried, which lose the
 // connection and which are blamed on a row.

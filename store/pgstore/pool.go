@@ -19,6 +19,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // pool lends connections. While Postgres is known to be out of reach, it fails at once.
@@ -61,7 +62,7 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := p.all.Acquire(ctx)
 	if err != nil {
 		p.noteFailedAcquire(ctx, err)
-		return nil, unavailable("connect to HONGBAO_DATABASE_URL", err)
+		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	return conn, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Quarantine implements redpacket.Ledger. Ids that Postgres cannot store are changed to similar ones that it can.
@@ -14,8 +15,8 @@ func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, why st
 	for i, c := range claims {
 		ats[i], packets[i], shares[i], users[i] = c.At.UnixMilli(), storableText(c.ID), int64(c.Share), storableText(c.User)
 	}
-	return outcome("quarantine claims", s.tx(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into quarantine (at, packet_id, share_no, user_id, why)
+	return tables.Outcome("quarantine claims", s.tx(ctx, func(w *writer) error {
+		_, err := w.Exec(`insert into quarantine (at, packet_id, share_no, user_id, why)
 			select at, packet_id, share_no, user_id, $5
 			from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) i (at, packet_id, share_no, user_id)
 			on conflict do nothing`, ats, packets, shares, users, storableText(why))

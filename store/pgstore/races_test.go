@@ -49,7 +49,7 @@ func TestDeletionDuringConcurrentChanges(t *testing.T) {
 	wait()
 	var left int
 	must(t, c.all[0].withReader(t.Context(), func(r reader) error {
-		_, err := r.row(`select count(*) from members where room_id = $1 and state <> 'gone'`, []any{room}, &left)
+		_, err := r.Row(`select count(*) from members where room_id = $1 and state <> 'gone'`, []any{room}, &left)
 		return err
 	}))
 	r, err := c.all[0].Room(t.Context(), room)

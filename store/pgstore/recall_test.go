@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // TestRecalledIsNowhere recalls a text. Then neither its body, nor its edits, nor its reactions are anywhere in the
@@ -26,7 +27,7 @@ func TestRecalledIsNowhere(t *testing.T) {
 	}
 	var found []string
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		found, err = rows(r, scanText, `select e::text from entries e where e::text like '%secret%' union all select r::text from reactions r`)
+		found, err = tables.List(r, tables.ScanText, `select e::text from entries e where e::text like '%secret%' union all select r::text from reactions r`)
 		return err
 	}))
 	if len(found) > 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // UseKeys makes the store encrypt what is secret. It must be called before the first other call of a Ledger.
@@ -21,17 +22,17 @@ func (s *Store) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 		})
 		return found, did, err
 	})
-	return all, outcome("encrypt seeds", err)
+	return all, tables.Outcome("encrypt seeds", err)
 }
 
-func scanUserSeed(rs pgx.Rows) (u secret.StoredSeed, err error) {
+func scanUserSeed(rs tables.Row) (u secret.StoredSeed, err error) {
 	err = rs.Scan(&u.User, &u.Stored)
 	return u, err
 }
 
 // encryptSeeds encrypts the seeds of the next users whose ids are greater than after. found are all seeds that it has read.
 func (w *writer) encryptSeeds(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
-	found, err = rows(w, scanUserSeed, `select id, next_seed from users
+	found, err = tables.List(w, scanUserSeed, `select id, next_seed from users
 		where next_seed is not null and id > $1 order by id limit $2 for update`, after, secret.SeedStep)
 	if err != nil {
 		return nil, secret.Reencrypted{}, err
@@ -44,7 +45,7 @@ func (w *writer) encryptSeeds(after string) (found []secret.StoredSeed, did secr
 	for i, u := range changed {
 		ids[i], seeds[i] = u.User, u.Stored
 	}
-	_, err = w.exec(`update users u set next_seed = i.seed from unnest($1::text[], $2::bytea[]) i (id, seed) where u.id = i.id`, ids, seeds)
+	_, err = w.Exec(`update users u set next_seed = i.seed from unnest($1::text[], $2::bytea[]) i (id, seed) where u.id = i.id`, ids, seeds)
 	return found, did, err
 }
 
@@ -67,5 +68,5 @@ func (s *Store) OpenPacketsByKey(ctx context.Context) (packets map[string]int, e
 		})
 		return err
 	})
-	return packets, outcome("count open packets by key", err)
+	return packets, tables.Outcome("count open packets by key", err)
 }

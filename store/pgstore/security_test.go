@@ -12,7 +12,7 @@ func TestSecurity(t *testing.T) {
 		s := openStore(t, migratedDatabase(t))
 		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.exec(statement)
+				_, err := w.Exec(statement)
 				return err
 			})
 		}}

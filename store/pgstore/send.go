@@ -10,15 +10,16 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // Send implements redpacket.Ledger.
 func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redpacket.Sent, err error) {
-	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
-	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
+	o.Packet.CreatedAt = tables.Millis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
+	o.Packet.ExpiresAt = tables.Millis(o.Packet.ExpiresAt.UnixMilli())
 	done, err := s.sendLocks.lock(ctx, o.Packet.From.ID)
 	if err != nil {
-		return redpacket.Sent{}, unavailable("send packet", err)
+		return redpacket.Sent{}, tables.Unavailable("send packet", err)
 	}
 	defer done()
 	var stale *redpacket.CommitmentError
@@ -35,7 +36,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redp
 		err = stale
 	}
 	if err != nil {
-		return redpacket.Sent{}, outcome("send packet", err)
+		return redpacket.Sent{}, tables.Outcome("send packet", err)
 	}
 	return sent, nil
 }
@@ -120,7 +121,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 	case acc.Balance < 0:
 		return redpacket.Account{}, w.debitRefusal(p.From.ID)
 	case len(standings) == 0:
-		return redpacket.Account{}, errRetry
+		return redpacket.Account{}, tables.ErrRetry
 	}
 	return acc, standings[0].MaySend(p.CreatedAt)
 }
@@ -132,7 +133,7 @@ func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Se
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
+	_, err = w.Exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
 		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
 		link, name_seal, text_seal, encrypted_seed, earlier_members, skin)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open', $21, $22, $23, $24, $25, $26)`,
@@ -142,15 +143,15 @@ func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Se
 	if err != nil {
 		return err
 	}
-	return w.putRequest(p.From.ID, p.Key, hash, p.Room, p.Seq, p.ID)
+	return tables.PutRequest(w, p.From.ID, p.Key, hash, tables.Request{Room: p.Room, Seq: p.Seq, Ref: p.ID})
 }
 
 // sentBefore answers a repeated request with the stored packet and entry, and with the current account.
-func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
-	if sent.Packet, err = readPacket(w, req.ref); err != nil {
+func (w *writer) sentBefore(from string, req tables.Request) (sent redpacket.Sent, err error) {
+	if sent.Packet, err = tables.ReadPacket(w, req.Ref); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if sent.Entry, err = readEntry(w, req.room, req.seq); err != nil {
+	if sent.Entry, err = tables.ReadEntry(w, req.Room, req.Seq); err != nil {
 		return redpacket.Sent{}, err
 	}
 	sent.Account, err = w.account(from)

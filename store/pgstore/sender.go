@@ -5,12 +5,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // sender is what is stored about the sender of a packet, and decides whether the send is allowed. The sender's row in
 // users is locked, so that the user's sends run one after another.
 type sender struct {
-	request  request
+	request  tables.Request
 	dup      bool
 	standing chat.Standing
 	seed     redpacket.Seed
@@ -40,7 +41,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	})
 	b.Queue(`select hash, room_id, seq, ref from requests where user_id = $1 and key = $2`, user, o.Packet.Key).
 		QueryRow(func(row pgx.Row) error {
-			return noRowsOK(row.Scan(&hash, &from.request.room, &from.request.seq, &from.request.ref))
+			return noRowsOK(row.Scan(&hash, &from.request.Room, &from.request.Seq, &from.request.Ref))
 		})
 	queueReadStanding(&b, o.Packet.Room, user, "", &standings)
 	if o.MaxOpen > 0 {
@@ -60,7 +61,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	}
 	if len(standings) > 0 {
 		from.standing = standings[0]
-	} else if from.standing, err = readStanding(w, o.Packet.Room, user); err != nil {
+	} else if from.standing, err = tables.ReadStanding(w, o.Packet.Room, user); err != nil {
 		return sender{}, err
 	}
 	if stored == nil {
@@ -73,9 +74,9 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 
 // queueReadStanding makes the batch read the user's standing in the room, if the user is or was a member.
 func queueReadStanding(b *pgx.Batch, room, user, lock string, standings *[]chat.Standing) {
-	b.Queue(`select `+standingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user).
+	b.Queue(`select `+tables.StandingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user).
 		Query(func(rs pgx.Rows) (err error) {
-			*standings, err = collect(rs, scanStanding)
+			*standings, err = collect(rs, tables.ScanStanding)
 			return err
 		})
 }

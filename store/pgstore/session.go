@@ -11,12 +11,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // querier reads from Postgres. A writer also sees the changes of its own transaction; a reader sees only committed
@@ -25,30 +25,38 @@ import (
 // A batch, and every statement of a writer, is one simple Query message (see writer). A single query of a reader
 // sends its parameters separately, and the driver caches its description.
 type querier interface {
-	// row scans the single row of a query into dest. It returns found = false if there is no row.
-	row(query string, args []any, dest ...any) (found bool, err error)
-	query(query string, args ...any) (pgx.Rows, error)
+	tables.Querier
 	// sendBatch sends all statements in one round trip. The queued callbacks read the results in order.
 	sendBatch(b *pgx.Batch) error
-	// secrets returns the data keys; nil without any.
-	secrets() *secret.Keys
 }
 
 // reader is a querier on one connection. Outside a transaction each statement sees the data committed so far; inside
 // a snapshot all see the same data.
 type reader struct {
+	dialect
 	ctx  context.Context
 	conn *pgx.Conn
 	keys *secret.Keys
 }
 
-func (r reader) secrets() *secret.Keys { return r.keys }
+// Keys implements tables.Querier.
+func (r reader) Keys() *secret.Keys { return r.keys }
+
+// Each implements tables.Querier.
+func (r reader) Each(scan func(tables.Row) error, query string, args ...any) error {
+	rs, err := r.query(query, args...)
+	if err != nil {
+		return err
+	}
+	return each(rs, scan)
+}
 
 func (r reader) query(query string, args ...any) (pgx.Rows, error) {
 	return r.conn.Query(r.ctx, query, described(args)...)
 }
 
-func (r reader) row(query string, args []any, dest ...any) (found bool, err error) {
+// Row implements tables.Querier.
+func (r reader) Row(query string, args []any, dest ...any) (found bool, err error) {
 	return scanned(r.conn.QueryRow(r.ctx, query, described(args)...).Scan(dest...))
 }
 
@@ -87,12 +95,28 @@ type writer struct {
 	refs   eventlog.Refs // what this run adds to the event stream
 }
 
-func (w *writer) exec(query string, args ...any) (affected int64, err error) {
+// Again implements tables.Tx.
+func (w *writer) Again() bool { return w.maybeCommitted }
+
+// Events implements tables.Tx.
+func (w *writer) Events() *eventlog.Refs { return &w.refs }
+
+// Exec implements tables.Tx.
+func (w *writer) Exec(query string, args ...any) (affected int64, err error) {
 	if err := w.checkArgs(args); err != nil {
 		return 0, err
 	}
 	tag, err := w.conn.Exec(w.ctx, query, args...)
 	return tag.RowsAffected(), err
+}
+
+// Each implements tables.Querier.
+func (w *writer) Each(scan func(tables.Row) error, query string, args ...any) error {
+	rs, err := w.query(query, args...)
+	if err != nil {
+		return err
+	}
+	return each(rs, scan)
 }
 
 func (w *writer) query(query string, args ...any) (pgx.Rows, error) {
@@ -102,7 +126,8 @@ func (w *writer) query(query string, args ...any) (pgx.Rows, error) {
 	return w.conn.Query(w.ctx, query, args...)
 }
 
-func (w *writer) row(query string, args []any, dest ...any) (found bool, err error) {
+// Row implements tables.Querier.
+func (w *writer) Row(query string, args []any, dest ...any) (found bool, err error) {
 	if err := w.checkArgs(args); err != nil {
 		return false, err
 	}
@@ -149,38 +174,31 @@ func (w *writer) checkArgs(args []any) error {
 	return nil
 }
 
-// rows runs a query and returns one T for each row of its result.
-func rows[T any](q querier, scan func(pgx.Rows) (T, error), query string, args ...any) ([]T, error) {
-	rs, err := q.query(query, args...)
+// collect reads the remaining rows of a result, returns one T for each, and closes the result.
+func collect[T any](rs pgx.Rows, scan func(tables.Row) (T, error)) (all []T, err error) {
+	err = each(rs, func(row tables.Row) error {
+		one, err := scan(row)
+		all = append(all, one)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return collect(rs, scan)
+	return all, nil
 }
 
-// collect reads the remaining rows of a result, returns one T for each, and closes the result.
-func collect[T any](rs pgx.Rows, scan func(pgx.Rows) (T, error)) (all []T, err error) {
+// each calls scan with each remaining row of a result, and closes the result.
+func each(rs pgx.Rows, scan func(tables.Row) error) error {
 	defer rs.Close()
 	for rs.Next() {
-		one, err := scan(rs)
-		if err != nil {
-			return nil, err
+		if err := scan(rs); err != nil {
+			return err
 		}
-		all = append(all, one)
 	}
-	return all, rs.Err()
+	return rs.Err()
 }
 
-// fromMillis converts Unix milliseconds, as they are stored, to a time in UTC.
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// scanText scans a single column of text.
-func scanText(rs pgx.Rows) (text string, err error) {
-	err = rs.Scan(&text)
-	return text, err
-}
-
-func scanHead(rs pgx.Rows) (h redpacket.Head, err error) {
+func scanHead(rs tables.Row) (h redpacket.Head, err error) {
 	var hash []byte
 	if err := rs.Scan(&h.Chain, &h.Link, &hash); err != nil {
 		return h, err
@@ -189,18 +207,6 @@ func scanHead(rs pgx.Rows) (h redpacket.Head, err error) {
 		return h, fmt.Errorf("link %d has a hash of %d bytes", h.Link, len(hash))
 	}
 	return h, nil
-}
-
-// storedTime scans a column of Unix milliseconds into a time.Time.
-type storedTime struct{ into *time.Time }
-
-// ScanInt64 implements pgtype.Int64Scanner.
-func (t storedTime) ScanInt64(ms pgtype.Int8) error {
-	if !ms.Valid {
-		return errors.New("stored time is null")
-	}
-	*t.into = fromMillis(ms.Int64)
-	return nil
 }
 
 // storedSeed scans a seed in clear, or null, which leaves the seed as it is.
@@ -218,7 +224,7 @@ func (s storedSeed) ScanBytes(text []byte) error {
 // withReader runs fn with a connection. Each statement sees the data that was committed when the statement began. If
 // the connection is lost, fn is run once more.
 func (s *Store) withReader(ctx context.Context, fn func(r reader) error) error {
-	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(reader{ctx, conn, s.keys}) })
+	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(reader{ctx: ctx, conn: conn, keys: s.keys}) })
 }
 
 // withSnapshot runs fn with one snapshot of the database. If the connection is lost, fn is run once more.
@@ -320,24 +326,7 @@ func rollback(ctx context.Context, conn *pgx.Conn) error {
 	return simple(ctx, conn, "rollback")
 }
 
-// outcome maps an error to one that callers of the store may see. A domain error passes unchanged; every other error
-// becomes chat.ErrUnavailable. FieldError and CommitmentError wrap domain errors.
-func outcome(doing string, err error) error {
-	if err == nil || chat.IsRequestError(err) {
-		return err
-	}
-	return unavailable(doing, err)
-}
-
-// unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
-func unavailable(doing string, err error) error {
-	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
-}
-
 var (
-	// errRetry means that a concurrent transaction changed what this one has read. This one is rolled back and run
-	// again, and then sees the result of the other.
-	errRetry = errors.New("conflict with another transaction")
 	// errBlocked means that a row stayed locked by another transaction for the whole lock timeout. The transaction was
 	// rolled back and is run again later, until its caller has waited for the whole patience.
 	errBlocked = errors.New("a row stays locked by another transaction")
@@ -367,7 +356,7 @@ func retryable(err error) bool {
 	case "40001", "40P01", idleTimeout: // serialization failure, deadlock, ended session
 		return true
 	}
-	return errors.Is(err, errRetry) || errors.Is(err, errBlocked)
+	return errors.Is(err, tables.ErrRetry) || errors.Is(err, errBlocked)
 }
 
 // idleTimeout is the SQLSTATE of a session that Postgres has ended by idle_in_transaction_session_timeout. Its

@@ -9,12 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // settleJob is one claim to settle. The committer of claims fills in the answer.
@@ -38,7 +40,7 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacke
 		case err == nil:
 			settled[i] = jobs[i].answer
 		case why == "":
-			settled[i].Err = outcome("settle claim", err)
+			settled[i].Err = tables.Outcome("settle claim", err)
 		default:
 			settled[i] = unpayable(why)
 		}
@@ -177,7 +179,7 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 	for n, j := range jobs {
 		shares, ok := cut[j.ID]
 		if err := unreadable[j.ID]; err != nil {
-			j.answer = redpacket.Settlement{Err: outcome("settle claim", err)}
+			j.answer = redpacket.Settlement{Err: tables.Outcome("settle claim", err)}
 			continue
 		}
 		if !ok {
@@ -232,11 +234,21 @@ order by i.n`
 // claimFacts is one row of claimFactsQuery.
 type claimFacts struct {
 	status     redpacket.Status
-	mine       storedPaid
+	mine       storedShare
 	taken, own bool
 }
 
-func scanClaimFacts(rs pgx.Rows) (f claimFacts, err error) {
+// storedShare scans the claim of a user, or nulls from an outer join.
+type storedShare struct{ share, amount, at pgtype.Int8 }
+
+func (s *storedShare) paid() *redpacket.Paid {
+	if !s.share.Valid {
+		return nil
+	}
+	return &redpacket.Paid{Share: int(s.share.Int64), Amount: redpacket.Money(s.amount.Int64), At: tables.Millis(s.at.Int64)}
+}
+
+func scanClaimFacts(rs tables.Row) (f claimFacts, err error) {
 	err = rs.Scan(&f.status, &f.mine.share, &f.mine.amount, &f.mine.at, &f.taken, &f.own)
 	return f, err
 }
@@ -252,7 +264,7 @@ func (s *Store) classify(q querier, b *claimBatch) error {
 	for i, r := range b.rest {
 		packets[i], shares[i], users[i], transfers[i] = r.ID, int64(r.Share), r.User, r.transfer
 	}
-	all, err := rows(q, scanClaimFacts, claimFactsQuery, packets, shares, users, transfers)
+	all, err := tables.List(q, scanClaimFacts, claimFactsQuery, packets, shares, users, transfers)
 	if err != nil {
 		return err
 	}
@@ -265,7 +277,7 @@ func (s *Store) classify(q querier, b *claimBatch) error {
 	paid := b.paidJobs()
 	for i, r := range b.rest {
 		if n, ok := paid[r.perUser()]; ok && n > r.n {
-			all[i].mine = storedPaid{} // the claim that SQL has of this user was paid by a later job of the batch
+			all[i].mine = storedShare{} // the claim that SQL has of this user was paid by a later job of the batch
 		}
 		if all[i].status == "" { // lost in a failover
 			s.cuts.drop(r.ID)
@@ -314,7 +326,7 @@ func (r *claimRow) verdict(f claimFacts, accounts map[string]redpacket.Account) 
 	case f.taken:
 		return redpacket.Settlement{Verdict: redpacket.Conflict}, nil
 	case f.status == redpacket.Open: // the packet is open, but the claim was not paid: whatever prevented it is gone
-		return redpacket.Settlement{}, errRetry
+		return redpacket.Settlement{}, tables.ErrRetry
 	}
 	return redpacket.Settlement{Verdict: redpacket.TooLate, Status: f.status}, nil
 }
@@ -464,7 +476,7 @@ func (b *claimBatch) queue(m *message, pay string, names, unseeded []string, w *
 
 func (b *claimBatch) scan(rs pgx.Rows, keys *secret.Keys) error {
 	b.paid, b.accounts = 0, make(map[string]redpacket.Account, len(b.users))
-	return scanAccounts(rs, keys, b.accounts, &b.paid)
+	return each(rs, scanAccount(keys, b.accounts, &b.paid))
 }
 
 // readMissingAccounts reads the accounts that payClaims returned without a seed.
@@ -493,7 +505,7 @@ func (b *claimBatch) answerPaid() {
 
 func paidNow(c redpacket.Claim, amount redpacket.Money, acc redpacket.Account) redpacket.Settlement {
 	return redpacket.Settlement{
-		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: fromMillis(c.At.UnixMilli()), Account: acc,
+		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: tables.Millis(c.At.UnixMilli()), Account: acc,
 	}
 }
 

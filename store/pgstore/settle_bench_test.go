@@ -50,11 +50,11 @@ func packetsToGrab(b *testing.B, s *Store, n, shares, users int) []redpacket.Pac
 	b.Helper()
 	l := &storetest.Life{TB: b, Ledger: s, Rooms: s, At: time.Now()}
 	l.Must(s.tx(b.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into users (id, next_seed) select 'user-' || i, sha256(i::text::bytea) from generate_series(0, $1 - 1) i`, users)
+		_, err := w.Exec(`insert into users (id, next_seed) select 'user-' || i, sha256(i::text::bytea) from generate_series(0, $1 - 1) i`, users)
 		if err != nil {
 			return err
 		}
-		_, err = w.exec(`insert into wallets (user_id, balance) select 'user-' || i, 0 from generate_series(0, $1 - 1) i`, users)
+		_, err = w.Exec(`insert into wallets (user_id, balance) select 'user-' || i, 0 from generate_series(0, $1 - 1) i`, users)
 		return err
 	}))
 	_, _, err := s.PutUser(b.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0)

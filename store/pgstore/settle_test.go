@@ -32,7 +32,7 @@ func TestPoisonClaimsFailAlone(t *testing.T) {
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 10)
 	l.Must(s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into wallets values ('full', $1)`, int64(math.MaxInt64))
+		_, err := w.Exec(`insert into wallets values ('full', $1)`, int64(math.MaxInt64))
 		return err
 	}))
 	claim := func(user string, share int) redpacket.Claim {
@@ -119,7 +119,7 @@ func TestSettleAfterDatabaseRestore(t *testing.T) {
 	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	l.Claim(p, 2)
 	l.Must(s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`delete from users where id = 'u0'`)
+		_, err := w.Exec(`delete from users where id = 'u0'`)
 		return err
 	}))
 	settled := s.Settle(t.Context(), []redpacket.Claim{{Ref: q.Ref, Share: 0, User: "u0", At: l.At}, {Ref: q.Ref, Share: 1, User: "u1", At: l.At}})
@@ -141,7 +141,7 @@ func TestSettleOfLostPacket(t *testing.T) {
 	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	l.Claim(p, 1)
 	l.Must(s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`delete from packets where id = $1`, p.ID)
+		_, err := w.Exec(`delete from packets where id = $1`, p.ID)
 		return err
 	}))
 	var jobs []*settleJob // all in one batch, because a later batch would not have the packet in its cache

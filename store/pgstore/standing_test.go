@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // TestConcurrentStandings makes many calls of Standing at once, so that they share queries. Each call gets its own
 // answer.
 func TestConcurrentStandings(t *testing.T) {
 	s := storeWithRoom(t)
-	muted := fromMillis(time.Now().Add(time.Hour).UnixMilli())
+	muted := tables.Millis(time.Now().Add(time.Hour).UnixMilli())
 	kinds := []struct {
 		user, row string
 		want      chat.Standing
@@ -28,7 +29,7 @@ func TestConcurrentStandings(t *testing.T) {
 	}
 	for _, k := range kinds {
 		must(t, s.tx(t.Context(), func(w *writer) error {
-			_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, joined_at) values ($1, $2, `+k.row+`, 0)`, room, k.user)
+			_, err := w.Exec(`insert into members (room_id, user_id, state, banned, role, muted_until, joined_at) values ($1, $2, `+k.row+`, 0)`, room, k.user)
 			return err
 		}))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 func TestStore(t *testing.T) {
@@ -37,14 +38,14 @@ func testStore(t *testing.T, route func(database string) string) {
 func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 	t.Helper()
 	err := s.tx(t.Context(), func(w *writer) error {
-		state, role, muted := stateIn, st.Role, int64(0)
+		state, role, muted := tables.StateIn, st.Role, int64(0)
 		if !st.In {
 			state, role = "kicked", chat.Plain
 		}
 		if !st.MutedUntil.IsZero() {
 			muted = st.MutedUntil.UnixMilli()
 		}
-		n, err := w.exec(`update members set state = $1, banned = $2, role = $3, muted_until = $4
+		n, err := w.Exec(`update members set state = $1, banned = $2, role = $3, muted_until = $4
 			where room_id = $5 and user_id = $6`, state, st.Banned, role, muted, room, user)
 		if err != nil || n != 1 {
 			t.Errorf("%s was never in %s: %v", user, room, err)

@@ -64,7 +64,7 @@ func (h *history) change() {
 	c := chat.Change{
 		Kind: pick(h, []chat.ChangeKind{chat.Invite, chat.Invite, chat.Rejoin, chat.Kick, chat.Ban, chat.Unban, chat.Unban, chat.SetRole, chat.Mute, chat.UpdateRoom}),
 		Room: h.secondRoom(), By: chat.User{ID: h.owner, Name: "as it was then"}, Users: []string{pick(h, h.users)},
-		Role: pick(h, roles), At: h.now, EntryIDs: []string{h.id("e"), h.id("e"), h.id("e")}, MaxRooms: 4, MaxMembers: 5,
+		Role: pick(h, []chat.Role{chat.Owner, chat.Admin, chat.Plain}), At: h.now, EntryIDs: []string{h.id("e"), h.id("e"), h.id("e")}, MaxRooms: 4, MaxMembers: 5,
 	}
 	switch h.random.IntN(8) {
 	case 0:

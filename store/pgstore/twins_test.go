@@ -166,7 +166,7 @@ func (h *history) setUp() {
 			h.Fatal(err)
 		}
 		if err := h.scaled.tx(h.Context(), func(w *writer) error {
-			_, err := w.exec(`update users set next_seed = $1 where id = $2`, seed[:], user)
+			_, err := w.Exec(`update users set next_seed = $1 where id = $2`, seed[:], user)
 			return err
 		}); err != nil {
 			h.Fatal(err)

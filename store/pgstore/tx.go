@@ -16,6 +16,7 @@ import (
 
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
+	"hongbao/store/tables"
 )
 
 // begin begins a transaction that takes locks. The others are settings of such a transaction.
@@ -83,7 +84,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 // run holds one of the slots; with nil slots, their number is not bounded.
 func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(w *writer) (committing bool, err error)) error {
 	if err := ctx.Err(); err != nil {
-		return unavailable("begin", err)
+		return tables.Unavailable("begin", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
 	defer cancel()
@@ -92,11 +93,11 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		done, err := s.admitBlockedRun(ctx, &w, last)
 		if err != nil {
-			return unavailable("commit", err)
+			return tables.Unavailable("commit", err)
 		}
 		if err := acquireSlot(ctx, slots); err != nil {
 			done()
-			return unavailable("begin", errors.Join(last, err))
+			return tables.Unavailable("begin", errors.Join(last, err))
 		}
 		committing, err := s.runOnce(ctx, w, run)
 		releaseSlot(slots)
@@ -107,14 +108,14 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 		case !lost && !retryable(err): // includes nil
 			return err
 		case ctx.Err() != nil:
-			return unavailable("commit", err)
+			return tables.Unavailable("commit", err)
 		case lost && errors.Is(last, errLost):
 			s.pool.breaker.trip(err) // the second connection was lost, too
 		}
 		last = err
 		s.log.Debug("transaction runs again", "err", err)
 		if ended := s.pause(ctx, pause); ended != nil {
-			return unavailable("commit", errors.Join(err, ended))
+			return tables.Unavailable("commit", errors.Join(err, ended))
 		}
 	}
 }
@@ -201,7 +202,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer pooled.Release()
 	defer s.pool.suspectIfSlow()()
 	conn := pooled.Conn()
-	w.reader = reader{ctx, conn, s.keys}
+	w.reader = reader{ctx: ctx, conn: conn, keys: s.keys}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
 	if l := w.link; l != nil && l.added {
@@ -391,7 +392,7 @@ func (r reader) sameProcess() (bool, error) {
 		return fixed, nil
 	}
 	var process uint32
-	_, err := r.row(`select pg_backend_pid()`, nil, &process)
+	_, err := r.Row(`select pg_backend_pid()`, nil, &process)
 	if err == nil {
 		known[oneProcess] = process == r.conn.PgConn().PID()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // TestDeadlockIsRetried lets two transactions deadlock. Postgres rolls one back. It is run again, so both are
@@ -27,7 +28,7 @@ func TestDeadlockIsRetried(t *testing.T) {
 		wg.Go(func() {
 			err := s.tx(t.Context(), func(w *writer) error {
 				for n, id := range ids {
-					if _, err := w.exec(`update users set name = name || 'x' where id = $1`, id); err != nil {
+					if _, err := w.Exec(`update users set name = name || 'x' where id = $1`, id); err != nil {
 						return err
 					}
 					if n == 0 && runs[i] == 0 {
@@ -53,7 +54,7 @@ func TestRefusalRollsBack(t *testing.T) {
 		runs := 0
 		err := s.tx(t.Context(), func(w *writer) error {
 			runs++
-			return errors.Join(w.ensureUser("nobody"), want)
+			return errors.Join(tables.EnsureUser(w, "nobody"), want)
 		})
 		if !errors.Is(err, want) || runs != 1 {
 			t.Errorf("%v after %d runs, want %v", err, runs, want)
@@ -65,7 +66,7 @@ func TestRefusalRollsBack(t *testing.T) {
 func TestPanicRollsBack(t *testing.T) {
 	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
-		if err := w.ensureUser("nobody"); err != nil {
+		if err := tables.EnsureUser(w, "nobody"); err != nil {
 			return err
 		}
 		if _, err := w.query(`select generate_series(1, 100000)`); err != nil {
@@ -84,7 +85,7 @@ func TestPanicRollsBack(t *testing.T) {
 func TestSwallowedErrorIsNoCommit(t *testing.T) {
 	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
-		_, _ = w.exec(`select 1 / 0`)
+		_, _ = w.Exec(`select 1 / 0`)
 		return nil
 	})
 	if err == nil {
@@ -97,7 +98,7 @@ func TestRetriesEndWithPatience(t *testing.T) {
 	t.Parallel()
 	s := storeWithRoom(t)
 	began := time.Now()
-	err := s.tx(t.Context(), func(*writer) error { return errRetry })
+	err := s.tx(t.Context(), func(*writer) error { return tables.ErrRetry })
 	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
@@ -111,7 +112,7 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 	for i := range 4 {
 		backends(t, s, 5)
 		err := other.withReader(t.Context(), func(r reader) error {
-			_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+			_, err := r.Row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
 				where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
 			return err
 		})

@@ -2,12 +2,12 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // UnreadBy implements chat.Store.
@@ -22,14 +22,14 @@ func (s *Store) UnreadBy(ctx context.Context, u chat.Unread) ([]string, error) {
 		query += ` and user_id in (select value from json_each(?6))`
 		args = append(args, string(list))
 	}
-	users, err := rows(reader{ctx, s.read}, scanID, query+` order by user_id limit ?5`, args...)
-	return users, outcome("read members that have not read", err)
+	users, err := tables.List(s.reader(ctx), tables.ScanText, query+` order by user_id limit ?5`, args...)
+	return users, tables.Outcome("read members that have not read", err)
 }
 
 const newsColumns = `user_id, room_id, seq, row_id, reason, count, due_at`
 
-func scanAbsence(rs *sql.Rows) (a eventlog.Absence, err error) {
-	err = rs.Scan(&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, storedTime{&a.Due})
+func scanAbsence(rs tables.Row) (a eventlog.Absence, err error) {
+	err = rs.Scan(&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, tables.Time(&a.Due))
 	return a, err
 }
 
@@ -38,7 +38,7 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 	eventlog.SortAbsences(t.Absences)
 	return leaseOutcome("tell absent users", s.do(ctx, func(w *writer) error {
 		var after, holder string
-		if _, err := w.row(`select after, lease_owner from event_consumers where name = ?`, []any{t.Name}, &after, &holder); err != nil {
+		if _, err := w.Row(`select after, lease_owner from event_consumers where name = ?`, []any{t.Name}, &after, &holder); err != nil {
 			return err
 		}
 		switch {
@@ -47,17 +47,13 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 		case after != t.Before:
 			return nil
 		}
-		if _, err := w.exec(`update event_consumers set after = ?, updated_at = ? where name = ?`, t.After, t.UpdatedAt.UnixMilli(), t.Name); err != nil {
+		if _, err := w.Exec(`update event_consumers set after = ?, updated_at = ? where name = ?`, t.After, t.UpdatedAt.UnixMilli(), t.Name); err != nil {
 			return err
 		}
 		var told []eventlog.Absence
 		for _, a := range t.Absences {
-			res, err := w.exec(`insert into offline_news (bucket, user_id, room_id, seq, row_id, reason, count, due_at) values (?, ?, ?, ?, ?, ?, 0, ?)
+			inserted, err := w.Exec(`insert into offline_news (bucket, user_id, room_id, seq, row_id, reason, count, due_at) values (?, ?, ?, ?, ?, ?, 0, ?)
 				on conflict do nothing`, chat.UserBucket(a.User), a.User, a.Room, a.Seq, a.Row, a.Reason, t.Due.UnixMilli())
-			if err != nil {
-				return err
-			}
-			inserted, err := res.RowsAffected()
 			if err != nil {
 				return err
 			}
@@ -65,7 +61,7 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 				told = append(told, a)
 				continue
 			}
-			if _, err := w.exec(`update offline_news set room_id = ?3, seq = ?4, row_id = ?5, reason = ?6, count = count + ?7
+			if _, err := w.Exec(`update offline_news set room_id = ?3, seq = ?4, row_id = ?5, reason = ?6, count = count + ?7
 				where bucket = ?1 and user_id = ?2 and (not ?8 or row_id < ?5)`,
 				chat.UserBucket(a.User), a.User, a.Room, a.Seq, a.Row, a.Reason, a.Count, t.Again); err != nil {
 				return err
@@ -78,20 +74,20 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 
 // DueAbsences implements eventlog.Absences.
 func (s *Store) DueAbsences(ctx context.Context, now time.Time, limit int) ([]eventlog.Absence, error) {
-	due, err := rows(reader{ctx, s.read}, scanAbsence, `select `+newsColumns+` from offline_news where due_at <= ? order by due_at limit ?`, now.UnixMilli(), limit)
+	due, err := tables.List(s.reader(ctx), scanAbsence, `select `+newsColumns+` from offline_news where due_at <= ? order by due_at limit ?`, now.UnixMilli(), limit)
 	due, idle := eventlog.WithNews(due)
 	if err == nil && idle {
 		err = s.do(ctx, func(w *writer) error {
-			_, err := w.exec(`delete from offline_news where due_at <= ? and count = 0`, now.UnixMilli())
+			_, err := w.Exec(`delete from offline_news where due_at <= ? and count = 0`, now.UnixMilli())
 			return err
 		})
 	}
-	return due, outcome("read due absences", err)
+	return due, tables.Outcome("read due absences", err)
 }
 
 // TellDue implements eventlog.Absences.
 func (s *Store) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
-	return outcome("tell absent users", s.do(ctx, func(w *writer) error {
+	return tables.Outcome("tell absent users", s.do(ctx, func(w *writer) error {
 		var told []eventlog.Absence
 		for _, a := range due {
 			query, args := `update offline_news set count = 0, due_at = ?4 where bucket = ?1 and user_id = ?2 and due_at = ?3`,
@@ -101,12 +97,12 @@ func (s *Store) TellDue(ctx context.Context, due []eventlog.Absence, next time.T
 			}
 			// A row with another time was told before. What it counts now may be more than when it was read.
 			stored := a
-			found, err := w.row(`select room_id, seq, reason, count from offline_news where bucket = ?1 and user_id = ?2 and due_at = ?3`, args[:3],
+			found, err := w.Row(`select room_id, seq, reason, count from offline_news where bucket = ?1 and user_id = ?2 and due_at = ?3`, args[:3],
 				&stored.Room, &stored.Seq, &stored.Reason, &stored.Count)
 			if err != nil {
 				return err
 			}
-			if _, err := w.exec(query, args...); err != nil {
+			if _, err := w.Exec(query, args...); err != nil {
 				return err
 			}
 			if found && !a.Back {

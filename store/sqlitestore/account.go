@@ -5,25 +5,26 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
-	acc, drawn, err := readAccount(reader{ctx, s.read}, s.keys, user)
+	acc, drawn, err := readAccount(s.reader(ctx), s.keys, user)
 	if err != nil || drawn {
-		return acc, outcome("read account", err)
+		return acc, tables.Outcome("read account", err)
 	}
 	err = s.do(ctx, func(w *writer) error {
 		acc, err = w.account(user)
 		return err
 	})
-	return acc, outcome("open account", err)
+	return acc, tables.Outcome("open account", err)
 }
 
 // readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
-func readAccount(q querier, keys *secret.Keys, user string) (acc redpacket.Account, drawn bool, err error) {
+func readAccount(q tables.Querier, keys *secret.Keys, user string) (acc redpacket.Account, drawn bool, err error) {
 	var stored []byte
-	if _, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
+	if _, err = q.Row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = ?`,
 		[]any{user}, &acc.Balance, &acc.Version, &stored); err != nil {
 		return redpacket.Account{}, false, err
@@ -51,7 +52,7 @@ func (w *writer) account(user string) (redpacket.Account, error) {
 // seed returns the seed of the user's next packet, and draws it if there is none. It is secret until the packet is closed.
 func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	var stored []byte
-	_, err = w.row(`select next_seed from users where id = ?`, []any{user}, &stored)
+	_, err = w.Row(`select next_seed from users where id = ?`, []any{user}, &stored)
 	if err != nil {
 		return seed, err
 	}
@@ -65,19 +66,19 @@ func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 // drawSeed draws the user's first seed. It creates the user if there is none.
 func (w *writer) drawSeed(user string) (seed redpacket.Seed, err error) {
 	seed = redpacket.NewSeed()
-	_, err = w.exec(`insert into users (id, next_seed) values (?, ?)
+	_, err = w.Exec(`insert into users (id, next_seed) values (?, ?)
 		on conflict (id) do update set next_seed = excluded.next_seed where next_seed is null`, user, w.keys.EncryptNextSeed(user, seed))
 	return seed, err
 }
 
 func (w *writer) setSeed(user string, seed redpacket.Seed) error {
-	_, err := w.exec(`update users set next_seed = ? where id = ?`, w.keys.EncryptNextSeed(user, seed), user)
+	_, err := w.Exec(`update users set next_seed = ? where id = ?`, w.keys.EncryptNextSeed(user, seed), user)
 	return err
 }
 
 // credit adds an amount to a user's wallet. The first credit creates the wallet.
 func (w *writer) credit(user string, amount redpacket.Money) error {
-	_, err := w.exec(`insert into wallets (user_id, balance, version) values (?, ?, 1)
+	_, err := w.Exec(`insert into wallets (user_id, balance, version) values (?, ?, 1)
 		on conflict (user_id) do update set balance = balance + excluded.balance, version = version + 1`, user, amount)
 	return err
 }
@@ -85,13 +86,13 @@ func (w *writer) credit(user string, amount redpacket.Money) error {
 // debit takes an amount from a wallet. It fails with redpacket.ErrWalletFrozen, or with redpacket.ErrInsufficientBalance if the wallet
 // holds less.
 func (w *writer) debit(user string, amount redpacket.Money) error {
-	found, err := w.row(`update wallets set balance = balance - ?, version = version + 1
+	found, err := w.Row(`update wallets set balance = balance - ?, version = version + 1
 		where user_id = ? and balance >= ? and frozen_at = 0 returning 1`,
 		[]any{amount, user, amount}, new(int))
 	if err != nil || found {
 		return err
 	}
-	frozen, err := w.row(`select 1 from wallets where user_id = ? and frozen_at <> 0`, []any{user}, new(int))
+	frozen, err := w.Row(`select 1 from wallets where user_id = ? and frozen_at <> 0`, []any{user}, new(int))
 	switch {
 	case err != nil:
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest.
@@ -17,14 +18,14 @@ func (s *Store) Adjust(ctx context.Context, a redpacket.Adjustment) (acc redpack
 		return err
 	})
 	if err != nil {
-		return redpacket.Account{}, false, outcome("adjust", err)
+		return redpacket.Account{}, false, tables.Outcome("adjust", err)
 	}
 	return acc, dup, nil
 }
 
 func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool, err error) {
 	var hash []byte
-	dup, err = w.row(`select hash from transfers where key = ?`, []any{a.Key}, &hash)
+	dup, err = w.Row(`select hash from transfers where key = ?`, []any{a.Key}, &hash)
 	switch {
 	case err != nil:
 		return redpacket.Account{}, false, err
@@ -72,7 +73,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 		return err
 	}
 	var circulating redpacket.Money
-	if _, err := w.row(`update circulation set amount = amount + ? returning amount`, []any{a.Amount}, &circulating); err != nil {
+	if _, err := w.Row(`update circulation set amount = amount + ? returning amount`, []any{a.Amount}, &circulating); err != nil {
 		return err
 	}
 	if a.Amount > 0 && circulating > redpacket.MaxMoney {
@@ -84,8 +85,8 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 // RecountCirculation computes the money in circulation from all transfers. It is needed after an older version of the program,
 // which does not count it, has made credits or debits.
 func (s *Store) RecountCirculation(ctx context.Context) error {
-	return outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)
+	return tables.Outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
+		_, err := w.Exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)
 		return err
 	}))
 }

@@ -2,11 +2,11 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // Amend implements chat.Store.
@@ -16,13 +16,13 @@ func (s *Store) Amend(ctx context.Context, a chat.Amendment) (done chat.Amended,
 		return err
 	})
 	if err != nil {
-		return chat.Amended{}, outcome("amend entry", err)
+		return chat.Amended{}, tables.Outcome("amend entry", err)
 	}
 	return done, nil
 }
 
 func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
-	st, err := w.standing(a.Room, a.By.ID)
+	st, err := tables.ReadStanding(w, a.Room, a.By.ID)
 	if err != nil {
 		return chat.Amended{}, err
 	}
@@ -36,7 +36,7 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 		deleted  bool
 		frozen   bool
 	)
-	if _, err := w.row(`select last_seq, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted, &frozen); err != nil {
+	if _, err := w.Row(`select last_seq, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted, &frozen); err != nil {
 		return chat.Amended{}, err
 	}
 	if subject != nil {
@@ -58,22 +58,22 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 
 // subject returns the entry that the amendment changes, or nil if there is none.
 func (w *writer) subject(a chat.Amendment) (*chat.Subject, error) {
-	found, err := rows(w, scanSubject, `select `+entryColumns+`, fold from entries where room_id = ? and seq = ?`, a.Room, a.Target)
+	found, err := tables.List(w, scanSubject, `select `+tables.EntryColumns+`, fold from entries where room_id = ? and seq = ?`, a.Room, a.Target)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	s := &found[0]
 	if a.Kind == chat.KindReact {
-		s.Reacted, err = w.row(`select 1 from reactions where room_id = ? and seq = ? and emoji = ? and user_id = ?`,
+		s.Reacted, err = w.Row(`select 1 from reactions where room_id = ? and seq = ? and emoji = ? and user_id = ?`,
 			[]any{a.Room, a.Target, a.Emoji, a.By.ID}, new(int))
 	}
 	return s, err
 }
 
-// scanSubject scans entryColumns and fold.
-func scanSubject(rs *sql.Rows) (s chat.Subject, err error) {
+// scanSubject scans tables.EntryColumns and fold.
+func scanSubject(rs tables.Row) (s chat.Subject, err error) {
 	var fold []byte
-	if err := rs.Scan(append(entryInto(&s.Entry), &fold)...); err != nil || len(fold) == 0 {
+	if err := rs.Scan(append(tables.EntryInto(&s.Entry), &fold)...); err != nil || len(fold) == 0 {
 		return s, err
 	}
 	return s, json.Unmarshal(fold, &s.Fold)
@@ -86,7 +86,7 @@ func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.exec(`update entries set fold = ? where room_id = ? and seq = ?`, string(fold), a.Room, a.Target); err != nil {
+	if _, err := w.Exec(`update entries set fold = ? where room_id = ? and seq = ?`, string(fold), a.Room, a.Target); err != nil {
 		return err
 	}
 	if will.Empty {
@@ -99,7 +99,7 @@ func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 	if a.On {
 		change = `insert into reactions (room_id, seq, emoji, user_id) values (?, ?, ?, ?)`
 	}
-	_, err = w.exec(change, a.Room, a.Target, a.Emoji, a.By.ID)
+	_, err = w.Exec(change, a.Room, a.Target, a.Emoji, a.By.ID)
 	return err
 }
 
@@ -111,19 +111,19 @@ func (w *writer) empty(room string, seq int64) error {
 	if err := w.erase(`room_id = ? and target = ? and kind = 'edit'`, string(chat.EmptyEdit(seq)), room, seq); err != nil {
 		return err
 	}
-	_, err := w.exec(`delete from reactions where room_id = ? and seq = ?`, room, seq)
+	_, err := w.Exec(`delete from reactions where room_id = ? and seq = ?`, room, seq)
 	w.emptied = true
 	return err
 }
 
 // erase replaces the bodies of entries. The seal of each becomes the hash that stands for the old body.
 func (w *writer) erase(where, body, room string, seq int64) error {
-	erased, err := rows(w, scanErased, `select seq, text_seal, body from entries where `+where, room, seq)
+	erased, err := tables.List(w, scanErased, `select seq, text_seal, body from entries where `+where, room, seq)
 	if err != nil {
 		return err
 	}
 	for _, e := range erased {
-		if _, err := w.exec(`update entries set body = ?, text_seal = ? where room_id = ? and seq = ?`, body, e.seal, room, e.seq); err != nil {
+		if _, err := w.Exec(`update entries set body = ?, text_seal = ? where room_id = ? and seq = ?`, body, e.seal, room, e.seq); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ type erasedEntry struct {
 	seal []byte
 }
 
-func scanErased(rs *sql.Rows) (e erasedEntry, err error) {
+func scanErased(rs tables.Row) (e erasedEntry, err error) {
 	var body string
 	if err := rs.Scan(&e.seq, &e.seal, &body); err != nil || len(e.seal) == 0 { // an entry of an older version has no seal
 		return e, err

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"hongbao/redpacket"
-	"hongbao/store/chain"
-	"hongbao/store/scope"
+	"hongbao/store/audit"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 func TestAudit(t *testing.T) {
@@ -74,7 +74,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	}
 	w := &writer{ctx: t.Context(), conn: conn, stmts: map[string]*sql.Stmt{}} // so that the audit's many statements are prepared only once
 	t.Cleanup(w.reset)
-	if _, err := w.exec(`pragma ignore_check_constraints = on`); err != nil {
+	if _, err := w.Exec(`pragma ignore_check_constraints = on`); err != nil {
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
@@ -86,7 +86,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 			return tamper(t, w, statement, redpacket.AuditQuery{Heads: heads}, true)
 		},
 		Texts: func(query string) []string {
-			all, err := rows(w, func(rs *sql.Rows) (text string, err error) { return text, rs.Scan(&text) }, query)
+			all, err := tables.List(w, func(rs tables.Row) (text string, err error) { return text, rs.Scan(&text) }, query)
 			if err != nil {
 				t.Fatalf("%s: %v", query, err)
 			}
@@ -126,12 +126,12 @@ func tamper(t *testing.T, w *writer, statement string, q redpacket.AuditQuery, r
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return nil, false
 	}
+	r := snapshot{reader{ctx: t.Context(), on: w.conn}}
 	if relink {
-		must(storetest.Relink(t, blob, stream(w, scope.Whole.Replace(linkRows), scanLink),
-			stream(w, entryRows, scanRow[chain.StoredEntry]), stream(w, packetRows, scanRow[chain.StoredPacket]),
-			stream(w, claimRows, scanRow[chain.StoredClaim]), stream(w, transferRows, scanRow[chain.StoredTransfer])))
+		links, rows := audit.Chained(r, auditDialect)
+		must(storetest.Relink(t, blob, links, rows))
 	}
-	a, err := audit(w, q)
+	a, err := audit.Run(r, auditDialect, &q)
 	if err != nil {
 		t.Fatalf("after %s: %v", statement, err)
 	}

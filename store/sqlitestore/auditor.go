@@ -10,6 +10,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Auditor audits a database file and writes nothing, not even the schema.
@@ -34,9 +35,9 @@ func OpenAuditor(ctx context.Context, dir string) (*Auditor, error) {
 
 // checkSchema returns nil if the database has exactly the migrations of this version.
 func (a *Auditor) checkSchema(ctx context.Context) error {
-	applied, err := appliedMigrations(reader{ctx, a.read})
+	applied, err := appliedMigrations(reader{ctx: ctx, on: a.read})
 	if err != nil {
-		return outcome("read schema", err)
+		return tables.Outcome("read schema", err)
 	}
 	return migrations.Check(migrations.SQLite(), applied)
 }
@@ -48,8 +49,8 @@ func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket
 
 // Setting returns the value that is stored under the name, or nil.
 func (a *Auditor) Setting(ctx context.Context, name string) (value []byte, err error) {
-	_, err = reader{ctx, a.read}.row(`select value from settings where name = ?`, []any{name}, &value)
-	return value, outcome("read setting", err)
+	_, err = reader{ctx: ctx, on: a.read}.Row(`select value from settings where name = ?`, []any{name}, &value)
+	return value, tables.Outcome("read setting", err)
 }
 
 // Close closes the file.

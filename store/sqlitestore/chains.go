@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // ownChain is the hash chain of the committer. Each transaction with chained rows adds one link to it.
@@ -50,7 +50,7 @@ func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
 // is taken. No other process can take it before the commit, because none can write meanwhile.
 func (w *writer) findChain() (*ownChain, error) {
 	var c ownChain
-	_, err := w.row(`select f.id, coalesce((select max(id) from links where chain = f.id), 0)
+	_, err := w.Row(`select f.id, coalesce((select max(id) from links where chain = f.id), 0)
 		from (select coalesce((select min(id) from chains where free = 1), (select max(id) from chains) + 1, 1) as id) f`, nil, &c.number, &c.last)
 	c.opened = chain.LinkID(c.number, c.last, time.Now().UnixMilli())
 	return &c, err
@@ -61,7 +61,7 @@ func (w *writer) giveBack() {
 	if w.chain == nil || w.chain.opened != 0 {
 		return
 	}
-	if _, err := w.exec(`update chains set free = 1 where id = ?`, w.chain.number); err != nil {
+	if _, err := w.Exec(`update chains set free = 1 where id = ?`, w.chain.number); err != nil {
 		w.log.Debug("hash chain not given back", "err", err)
 	}
 }
@@ -91,7 +91,7 @@ func (w *writer) addLink() error {
 func (w *writer) openChain() error {
 	c, prev := w.chain, chain.Hash{}
 	host, _ := os.Hostname()
-	if _, err := w.exec(`insert into chains (id, instance, at) values (?, ?, ?)
+	if _, err := w.Exec(`insert into chains (id, instance, at) values (?, ?, ?)
 		on conflict (id) do update set instance = excluded.instance, at = excluded.at, free = 0`, c.number, host, c.at); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (w *writer) openChain() error {
 
 func (w *writer) insertLink(l chain.Link, prev chain.Hash) error {
 	hash := l.Hash(prev)
-	_, err := w.exec(`insert into links (chain, id, prev, at, leaves, hash) values (?, ?, ?, ?, ?, ?)`,
+	_, err := w.Exec(`insert into links (chain, id, prev, at, leaves, hash) values (?, ?, ?, ?, ?, ?)`,
 		l.Chain(), l.ID, l.Prev, l.At, l.Leaves, hash[:])
 	return err
 }
@@ -117,7 +117,7 @@ func (w *writer) insertLink(l chain.Link, prev chain.Hash) error {
 // that this process has added last.
 func (w *writer) newestHash() (chain.Hash, error) {
 	var head redpacket.Head
-	_, err := w.row(`select chain, id, hash from links where chain = ? order by id desc limit 1`, []any{w.chain.number},
+	_, err := w.Row(`select chain, id, hash from links where chain = ? order by id desc limit 1`, []any{w.chain.number},
 		&head.Chain, &head.Link, storedHash{&head.Hash})
 	if err == nil && head.Link != w.chain.last {
 		err = fmt.Errorf("%w: link %d of chain %d is missing", errTailLost, w.chain.last, w.chain.number)
@@ -151,12 +151,12 @@ func (w *writer) nextLink() {
 
 // Heads implements redpacket.Ledger.
 func (s *Store) Heads(ctx context.Context) ([]redpacket.Head, error) {
-	heads, err := rows(reader{ctx, s.read}, scanHead, `select l.chain, l.id, l.hash from chains c
+	heads, err := tables.List(s.reader(ctx), scanHead, `select l.chain, l.id, l.hash from chains c
 		join links l on l.chain = c.id and l.id = (select max(id) from links where chain = c.id) order by c.id`)
-	return heads, outcome("read heads", err)
+	return heads, tables.Outcome("read heads", err)
 }
 
-func scanHead(rs *sql.Rows) (h redpacket.Head, err error) {
+func scanHead(rs tables.Row) (h redpacket.Head, err error) {
 	err = rs.Scan(&h.Chain, &h.Link, storedHash{&h.Hash})
 	return h, err
 }

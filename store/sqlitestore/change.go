@@ -2,11 +2,11 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // Change implements chat.Store.
@@ -16,7 +16,7 @@ func (s *Store) Change(ctx context.Context, c chat.Change) (done chat.Changed, e
 		return err
 	})
 	if err != nil {
-		return chat.Changed{}, outcome("change room", err)
+		return chat.Changed{}, tables.Outcome("change room", err)
 	}
 	return done, nil
 }
@@ -34,20 +34,20 @@ func (w *writer) change(c chat.Change) (chat.Changed, error) {
 	if err != nil {
 		return chat.Changed{}, err
 	}
-	if done.Room, err = readRoom(w, c.Room); err != nil {
+	if done.Room, err = tables.ReadRoom(w, c.Room); err != nil {
 		return chat.Changed{}, err
 	}
-	by, err := w.standing(c.Room, c.By.ID)
+	by, err := tables.ReadStanding(w, c.Room, c.By.ID)
 	done.Role = by.Role
 	return done, err
 }
 
 // ruleInput reads all data that the ruling depends on. None of it can change meanwhile, because there is one writer.
 func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
-	if s.Room, err = readRoom(w, c.Room); err != nil {
+	if s.Room, err = tables.ReadRoom(w, c.Room); err != nil {
 		return chat.RuleInput{}, err
 	}
-	if s.By, err = w.standing(c.Room, c.By.ID); err != nil || len(c.Users) == 0 {
+	if s.By, err = tables.ReadStanding(w, c.Room, c.By.ID); err != nil || len(c.Users) == 0 {
 		return s, err
 	}
 	list, err := json.Marshal(c.Users)
@@ -56,40 +56,39 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 	}
 	inviting := c.Kind == chat.Invite
 	if c.Kind == chat.JoinLink {
-		if s.Link, err = readInviteLink(w, c.Room, c.Link); err != nil {
+		links, err := tables.List(w, tables.ScanLink, tables.LinkQuery, c.Room, c.Link)
+		if err != nil {
 			return chat.RuleInput{}, err
 		}
-		if _, err := w.row(`select count(*) from join_requests r where r.room_id = ? and `+unanswered, []any{c.Room}, &s.Asks); err != nil {
+		if len(links) > 0 {
+			s.Link = &links[0]
+		}
+		if _, err := w.Row(`select count(*) from join_requests r where r.room_id = ? and `+tables.Unanswered, []any{c.Room}, &s.Asks); err != nil {
 			return chat.RuleInput{}, err
 		}
 	}
 	counting := c.Admits() // no other change depends on the number of rooms of its users
-	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
-			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
-			?6 and asked.value in (select u.id `+refusing+`), ?8 and exists (select 1 from join_requests r where r.room_id = ?7 and r.user_id = asked.value and `+unanswered+`),
-			m.state, m.banned, m.role, m.muted_until, m.joined_seq, m.banned_until
-		from json_each(?2) asked
+	s.Users, err = tables.List(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
+			iif($5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
+			$6 and asked.value in (select u.id `+tables.Refusing(w)+`), $8 and exists (select 1 from join_requests r where r.room_id = $7 and r.user_id = asked.value and `+tables.Unanswered+`),
+			m.state is not null, coalesce(m.state, ''), coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0), coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0)
+		from json_each($2) asked
 		left join users u on u.id = asked.value
-		left join members m on m.room_id = ?7 and m.user_id = asked.value
+		left join members m on m.room_id = $7 and m.user_id = asked.value
 		order by asked.key`, c.By.ID, string(list), c.Chosen(), c.MaxRooms, counting, inviting, c.Room, c.AboutRequest())
 	return s, err
 }
 
 // userStandingIn returns a function that scans the standing of a user. The user may never have been in the room.
-func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
-	return func(rs *sql.Rows) (p chat.UserStanding, err error) {
+func userStandingIn(room chat.Room) func(tables.Row) (chat.UserStanding, error) {
+	return func(rs tables.Row) (p chat.UserStanding, err error) {
 		var (
-			state, role sql.NullString
-			banned      sql.NullBool
-			muted       sql.NullInt64
-			joined      sql.NullInt64
-			until       sql.NullInt64
+			ever bool
+			st   tables.StoredStanding
 		)
-		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &p.Asks, &state, &banned, &role, &muted, &joined, &until)
-		if state.Valid {
-			p.Standing = standing(state.String, banned.Bool, until.Int64, chat.Role(role.String), muted.Int64, joined.Int64)
-		} else {
-			p.Standing.Visible = room.Kind == chat.Public && !room.Deleted
+		err = rs.Scan(append([]any{&p.User, &p.Known, &p.Rooms, &p.Refuses, &p.Asks, &ever}, st.Into()...)...)
+		if p.Standing = st.Standing(); !ever {
+			p.Standing = chat.Standing{Visible: room.Kind == chat.Public && !room.Deleted}
 		}
 		return p, err
 	}
@@ -126,8 +125,10 @@ func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done cha
 			return chat.Changed{}, err
 		}
 	}
-	if err := w.useInviteLink(c, r); err != nil {
-		return chat.Changed{}, err
+	for _, st := range tables.UseLink(c, r) {
+		if _, err := w.Exec(st.Text, st.Args...); err != nil {
+			return chat.Changed{}, err
+		}
 	}
 	for i, ruled := range r.Entries {
 		e, err := w.appendEntry(chat.Entry{

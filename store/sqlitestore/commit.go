@@ -12,6 +12,7 @@ import (
 
 	"hongbao/store/eventlog"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // job is one caller's transaction. The committer runs it in a savepoint of a shared transaction.
@@ -23,6 +24,7 @@ type job struct {
 
 // writer is the only writing connection, inside an open transaction. Its statements are prepared once.
 type writer struct {
+	dialect
 	ctx   context.Context
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
@@ -62,15 +64,15 @@ func (s *Store) doAll(ctx context.Context, runs []func(w *writer) error) []error
 
 func (s *Store) enqueue(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
-		return unavailable("queue for commit", err)
+		return tables.Unavailable("queue for commit", err)
 	}
 	select {
 	case s.jobs <- j:
 		return nil
 	case <-s.closing:
-		return unavailable("queue for commit", errors.New("store is closing"))
+		return tables.Unavailable("queue for commit", errors.New("store is closing"))
 	case <-ctx.Done():
-		return unavailable("queue for commit", ctx.Err())
+		return tables.Unavailable("queue for commit", ctx.Err())
 	}
 }
 
@@ -85,7 +87,7 @@ func (s *Store) answer(j *job) error {
 	case <-j.done:
 		return j.err
 	default:
-		return unavailable("commit", errors.New("store is closed"))
+		return tables.Unavailable("commit", errors.New("store is closed"))
 	}
 }
 
@@ -119,7 +121,7 @@ func (s *Store) commitLoop() {
 			s.noteLoss(err)
 			w.reset()
 			for _, j := range batch {
-				j.err = unavailable("commit", err)
+				j.err = tables.Unavailable("commit", err)
 			}
 		}
 		for _, j := range batch {
@@ -150,7 +152,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	if err := s.connect(w); err != nil {
 		return err
 	}
-	if _, err := w.exec("begin immediate"); err != nil {
+	if _, err := w.Exec("begin immediate"); err != nil {
 		return err
 	}
 	w.refs = eventlog.Collect(s.events)
@@ -165,7 +167,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	if err := w.addEvents(); err != nil {
 		return fmt.Errorf("add to the event stream: %w", err)
 	}
-	if _, err := w.exec("commit"); err != nil {
+	if _, err := w.Exec("commit"); err != nil {
 		return err
 	}
 	w.nextLink()
@@ -182,18 +184,18 @@ func (s *Store) connect(w *writer) (err error) {
 
 // savepoint runs one job in a savepoint, so that its failure rolls back only this job.
 func (w *writer) savepoint(j *job) error {
-	if _, err := w.exec("savepoint job"); err != nil {
+	if _, err := w.Exec("savepoint job"); err != nil {
 		return err
 	}
 	mark, refs := w.mark(), w.refs.Mark()
 	if j.err = w.guarded(j.run); j.err != nil {
 		w.dropAfter(mark)
 		w.refs.Truncate(refs)
-		if _, err := w.exec("rollback to job"); err != nil {
+		if _, err := w.Exec("rollback to job"); err != nil {
 			return err
 		}
 	}
-	_, err := w.exec("release job")
+	_, err := w.Exec("release job")
 	return err
 }
 
@@ -235,12 +237,35 @@ func (w *writer) prepare(query string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-func (w *writer) exec(query string, args ...any) (sql.Result, error) {
+// Keys implements tables.Querier.
+func (w *writer) Keys() *secret.Keys { return w.keys }
+
+// Again implements tables.Tx. An unknown outcome of a commit is reported, and nothing runs again.
+func (w *writer) Again() bool { return false }
+
+// Events implements tables.Tx.
+func (w *writer) Events() *eventlog.Refs { return &w.refs }
+
+// Exec implements tables.Tx.
+func (w *writer) Exec(query string, args ...any) (affected int64, err error) {
 	st, err := w.prepare(query)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return st.ExecContext(w.ctx, args...)
+	res, err := st.ExecContext(w.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Each implements tables.Querier.
+func (w *writer) Each(scan func(tables.Row) error, query string, args ...any) error {
+	rs, err := w.query(query, args...)
+	if err != nil {
+		return err
+	}
+	return each(rs, scan)
 }
 
 func (w *writer) query(query string, args ...any) (*sql.Rows, error) {
@@ -251,8 +276,8 @@ func (w *writer) query(query string, args ...any) (*sql.Rows, error) {
 	return st.QueryContext(w.ctx, args...)
 }
 
-// row scans the single row of a query into dest. It reports false if there is none.
-func (w *writer) row(query string, args []any, dest ...any) (found bool, err error) {
+// Row implements tables.Querier.
+func (w *writer) Row(query string, args []any, dest ...any) (found bool, err error) {
 	st, err := w.prepare(query)
 	if err != nil {
 		return false, err

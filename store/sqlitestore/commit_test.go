@@ -87,7 +87,7 @@ func TestFailingJobIsRolledBackAlone(t *testing.T) {
 		func(w *writer) error { return errors.Join(appending(2)(w), boom) },
 		appending(3),
 		func(w *writer) error { _ = appending(4)(w); panic("boom") },
-		func(w *writer) error { _, err := w.exec(`insert into rooms (id) values ('half a room')`); return err },
+		func(w *writer) error { _, err := w.Exec(`insert into rooms (id) values ('half a room')`); return err },
 		appending(5),
 	)
 	for i, fails := range []bool{false, true, false, true, true, false} {
@@ -111,7 +111,7 @@ func TestFailedCommitIsUnavailable(t *testing.T) {
 			s := storeWithRoom(t)
 			errs := shareCommit(t, s,
 				appending(1),
-				func(w *writer) error { _, err := w.exec(sabotage); return err },
+				func(w *writer) error { _, err := w.Exec(sabotage); return err },
 				appending(2),
 			)
 			for i, err := range errs {

@@ -23,10 +23,13 @@ import (
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
 type Store struct {
+	tables.Tables
+
 	read  *pool
 	write *sql.DB // one connection, used only by the committer
 	jobs  chan *job
@@ -80,6 +83,7 @@ func OpenWith(ctx context.Context, dir string, mode migrations.Mode, log *slog.L
 		read: newPool(read), write: write, log: log,
 		jobs: make(chan *job, maxBatch), closing: make(chan struct{}), done: make(chan struct{}), commits: meter.NewBatches(),
 	}
+	s.Tables = tables.New(database{s: s})
 	go s.commitLoop()
 	return s, nil
 }

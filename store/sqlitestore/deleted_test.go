@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"database/sql"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // TestRoomsDeletedBeforeTheUpgrade deletes a room under an older schema. After the migration the room must be listed.
@@ -23,7 +23,7 @@ func TestRoomsDeletedBeforeTheUpgrade(t *testing.T) {
 	if err := s.do(t.Context(), func(w *writer) error { // the schema of the older version
 		for _, statement := range []string{`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
 			`delete from schema_migrations where name like '%deleted_rooms%'`} {
-			if _, err := w.exec(statement); err != nil {
+			if _, err := w.Exec(statement); err != nil {
 				return err
 			}
 		}
@@ -53,11 +53,11 @@ func TestPacketQueriesUseIndexes(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"rooms":   {deletedRooms, []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
-		"packets": {openInDeleted, []any{"room", "", 10}, []string{"packets_room"}},
+		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 		"sender":  {openOfSender, []any{"sender"}, []string{"packets_open_sender"}},
 	} {
-		plan, err := rows(reader{t.Context(), s.read}, func(rs *sql.Rows) (step string, err error) {
+		plan, err := tables.List(s.reader(t.Context()), func(rs tables.Row) (step string, err error) {
 			err = rs.Scan(new(int), new(int), new(int), &step)
 			return step, err
 		}, `explain query plan `+of.query, of.args...)

@@ -6,6 +6,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // Details implements redpacket.Ledger.
@@ -15,7 +16,7 @@ func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpac
 		return err
 	})
 	if err != nil {
-		return redpacket.DetailsPage{}, outcome("read details", err)
+		return redpacket.DetailsPage{}, tables.Outcome("read details", err)
 	}
 	return d, nil
 }
@@ -24,28 +25,28 @@ func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpac
 // secret, so they are not read.
 func readDetails(r reader, keys *secret.Keys, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
 	var (
-		stored storedPacket
-		state  storedState
+		stored tables.StoredPacket
+		state  tables.StoredState
 	)
-	found, err := r.row(`select `+packetColumns+`, `+stateColumns+` from packets p`+stateJoins+`where p.id = ?`,
-		[]any{q.User, q.Packet}, append(stored.into(), state.into()...)...)
+	found, err := r.Row(`select `+tables.PacketColumns+`, `+tables.StateColumns+` from packets p`+tables.StateJoins(dialect{})+`where p.id = $2`,
+		[]any{q.User, q.Packet}, append(stored.Into(dialect{}), state.Into()...)...)
 	if err != nil {
 		return redpacket.DetailsPage{}, err
 	}
 	if !found {
 		return redpacket.DetailsPage{}, chat.ErrNotFound
 	}
-	d.State = state.value()
-	if d.Packet, err = stored.value(keys); err != nil {
+	d.State = state.State()
+	if d.Packet, err = stored.Packet(keys); err != nil {
 		return redpacket.DetailsPage{}, err
 	}
 	if d.State.Status != redpacket.Open {
-		if _, err := r.row(`select seed, shares from packets where id = ?`, []any{q.Packet},
+		if _, err := r.Row(`select seed, shares from packets where id = ?`, []any{q.Packet},
 			storedSeed{&d.Seed}, storedJSON{&d.Shares}); err != nil {
 			return redpacket.DetailsPage{}, err
 		}
 	}
-	d.Claims, err = rows(r, scanPaid, `select `+paidColumns("c", "u")+` from claims c left join users u on u.id = c.user_id
+	d.Claims, err = tables.List(r, tables.ScanPaid, `select `+tables.PaidColumns("c", "u")+` from claims c left join users u on u.id = c.user_id
 		where c.packet_id = ? and c.share_no >= ? order by c.share_no limit ?`, q.Packet, q.AfterRank, q.Limit+1)
 	if len(d.Claims) > q.Limit {
 		d.Claims, d.More = d.Claims[:q.Limit], true

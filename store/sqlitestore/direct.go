@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // Direct implements chat.Store.
@@ -15,14 +16,14 @@ func (s *Store) Direct(ctx context.Context, p chat.Pairing) (done chat.Paired, e
 		return err
 	})
 	if err != nil {
-		return chat.Paired{}, outcome("open direct room", err)
+		return chat.Paired{}, tables.Outcome("open direct room", err)
 	}
 	return done, nil
 }
 
 func (w *writer) direct(p chat.Pairing) (done chat.Paired, err error) {
 	var room string
-	known, err := w.row(`select id from rooms where pair = ?`, []any{p.Pair()}, &room)
+	known, err := w.Row(`select id from rooms where pair = ?`, []any{p.Pair()}, &room)
 	if err != nil {
 		return chat.Paired{}, err
 	}
@@ -32,43 +33,43 @@ func (w *writer) direct(p chat.Pairing) (done chat.Paired, err error) {
 			return chat.Paired{}, err
 		}
 	}
-	st, err := w.standing(room, p.User.ID)
+	st, err := tables.ReadStanding(w, room, p.User.ID)
 	switch {
 	case err != nil:
 		return chat.Paired{}, err
 	case st.In:
-		_, err = w.exec(`update members set chosen = 1 where room_id = ? and user_id = ? and not chosen`, room, p.User.ID)
+		_, err = w.Exec(`update members set chosen = 1 where room_id = ? and user_id = ? and not chosen`, room, p.User.ID)
 	default:
 		done, err = w.enterPair(p, room, !known)
 	}
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	done.Membership, err = readMembership(w, room, p.User.ID)
+	done.Membership, err = tables.ReadMembership(w, room, p.User.ID)
 	return done, err
 }
 
 // makePair creates the room of a pair of users, without members.
 func (w *writer) makePair(p chat.Pairing) error {
-	found, err := w.row(`select 1 from users where id = ?`, []any{p.Other}, new(int))
+	found, err := w.Row(`select 1 from users where id = ?`, []any{p.Other}, new(int))
 	if err != nil {
 		return err
 	}
 	if !found {
 		return &chat.FieldError{Err: chat.ErrNotFound, Field: "user", Reason: "is somebody whom nobody knows"}
 	}
-	if err := w.ensureUser(p.User.ID); err != nil {
+	if err := tables.EnsureUser(w, p.User.ID); err != nil {
 		return err
 	}
 	w.refs.Room(eventlog.RoomCreated, p.ID)
-	_, err = w.exec(`insert into rooms (id, name, kind, pair, created_at) values (?, '', ?, ?, ?)`,
+	_, err = w.Exec(`insert into rooms (id, name, kind, pair, created_at) values (?, '', ?, ?, ?)`,
 		p.ID, chat.Direct, p.Pair(), p.At.UnixMilli())
 	return err
 }
 
 // enterPair adds the user that asks for the room, and, if the room is new, the other user.
 func (w *writer) enterPair(p chat.Pairing, room string, isNew bool) (done chat.Paired, err error) {
-	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+	if err := tables.RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if done.Entered = []string{p.User.ID}; isNew {

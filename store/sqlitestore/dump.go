@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"hongbao/redpacket"
+	"hongbao/store/audit"
+	"hongbao/store/tables"
 )
 
 // Dump is one snapshot of the database, to be read whole. Rows of a table must be read or closed before the next call.
@@ -13,22 +15,22 @@ type Dump struct{ reader reader }
 
 // Dump calls read with a snapshot.
 func (a *Auditor) Dump(ctx context.Context, read func(d Dump) error) error {
-	return a.read.view(ctx, func(r reader) error { return read(Dump{r}) })
+	return a.read.view(ctx, nil, func(r reader) error { return read(Dump{r}) })
 }
 
 // Tables lists the tables that hold data, in the order in which the migrations have made them.
 func (d Dump) Tables() ([]string, error) {
-	return rows(d.reader, scanID, `select name from sqlite_schema where type = 'table' and name <> 'schema_migrations' order by rowid`)
+	return tables.List(d.reader, tables.ScanText, `select name from sqlite_schema where type = 'table' and name <> 'schema_migrations' order by rowid`)
 }
 
 // Columns lists the columns of a table.
 func (d Dump) Columns(table string) ([]string, error) {
-	return rows(d.reader, scanID, `select name from pragma_table_info(?)`, table)
+	return tables.List(d.reader, tables.ScanText, `select name from pragma_table_info(?)`, table)
 }
 
 // Count counts the rows of a table.
 func (d Dump) Count(table string) (n int64, err error) {
-	_, err = d.reader.row(`select count(*) from "`+table+`"`, nil, &n)
+	_, err = d.reader.Row(`select count(*) from "`+table+`"`, nil, &n)
 	return n, err
 }
 
@@ -38,4 +40,6 @@ func (d Dump) Rows(table string, columns []string) (*sql.Rows, error) {
 }
 
 // Audit audits the snapshot.
-func (d Dump) Audit(q redpacket.AuditQuery) (redpacket.Audit, error) { return audit(d.reader, q) }
+func (d Dump) Audit(q redpacket.AuditQuery) (redpacket.Audit, error) {
+	return audit.Run(snapshot{d.reader}, auditDialect, &q)
+}

@@ -9,6 +9,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/tables"
 )
 
 // End implements redpacket.Ledger. It fails with chat.ErrNotFound for an unknown packet.
@@ -19,7 +20,7 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 		return err
 	})
 	if err != nil {
-		return redpacket.Closed{}, outcome("end packet", err)
+		return redpacket.Closed{}, tables.Outcome("end packet", err)
 	}
 	crashpoint.Here("close.after-commit")
 	return closed, nil
@@ -27,7 +28,7 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 
 // end closes an open packet.
 func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
-	b, err := readBook(w, w.keys, c.ID)
+	b, err := tables.ReadBook(w, c.ID)
 	if err != nil || b.Status != redpacket.Open {
 		return redpacket.Closed{Book: b}, err
 	}
@@ -37,7 +38,7 @@ func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 		return redpacket.Closed{}, err
 	}
 	if len(missing) > 0 {
-		if b.Claims, err = readClaims(w, c.ID); err != nil {
+		if b.Claims, err = tables.List(w, tables.ScanPaid, tables.ClaimsQuery, c.ID); err != nil {
 			return redpacket.Closed{}, err
 		}
 	}
@@ -121,7 +122,7 @@ func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, er
 
 func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error {
 	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
-		if _, err := w.exec(`update claims set luckiest = 1 where packet_id = ? and share_no = ?`,
+		if _, err := w.Exec(`update claims set luckiest = 1 where packet_id = ? and share_no = ?`,
 			b.Packet.ID, best.Share); err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ?,
+	_, err = w.Exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ?,
 		seed = ?, shares = iif(encrypted_seed = x'', shares, ?) where id = ?`,
 		b.Status, at.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], string(shares), b.Packet.ID)
 	return err

@@ -3,13 +3,11 @@ package sqlitestore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
-
-const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
 // desertedColumn reports whether a room is a direct room that one of its users has left.
 const desertedColumn = `kind = 'direct' and members < 2`
@@ -21,26 +19,26 @@ func (s *Store) Append(ctx context.Context, d chat.Draft) (e chat.Entry, dup boo
 		return err
 	})
 	if err != nil {
-		return chat.Entry{}, false, outcome("append entry", err)
+		return chat.Entry{}, false, tables.Outcome("append entry", err)
 	}
 	return e, dup, nil
 }
 
 func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
-	req, dup, err := w.lookupRequest(d.From.ID, d.Key, d.Hash)
+	req, dup, err := tables.LookupRequest(w, d.From.ID, d.Key, d.Hash)
 	if err != nil {
 		return chat.Entry{}, false, err
 	}
 	if dup {
-		e, err := readEntry(w, req.room, req.seq)
+		e, err := tables.ReadEntry(w, req.Room, req.Seq)
 		return e, true, err
 	}
 	if d.From.IsSystem() {
-		if room, err := readRoom(w, d.Room); err != nil || room.Deleted {
+		if room, err := tables.ReadRoom(w, d.Room); err != nil || room.Deleted {
 			return chat.Entry{}, false, cmp.Or(err, chat.ErrNotFound)
 		}
 	}
-	st, err := w.standing(d.Room, d.From.ID)
+	st, err := tables.ReadStanding(w, d.Room, d.From.ID)
 	if err != nil {
 		return chat.Entry{}, false, err
 	}
@@ -59,7 +57,7 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if err := w.mention(e, d.Mentions); err != nil {
 		return chat.Entry{}, false, err
 	}
-	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
+	return e, false, tables.PutRequest(w, d.From.ID, d.Key, d.Hash, tables.Request{Room: d.Room, Seq: e.Seq})
 }
 
 // appendEntry appends an entry that no request with a key made, and that refers to no other entry.
@@ -76,7 +74,7 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 	}
 	var contentNo int64
 	var deserted, frozen bool
-	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + ? where id = ?
+	found, err := w.Row(`update rooms set last_seq = last_seq + 1, content_no = content_no + ? where id = ?
 		returning last_seq, content_no, `+desertedColumn+`, frozen`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &frozen)
 	if err != nil {
 		return chat.Entry{}, err
@@ -95,43 +93,19 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 	if err != nil {
 		return chat.Entry{}, err
 	}
-	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no, target, link, name_seal, text_seal)
+	if _, err := w.Exec(`insert into entries (`+tables.EntryColumns+`, content_no, target, link, name_seal, text_seal)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body),
 		contentNo, target, link, seals.Name, seals.Text); err != nil {
 		return chat.Entry{}, err
 	}
 	if content == 1 {
-		if _, err := w.exec(`update members set read_seq = ?, chosen = 1 where room_id = ? and user_id = ?`,
+		if _, err := w.Exec(`update members set read_seq = ?, chosen = 1 where room_id = ? and user_id = ?`,
 			e.Seq, e.Room, e.From.ID); err != nil {
 			return chat.Entry{}, err
 		}
 	}
 	w.refs.Entry(e.Room, e.Seq, e.Kind)
-	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
+	e.At = tables.Millis(e.At.UnixMilli()) // with the precision that is stored
 	return e, nil
-}
-
-// readEntry reads one entry. It must exist, because a request or a packet refers to it.
-func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
-	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = ? and seq = ?`, room, seq)
-	if err != nil {
-		return chat.Entry{}, err
-	}
-	if len(es) == 0 {
-		return chat.Entry{}, sql.ErrNoRows
-	}
-	return es[0], nil
-}
-
-// scanEntry scans entryColumns.
-func scanEntry(rs *sql.Rows) (e chat.Entry, err error) {
-	err = rs.Scan(entryInto(&e)...)
-	return e, err
-}
-
-func entryInto(e *chat.Entry) []any {
-	return []any{
-		&e.Room, &e.Seq, &e.ID, storedTime{&e.At}, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body),
-	}
 }

@@ -2,13 +2,13 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // UseEvents implements eventlog.Store.
@@ -23,7 +23,7 @@ func (w *writer) addEvents() error {
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(`insert into events (chain, id, at, refs)
+	_, err = w.Exec(`insert into events (chain, id, at, refs)
 		select 0, max(coalesce((select max(id) from events), 0), coalesce((select max(id) from event_marks), 0)) + 1, ?, ?`,
 		time.Now().UnixMilli(), text)
 	return err
@@ -39,9 +39,9 @@ type eventState struct {
 func (s *Store) withEventState(ctx context.Context, state *eventState, fn func(r reader) error) error {
 	run := func() error {
 		return s.view(ctx, func(r reader) error {
-			_, err := r.row(`select coalesce((select cast(value as text) from settings where name = ?), ''),
+			_, err := r.Row(`select coalesce((select cast(value as text) from settings where name = ?), ''),
 				coalesce((select min(id) from event_marks), 0), coalesce((select max(id) from events), 0)`,
-				[]any{settingEpoch}, &state.epoch, &state.floor, &state.newest)
+				[]any{tables.SettingEpoch}, &state.epoch, &state.floor, &state.newest)
 			if err == nil && state.epoch != "" {
 				err = fn(r)
 			}
@@ -67,8 +67,8 @@ func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 		if err := q.After.Check(state.epoch, state.floor); err != nil {
 			return err
 		}
-		found, err := rows(r, func(rs *sql.Rows) (e eventlog.Row, err error) {
-			err = rs.Scan(&e.Chain, &e.ID, storedTime{&e.At}, &e.Refs)
+		found, err := tables.List(r, func(rs tables.Row) (e eventlog.Row, err error) {
+			err = rs.Scan(&e.Chain, &e.ID, tables.Time(&e.At), &e.Refs)
 			return e, err
 		}, `select chain, id, at, refs from events where chain = 0 and id > ? order by id limit ?`, max(q.After.Read[0], state.floor), maxEventRows)
 		if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 	case eventlog.Refused(err):
 		return eventlog.Batch{}, err
 	case err != nil:
-		return eventlog.Batch{}, outcome("read events", err)
+		return eventlog.Batch{}, tables.Outcome("read events", err)
 	}
 	return b, nil
 }
@@ -96,14 +96,14 @@ func (s *Store) NewestEvent(ctx context.Context) (eventlog.Cursor, error) {
 	if state.newest > state.floor {
 		c.Read[0] = state.newest
 	}
-	return c, outcome("read the newest event", err)
+	return c, tables.Outcome("read the newest event", err)
 }
 
 // OldestEvent implements eventlog.Store.
 func (s *Store) OldestEvent(ctx context.Context) (eventlog.Cursor, error) {
 	var state eventState
 	err := s.withEventState(ctx, &state, func(reader) error { return nil })
-	return eventlog.Begin(state.epoch, state.floor), outcome("read the oldest event", err)
+	return eventlog.Begin(state.epoch, state.floor), tables.Outcome("read the oldest event", err)
 }
 
 // pruneStep is the most rows that one transaction of PruneEvents deletes.
@@ -113,32 +113,29 @@ const pruneStep = 5000
 func (s *Store) PruneEvents(ctx context.Context, now, before time.Time, most int64) (deleted int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		var newest, floor int64
-		if _, err := w.exec(`insert into event_marks (id, at) select 0, 0 where not exists (select 1 from event_marks)`); err != nil {
+		if _, err := w.Exec(`insert into event_marks (id, at) select 0, 0 where not exists (select 1 from event_marks)`); err != nil {
 			return err
 		}
-		if _, err := w.row(`select max(coalesce((select max(id) from events), 0), (select max(id) from event_marks))`, nil, &newest); err != nil {
+		if _, err := w.Row(`select max(coalesce((select max(id) from events), 0), (select max(id) from event_marks))`, nil, &newest); err != nil {
 			return err
 		}
-		if _, err := w.exec(`insert into event_marks (id, at) values (?, ?) on conflict do nothing`, newest, now.UnixMilli()); err != nil {
+		if _, err := w.Exec(`insert into event_marks (id, at) values (?, ?) on conflict do nothing`, newest, now.UnixMilli()); err != nil {
 			return err
 		}
-		if _, err := w.row(`select max(id) from event_marks where at < ? or id <= ?`, []any{before.UnixMilli(), newest - most}, &floor); err != nil {
+		if _, err := w.Row(`select max(id) from event_marks where at < ? or id <= ?`, []any{before.UnixMilli(), newest - most}, &floor); err != nil {
 			return err
 		}
-		if _, err := w.exec(`delete from event_marks where id < ?`, floor); err != nil {
+		if _, err := w.Exec(`delete from event_marks where id < ?`, floor); err != nil {
 			return err
 		}
 		// Parked events whose rows are deleted can never be delivered.
-		if _, err := w.exec(`delete from event_holds where parked and id <= ?`, floor); err != nil {
+		if _, err := w.Exec(`delete from event_holds where parked and id <= ?`, floor); err != nil {
 			return err
 		}
-		res, err := w.exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, floor, pruneStep)
-		if err == nil {
-			deleted, err = res.RowsAffected()
-		}
+		deleted, err = w.Exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, floor, pruneStep)
 		return err
 	})
-	return deleted, outcome("prune events", err)
+	return deleted, tables.Outcome("prune events", err)
 }
 
 // readFacts loads what the events of the page refer to.
@@ -150,8 +147,8 @@ func readFacts(r reader, p eventlog.Page) (f eventlog.Facts, err error) {
 		Transfers: make(map[eventlog.TransferKey]redpacket.Transfer, len(transfers)),
 	}
 	for _, k := range entries {
-		e, err := readEntry(r, k.Room, k.Seq)
-		if errors.Is(err, sql.ErrNoRows) {
+		e, err := tables.ReadEntry(r, k.Room, k.Seq)
+		if errors.Is(err, tables.ErrNoEntry) {
 			continue // the page reports that the fact is missing
 		}
 		if err != nil {
@@ -161,9 +158,9 @@ func readFacts(r reader, p eventlog.Page) (f eventlog.Facts, err error) {
 	}
 	for _, k := range claims {
 		var c eventlog.Claim
-		found, err := r.row(`select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
+		found, err := r.Row(`select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
 			from claims c join packets p on p.id = c.packet_id where c.packet_id = ? and c.share_no = ?`, []any{k.Packet, k.Share},
-			&c.Packet, &c.Room, &c.User, &c.Transfer, &c.Share, &c.Amount, storedTime{&c.At})
+			&c.Packet, &c.Room, &c.User, &c.Transfer, &c.Share, &c.Amount, tables.Time(&c.At))
 		if err != nil {
 			return f, err
 		}
@@ -173,9 +170,9 @@ func readFacts(r reader, p eventlog.Page) (f eventlog.Facts, err error) {
 	}
 	for _, k := range transfers {
 		var t redpacket.Transfer
-		found, err := r.row(`select id, at, iif(credit = 'user:' || user_id, amount, -amount), kind, coalesce(packet_id, ''), note
+		found, err := r.Row(`select id, at, iif(credit = 'user:' || user_id, amount, -amount), kind, coalesce(packet_id, ''), note
 			from transfers where user_id = ? and at = ? and id = ?`, []any{k.User, k.At, k.ID},
-			&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note)
+			&t.ID, tables.Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note)
 		if err != nil {
 			return f, err
 		}

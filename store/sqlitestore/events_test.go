@@ -12,7 +12,7 @@ func TestEvents(t *testing.T) {
 		s := openStore(t, t.TempDir())
 		exec := func(statement string) error {
 			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.exec(strings.ReplaceAll(statement, "bytea", "blob"))
+				_, err := w.Exec(strings.ReplaceAll(statement, "bytea", "blob"))
 				return err
 			})
 		}

@@ -2,11 +2,11 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 const (
@@ -33,9 +33,9 @@ select e.link, t.id, t.at, iif(t.kind = 'send', -t.amount, t.amount), t.kind, t.
 	join transfers t on t.packet_id = iif(e.kind = 'packet', json_extract(e.body, '$.id'), json_extract(e.body, '$.packet'))
 		and t.kind = iif(e.kind = 'packet', 'send', 'refund') and t.kind in ('send', 'refund')`
 
-func scanLedgerRow(rs *sql.Rows) (r eventlog.LedgerRow, err error) {
+func scanLedgerRow(rs tables.Row) (r eventlog.LedgerRow, err error) {
 	t := &r.Transfer
-	err = rs.Scan(&r.Link, &t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share, &t.Actor, &t.RequestID, &t.Reason)
+	err = rs.Scan(&r.Link, &t.ID, tables.Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share, &t.Actor, &t.RequestID, &t.Reason)
 	return r, err
 }
 
@@ -49,7 +49,7 @@ func (s *Store) LedgerAfter(ctx context.Context, text string, limit int) (page r
 	for range readsPerPage {
 		var taken []redpacket.LedgerTransfer
 		if taken, page.More, err = s.ledgerPart(ctx, &after, limit-len(page.Transfers)); err != nil {
-			return redpacket.LedgerPage{}, outcome("read the ledger", err)
+			return redpacket.LedgerPage{}, tables.Outcome("read the ledger", err)
 		}
 		page.Transfers = append(page.Transfers, taken...)
 		if !page.More || len(page.Transfers) == limit {
@@ -71,7 +71,7 @@ func (s *Store) ledgerPart(ctx context.Context, after *eventlog.Cursor, limit in
 		if err != nil {
 			return err
 		}
-		links, err := rows(r, func(rs *sql.Rows) (l eventlog.LinkKey, err error) {
+		links, err := tables.List(r, func(rs tables.Row) (l eventlog.LinkKey, err error) {
 			err = rs.Scan(&l.Chain, &l.ID)
 			return l, err
 		}, readLinks, positions, linksPerRead)
@@ -86,7 +86,7 @@ func (s *Store) ledgerPart(ctx context.Context, after *eventlog.Cursor, limit in
 		if err != nil {
 			return err
 		}
-		found, err := rows(r, scanLedgerRow, readLinkTransfers, list)
+		found, err := tables.List(r, scanLedgerRow, readLinkTransfers, list)
 		if err != nil {
 			return err
 		}

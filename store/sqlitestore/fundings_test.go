@@ -12,7 +12,7 @@ func TestFundings(t *testing.T) {
 		s := openStore(t, t.TempDir())
 		exec := func(statement string) error {
 			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.exec(statement)
+				_, err := w.Exec(statement)
 				return err
 			})
 		}

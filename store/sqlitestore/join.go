@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // Join implements chat.Store.
@@ -13,17 +14,17 @@ func (s *Store) Join(ctx context.Context, j chat.Joining) (m chat.Membership, ch
 		return err
 	})
 	if err != nil {
-		return chat.Membership{}, false, outcome("join room", err)
+		return chat.Membership{}, false, tables.Outcome("join room", err)
 	}
 	return m, changed, nil
 }
 
 func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err error) {
-	room, err := readRoom(w, j.Room)
+	room, err := tables.ReadRoom(w, j.Room)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	st, err := w.standing(j.Room, j.User)
+	st, err := tables.ReadStanding(w, j.Room, j.User)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
@@ -31,7 +32,7 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 		if err := j.Refusal(room, st); err != nil {
 			return chat.Membership{}, false, err
 		}
-		if err := w.ensureUser(j.User); err != nil {
+		if err := tables.EnsureUser(w, j.User); err != nil {
 			return chat.Membership{}, false, err
 		}
 		role := chat.Plain
@@ -42,6 +43,6 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 			return chat.Membership{}, false, err
 		}
 	}
-	m, err = readMembership(w, j.Room, j.User)
+	m, err = tables.ReadMembership(w, j.Room, j.User)
 	return m, !st.In, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // Leave implements chat.Store.
@@ -14,13 +15,13 @@ func (s *Store) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err 
 		return err
 	})
 	if err != nil {
-		return chat.Left{}, outcome("leave room", err)
+		return chat.Left{}, tables.Outcome("leave room", err)
 	}
 	return left, nil
 }
 
 func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
-	st, err := w.standing(l.Room, l.User.ID)
+	st, err := tables.ReadStanding(w, l.Room, l.User.ID)
 	if err != nil {
 		return chat.Left{}, err
 	}
@@ -33,21 +34,21 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 		}
 	}
 	left.Changed = st.In
-	left.Room, err = readRoom(w, l.Room)
+	left.Room, err = tables.ReadRoom(w, l.Room)
 	return left, err
 }
 
 // takeOut marks the member as left and appends the entries about it.
 func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
-	if _, err := w.exec(`update members set state = 'left', role = 'member' where room_id = ? and user_id = ?`,
+	if _, err := w.Exec(`update members set state = 'left', role = 'member' where room_id = ? and user_id = ?`,
 		l.Room, l.User.ID); err != nil {
 		return chat.Left{}, err
 	}
 	w.refs.Members(eventlog.MemberLeft, l.Room, l.User.ID)
-	if _, err := w.exec(`update rooms set members = members - 1 where id = ?`, l.Room); err != nil {
+	if _, err := w.Exec(`update rooms set members = members - 1 where id = ?`, l.Room); err != nil {
 		return chat.Left{}, err
 	}
-	room, err := readRoom(w, l.Room)
+	room, err := tables.ReadRoom(w, l.Room)
 	if err != nil {
 		return chat.Left{}, err
 	}
@@ -80,7 +81,7 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 // promoteSuccessor makes the admin that joined first the owner or, without admins, the member that joined first. It
 // ends the new owner's mute, because no member could. It can sort by role, because 'admin' comes before 'member'.
 func (w *writer) promoteSuccessor(room string) (owner string, err error) {
-	_, err = w.row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (
+	_, err = w.Row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (
 			select user_id from members where room_id = ? and state = 'in' order by role, joined_at, user_id limit 1)
 		returning user_id`, []any{room, room}, &owner)
 	return owner, err

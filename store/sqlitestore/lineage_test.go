@@ -22,7 +22,7 @@ func TestOnLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.do(context.Background(), func(w *writer) error {
-		_, err := w.exec(`delete from links where id = (select max(id) from links)`)
+		_, err := w.Exec(`delete from links where id = (select max(id) from links)`)
 		return err
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hongbao/migrations"
+	"hongbao/store/tables"
 )
 
 // prepareSchema makes the schema fit this version, or says why it does not. A migration is one transaction, which also
@@ -65,8 +66,8 @@ func readSchema(ctx context.Context, db *sql.DB) (applied map[string]string, col
 		return nil, nil, err
 	}
 	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "rollback") }()
-	if applied, err = appliedMigrations(reader{ctx, conn}); err == nil {
-		columns, err = rows(reader{ctx, conn}, scanID, columnsOfTables)
+	if applied, err = appliedMigrations(reader{ctx: ctx, on: conn}); err == nil {
+		columns, err = tables.List(reader{ctx: ctx, on: conn}, tables.ScanText, columnsOfTables)
 	}
 	return applied, columns, err
 }
@@ -95,7 +96,7 @@ func checkShape(ctx context.Context, columns []string, applied map[string]string
 			return fmt.Errorf("%w (%s cannot follow those before: %w)", migrations.ErrChanged, m.Name, err)
 		}
 	}
-	want, err := rows(reader{ctx, empty}, scanID, columnsOfTables)
+	want, err := tables.List(reader{ctx: ctx, on: empty}, tables.ScanText, columnsOfTables)
 	if err != nil {
 		return err
 	}
@@ -109,10 +110,10 @@ func checkShape(ctx context.Context, columns []string, applied map[string]string
 func (s *Store) CheckSchema(ctx context.Context) error { return (&Auditor{s.read}).checkSchema(ctx) }
 
 // appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
-func appliedMigrations(q querier) (map[string]string, error) {
-	found, err := rows(q, scanMigration, `select name, sum from schema_migrations`)
+func appliedMigrations(q tables.Querier) (map[string]string, error) {
+	found, err := tables.List(q, scanMigration, `select name, sum from schema_migrations`)
 	if err != nil && strings.Contains(err.Error(), "no such column") {
-		found, err = rows(q, scanMigration, `select name, '' from schema_migrations`)
+		found, err = tables.List(q, scanMigration, `select name, '' from schema_migrations`)
 	}
 	if err != nil && !strings.Contains(err.Error(), "no such table") { // an empty database has none
 		return nil, err
@@ -124,7 +125,7 @@ func appliedMigrations(q querier) (map[string]string, error) {
 	return applied, nil
 }
 
-func scanMigration(rs *sql.Rows) (m migrations.Migration, err error) {
+func scanMigration(rs tables.Row) (m migrations.Migration, err error) {
 	return m, rs.Scan(&m.Name, &m.Sum)
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // tables lists the tables of the database.
-func tables(t *testing.T, s *Store) []string {
+func tableNames(t *testing.T, s *Store) []string {
 	t.Helper()
 	var names []string
 	err := s.do(t.Context(), func(w *writer) (err error) {
@@ -47,7 +47,7 @@ func tables(t *testing.T, s *Store) []string {
 func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "on demand")
 	first := openStore(t, dir)
-	want := tables(t, first)
+	want := tableNames(t, first)
 	for _, name := range []string{"entries", "members", "rooms", "schema_migrations", "wallets"} {
 		if !slices.Contains(want, name) {
 			t.Errorf("no table %s among %v", name, want)
@@ -70,7 +70,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := openStore(t, dir)
-	if got := tables(t, again); !slices.Equal(got, want) {
+	if got := tableNames(t, again); !slices.Equal(got, want) {
 		t.Errorf("the second start has made %v of %v", got, want)
 	}
 	var users, marks int
@@ -198,7 +198,7 @@ func TestMigrateByTwoProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(tables(t, openStore(t, dir))) < 5 {
+	if len(tableNames(t, openStore(t, dir))) < 5 {
 		t.Error("the tables are not there")
 	}
 }
@@ -243,7 +243,7 @@ func TestSchemaOfAnotherVersion(t *testing.T) {
 // schemaState returns the migrations that the database has had, as text.
 func schemaState(t *testing.T, s *Store) string {
 	t.Helper()
-	applied, err := appliedMigrations(reader{t.Context(), s.write})
+	applied, err := appliedMigrations(reader{ctx: t.Context(), on: s.write})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
+	"hongbao/store/tables"
 )
 
 // place writes the user's standing in the room. For a user that enters, earlier entries count as read. A user that
 // was never in the room and is banned gets a row, too.
 func (w *writer) place(c chat.Change, p chat.UserStanding) error {
-	state, role, muted := stateIn, p.Standing.Role, int64(0)
+	state, role, muted := tables.StateIn, p.Standing.Role, int64(0)
 	if !p.Standing.In {
 		state, role = "kicked", chat.Plain
 	}
@@ -21,7 +22,7 @@ func (w *writer) place(c chat.Change, p chat.UserStanding) error {
 	if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
 		end = p.Standing.BannedUntil.UnixMilli()
 	}
-	_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+	_, err := w.Exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
 		select id, ?1, ?2, ?3, ?4, ?5, iif(?2 = 'in', last_seq, 0), ?6, last_seq, ?8, ?9, ?10 from rooms where id = ?7
 		on conflict (room_id, user_id) do update set
 			state = iif(excluded.state = 'in' or state = 'in', excluded.state, state),
@@ -41,7 +42,7 @@ func (w *writer) count(room string, more int) error {
 	if more == 0 {
 		return nil
 	}
-	_, err := w.exec(`update rooms set members = members + ? where id = ?`, more, room)
+	_, err := w.Exec(`update rooms set members = members + ? where id = ?`, more, room)
 	return err
 }
 
@@ -50,17 +51,17 @@ func (w *writer) alter(c chat.Change, to chat.Room) error {
 	if to.Deleted {
 		return w.deleteRoom(c.Room, c.At)
 	}
-	_, err := w.exec(`update rooms set name = ?, announcement = ?, invite = ?, guests = ?, frozen = ? where id = ?`,
+	_, err := w.Exec(`update rooms set name = ?, announcement = ?, invite = ?, guests = ?, frozen = ? where id = ?`,
 		to.Name, to.Announcement, to.Invite, !to.NoGuests, to.Frozen, c.Room)
 	return err
 }
 
 // deleteRoom marks the room as deleted. It keeps all rows, because keys, entries and packets still refer to the room.
 func (w *writer) deleteRoom(room string, at time.Time) error {
-	if _, err := w.exec(`update members set state = ?, role = 'member' where room_id = ?`, stateGone, room); err != nil {
+	if _, err := w.Exec(`update members set state = ?, role = 'member' where room_id = ?`, tables.StateGone, room); err != nil {
 		return err
 	}
 	w.refs.Room(eventlog.RoomDeleted, room)
-	_, err := w.exec(`update rooms set members = 0, deleted_at = ? where id = ?`, at.UnixMilli(), room)
+	_, err := w.Exec(`update rooms set members = 0, deleted_at = ? where id = ?`, at.UnixMilli(), room)
 	return err
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/tables"
 )
 
 // Sample implements redpacket.Ledger.
 func (s *Store) Sample(ctx context.Context, now time.Time) (sample redpacket.LedgerSample, err error) {
 	var total, claimed, first int64
-	_, err = reader{ctx, s.read}.row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit ?1),
+	_, err = s.reader(ctx).Row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit ?1),
 			claimed as (select c.amount from open o cross join claims c on c.packet_id = o.id limit ?2)
 		select count(*), coalesce(sum(total), 0), (select coalesce(sum(amount), 0) from claimed),
 			count(*) filter (where expires_at < ?3), coalesce(min(expires_at) filter (where expires_at < ?3), ?3),
@@ -19,5 +20,5 @@ func (s *Store) Sample(ctx context.Context, now time.Time) (sample redpacket.Led
 		[]any{redpacket.SamplePackets, redpacket.SampleClaims, now.UnixMilli()},
 		&sample.Open, &total, &claimed, &sample.Overdue, &first, &sample.Quarantined)
 	sample.Escrow, sample.Late = redpacket.Money(total-claimed), now.Sub(time.UnixMilli(first)).Truncate(time.Millisecond)
-	return sample, outcome("sample the books", err)
+	return sample, tables.Outcome("sample the books", err)
 }

@@ -2,9 +2,9 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // UseKeys makes the store encrypt what is secret. It must be called before the first other call of a Ledger.
@@ -20,23 +20,23 @@ func (s *Store) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 		})
 		return found, did, err
 	})
-	return all, outcome("encrypt seeds", err)
+	return all, tables.Outcome("encrypt seeds", err)
 }
 
-func scanUserSeed(rs *sql.Rows) (u secret.StoredSeed, err error) {
+func scanUserSeed(rs tables.Row) (u secret.StoredSeed, err error) {
 	err = rs.Scan(&u.User, &u.Stored)
 	return u, err
 }
 
 // encryptSeeds encrypts the seeds of the next users whose ids are greater than after. found are all seeds that it has read.
 func (w *writer) encryptSeeds(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
-	found, err = rows(w, scanUserSeed, `select id, next_seed from users where next_seed is not null and id > ? order by id limit ?`, after, secret.SeedStep)
+	found, err = tables.List(w, scanUserSeed, `select id, next_seed from users where next_seed is not null and id > ? order by id limit ?`, after, secret.SeedStep)
 	if err != nil {
 		return nil, secret.Reencrypted{}, err
 	}
 	changed, did := w.keys.Reencrypt(found)
 	for _, u := range changed {
-		if _, err := w.exec(`update users set next_seed = ? where id = ?`, u.Stored, u.User); err != nil {
+		if _, err := w.Exec(`update users set next_seed = ? where id = ?`, u.Stored, u.User); err != nil {
 			return nil, secret.Reencrypted{}, err
 		}
 	}
@@ -47,11 +47,11 @@ func (w *writer) encryptSeeds(after string) (found []secret.StoredSeed, did secr
 // the id "".
 func (s *Store) OpenPacketsByKey(ctx context.Context) (map[string]int, error) {
 	packets := map[string]int{}
-	_, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (id string, err error) {
+	_, err := tables.List(s.reader(ctx), func(rs tables.Row) (id string, err error) {
 		n := 0
 		err = rs.Scan(&id, &n)
 		packets[id] = n
 		return id, err
 	}, `select lower(hex(substr(encrypted_seed, 2, 8))), count(*) from packets where status = 'open' group by 1`)
-	return packets, outcome("count open packets by key", err)
+	return packets, tables.Outcome("count open packets by key", err)
 }

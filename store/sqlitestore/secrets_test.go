@@ -7,6 +7,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 func TestSecrets(t *testing.T) {
@@ -60,14 +61,14 @@ func openEncrypted(t *testing.T) *Store {
 // cells returns all values of all tables.
 func cells(t testing.TB, s *Store) (all [][]byte) {
 	t.Helper()
-	r := reader{t.Context(), s.read}
-	tables, err := rows(r, scanID, `select name from sqlite_schema where type = 'table' order by 1`)
+	r := s.reader(t.Context())
+	names, err := tables.List(r, tables.ScanText, `select name from sqlite_schema where type = 'table' order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range tables {
-		if _, err := rows(r, func(rs *sql.Rows) (struct{}, error) {
-			columns, err := rs.Columns()
+	for _, table := range names {
+		if _, err := tables.List(r, func(rs tables.Row) (struct{}, error) {
+			columns, err := rs.(*sql.Rows).Columns()
 			if err != nil {
 				return struct{}{}, err
 			}

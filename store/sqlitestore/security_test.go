@@ -11,7 +11,7 @@ func TestSecurity(t *testing.T) {
 		s := openStore(t, migratedFolder(t))
 		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
 			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.exec(statement)
+				_, err := w.Exec(statement)
 				return err
 			})
 		}}

@@ -7,6 +7,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/tables"
 )
 
 // Send implements redpacket.Ledger.
@@ -24,21 +25,21 @@ func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redp
 		err = stale
 	}
 	if err != nil {
-		return redpacket.Sent{}, outcome("send packet", err)
+		return redpacket.Sent{}, tables.Outcome("send packet", err)
 	}
 	return sent, nil
 }
 
 func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	from := o.Packet.From.ID
-	req, dup, err := w.lookupRequest(from, o.Packet.Key, o.Hash)
+	req, dup, err := tables.LookupRequest(w, from, o.Packet.Key, o.Hash)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
 	if dup {
 		return w.sentBefore(from, req)
 	}
-	standing, err := w.standing(o.Packet.Room, from)
+	standing, err := tables.ReadStanding(w, o.Packet.Room, from)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
@@ -78,7 +79,7 @@ func (w *writer) limitOpenPackets(o redpacket.UnsealedPacket) error {
 		return nil
 	}
 	var open int
-	_, err := w.row(openOfSender, []any{o.Packet.From.ID}, &open)
+	_, err := w.Row(openOfSender, []any{o.Packet.From.ID}, &open)
 	if err == nil && open >= o.MaxOpen {
 		err = o.TooManyOpen()
 	}
@@ -88,8 +89,8 @@ func (w *writer) limitOpenPackets(o redpacket.UnsealedPacket) error {
 // book stores a packet whose money is already taken from the wallet: the entry, the packet, the transfer, the idempotency key,
 // and the sender's next seed.
 func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent redpacket.Sent, err error) {
-	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
-	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
+	o.Packet.CreatedAt = tables.Millis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
+	o.Packet.ExpiresAt = tables.Millis(o.Packet.ExpiresAt.UnixMilli())
 	p, shares, body, err := o.Seal(seed)
 	if err != nil {
 		return redpacket.Sent{}, err
@@ -117,7 +118,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	}); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if err := w.putRequest(p.From.ID, p.Key, o.Hash, p.Room, sent.Entry.Seq, p.ID); err != nil {
+	if err := tables.PutRequest(w, p.From.ID, p.Key, o.Hash, tables.Request{Room: p.Room, Seq: sent.Entry.Seq, Ref: p.ID}); err != nil {
 		return redpacket.Sent{}, err
 	}
 	sent.Account, err = w.account(p.From.ID)
@@ -125,12 +126,12 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 }
 
 // sentBefore answers a repeated request with the original packet and entry, and the present account.
-func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
+func (w *writer) sentBefore(from string, req tables.Request) (sent redpacket.Sent, err error) {
 	sent.Dup = true
-	if sent.Packet, err = readPacket(w, w.keys, req.ref); err != nil {
+	if sent.Packet, err = tables.ReadPacket(w, req.Ref); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if sent.Entry, err = readEntry(w, req.room, req.seq); err != nil {
+	if sent.Entry, err = tables.ReadEntry(w, req.Room, req.Seq); err != nil {
 		return redpacket.Sent{}, err
 	}
 	sent.Account, err = w.account(from)

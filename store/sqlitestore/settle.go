@@ -12,6 +12,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // Settle implements redpacket.Ledger. Each claim is a job with its own savepoint: if SQLite refuses its row, the
@@ -30,7 +31,7 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacke
 		switch reason := refusedRow(err); {
 		case err == nil:
 		case reason == "":
-			settled[i] = redpacket.Settlement{Err: outcome("settle claim", err)}
+			settled[i] = redpacket.Settlement{Err: tables.Outcome("settle claim", err)}
 		default:
 			settled[i] = unpayable(reason)
 		}
@@ -60,7 +61,7 @@ func refusedRow(err error) string {
 
 func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	var status redpacket.Status
-	found, err := w.row(`select status from packets where id = ?`, []any{c.ID}, &status)
+	found, err := w.Row(`select status from packets where id = ?`, []any{c.ID}, &status)
 	if err != nil {
 		return redpacket.Settlement{}, err
 	}
@@ -95,12 +96,12 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 	if err != nil {
 		return false, err
 	}
-	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link) values (?, ?, ?, ?, ?, ?, ?)
+	n, err := w.Exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link) values (?, ?, ?, ?, ?, ?, ?)
 		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id, link)
 	if err != nil {
 		return false, err
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	if n == 0 {
 		w.dropAfter(mark)
 		return false, err
 	}
@@ -117,15 +118,15 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 func (w *writer) paidNow(c redpacket.Claim, amount redpacket.Money) (redpacket.Settlement, error) {
 	acc, err := w.account(c.User)
 	return redpacket.Settlement{
-		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: fromMillis(c.At.UnixMilli()), Account: acc,
+		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: tables.Millis(c.At.UnixMilli()), Account: acc,
 	}, err
 }
 
 // classify returns why a claim was not paid now. It first checks whether the user already has a claim, because that
 // answer never changes.
 func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int) (s redpacket.Settlement, err error) {
-	mine, err := w.row(`select share_no, amount, at from claims where packet_id = ? and user_id = ?`,
-		[]any{c.ID, c.User}, &s.Share, &s.Amount, storedTime{&s.At})
+	mine, err := w.Row(`select share_no, amount, at from claims where packet_id = ? and user_id = ?`,
+		[]any{c.ID, c.User}, &s.Share, &s.Amount, tables.Time(&s.At))
 	if err != nil {
 		return redpacket.Settlement{}, err
 	}
@@ -136,7 +137,7 @@ func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int)
 	if c.Share < 0 || c.Share >= count {
 		return unpayable("no such share"), nil
 	}
-	taken, err := w.row(`select 1 from claims where packet_id = ? and share_no = ?`, []any{c.ID, c.Share}, new(int))
+	taken, err := w.Row(`select 1 from claims where packet_id = ? and share_no = ?`, []any{c.ID, c.Share}, new(int))
 	switch {
 	case err != nil:
 		return redpacket.Settlement{}, err
@@ -148,9 +149,9 @@ func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int)
 
 // Quarantine implements redpacket.Ledger.
 func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, reason string) error {
-	return outcome("quarantine claims", s.do(ctx, func(w *writer) error {
+	return tables.Outcome("quarantine claims", s.do(ctx, func(w *writer) error {
 		for _, c := range claims {
-			if _, err := w.exec(`insert into quarantine (at, packet_id, share_no, user_id, why) values (?, ?, ?, ?, ?)
+			if _, err := w.Exec(`insert into quarantine (at, packet_id, share_no, user_id, why) values (?, ?, ?, ?, ?)
 				on conflict do nothing`, c.At.UnixMilli(), c.ID, c.Share, c.User, reason); err != nil {
 				return err
 			}

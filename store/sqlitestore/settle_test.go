@@ -19,7 +19,7 @@ func poison(t *testing.T, s *Store, user, trouble string) {
 
 func alter(t *testing.T, s *Store, statement string) {
 	t.Helper()
-	if err := s.do(t.Context(), func(w *writer) error { _, err := w.exec(statement); return err }); err != nil {
+	if err := s.do(t.Context(), func(w *writer) error { _, err := w.Exec(statement); return err }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"hongbao/redpacket"
 	"hongbao/store/secret"
+	"hongbao/store/tables"
 )
 
 // shareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each
@@ -34,14 +35,6 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 // forget clears the cache after a failed transaction, because the cache may have a packet that was never committed.
 func (c *shareCache) forget() { *c = shareCache{} }
 
-// cutColumns are the columns of packets p that say how the packet is cut.
-const cutColumns = `p.seed, p.encrypted_seed, p.shares`
-
-// cutInto returns the destinations to scan cutColumns into c.
-func cutInto(c *secret.Columns) []any {
-	return []any{&c.Seed, &c.EncryptedSeed, storedJSON{&c.Shares}}
-}
-
 // shares returns the amounts of a packet's shares. The packet must exist.
 func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 	if shares, ok := w.cache.cut[packet]; ok {
@@ -51,8 +44,8 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 		p       = redpacket.Packet{Ref: redpacket.Ref{ID: packet}}
 		columns secret.Columns
 	)
-	dest := append([]any{&p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, cutInto(&columns)...)
-	if _, err := w.row(`select p.sender, p.key, p.mode, p.spread, p.total, p.count, `+cutColumns+` from packets p where p.id = ?`,
+	dest := append([]any{&p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, tables.CutInto(dialect{}, &columns)...)
+	if _, err := w.Row(`select p.sender, p.key, p.mode, p.spread, p.total, p.count, `+tables.CutColumns+` from packets p where p.id = ?`,
 		[]any{packet}, dest...); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 func TestStore(t *testing.T) {
@@ -43,19 +44,19 @@ func openStore(t testing.TB, dir string) *Store {
 func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 	t.Helper()
 	err := s.do(t.Context(), func(w *writer) error {
-		state, role, muted := stateIn, st.Role, int64(0)
+		state, role, muted := tables.StateIn, st.Role, int64(0)
 		if !st.In {
 			state, role = "kicked", chat.Plain
 		}
 		if !st.MutedUntil.IsZero() {
 			muted = st.MutedUntil.UnixMilli()
 		}
-		res, err := w.exec(`update members set state = ?, banned = ?, role = ?, muted_until = ?
+		n, err := w.Exec(`update members set state = ?, banned = ?, role = ?, muted_until = ?
 			where room_id = ? and user_id = ?`, state, st.Banned, role, muted, room, user)
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n != 1 {
+		if n != 1 {
 			t.Errorf("%s has no row in %s: %v", user, room, err)
 		}
 		return nil

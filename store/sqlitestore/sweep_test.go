@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/tables"
 )
 
 // recallStore is a store with one room. The tests recall texts in it.
@@ -138,7 +139,7 @@ func TestSweepRetriesAfterReaders(t *testing.T) {
 		r := newRecallStore(t)
 		seq := r.say("secret")
 		err := r.view(t.Context(), func(rd reader) error {
-			if _, err := readRoom(rd, room); err != nil {
+			if _, err := tables.ReadRoom(rd, room); err != nil {
 				return err
 			}
 			r.amend(chat.KindRecall, seq, "")

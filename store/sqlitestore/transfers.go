@@ -1,15 +1,11 @@
 package sqlitestore
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
-	"math"
 	"time"
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
-	"hongbao/store/cursor"
 )
 
 // transfer is a row of the table transfers: money that went from the debited party to the credited one.
@@ -40,7 +36,7 @@ func packetParty(id string) string { return "packet:" + id }
 // record inserts the transfer. The caller must change the wallet.
 func (w *writer) record(m transfer) error {
 	w.refs.Transfer(m.user, m.at, m.id, m.kind, m.details)
-	_, err := w.exec(`insert into transfers
+	_, err := w.Exec(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
 		actor, request_id, reason, link)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -57,32 +53,4 @@ func (m transfer) leaf() chain.Hash {
 		Key: key, Request: m.hash, Note: m.note,
 		Actor: m.actor, RequestID: m.requestID, Reason: m.reason,
 	}.Leaf()
-}
-
-// Transfers implements redpacket.Ledger.
-func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
-	at, id := int64(math.MaxInt64), ""
-	if next != "" {
-		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
-			return nil, "", err
-		}
-	}
-	all, err = rows(reader{ctx, s.read}, scanTransfer,
-		`select id, at, iif(credit = 'user:' || user_id, amount, -amount), kind, coalesce(packet_id, ''), note
-		from transfers where user_id = ? and (at, id) < (?, ?) order by at desc, id desc limit ?`,
-		user, at, id, limit+1)
-	if err != nil {
-		return nil, "", outcome("list transfers", err)
-	}
-	if len(all) > limit {
-		all = all[:limit]
-		last := all[limit-1]
-		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
-	}
-	return all, more, nil
-}
-
-func scanTransfer(rs *sql.Rows) (t redpacket.Transfer, err error) {
-	err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note)
-	return t, err
 }

@@ -17,7 +17,7 @@ func deviceCodeTests() []storeTest {
 	}
 }
 
-var codeTime = time.UnixMilli(1_800_000_000_000)
+var codeTime = time.UnixMilli(1_800_000_000_000).UTC()
 
 // codeHash returns a hash whose bytes are all n.
 func codeHash(n byte) []byte { return slices.Repeat([]byte{n}, 32) }

@@ -139,11 +139,11 @@ func (u AuditUnderTest) tamperings(t *testing.T) []string {
 
 // Relink computes all links again from the rows as they are, as a tamperer would. It returns the SQL statements that store
 // these links. hex returns the SQL for bytes.
-func Relink(t *testing.T, hex func([]byte) string, links iter.Seq2[chain.StoredLink, error], tables ...iter.Seq2[chain.StoredRow, error]) string {
+func Relink(t *testing.T, hex func([]byte) string, links iter.Seq2[chain.StoredLink, error], tables []chain.Rows) string {
 	t.Helper()
 	leaves := map[int64][]chain.Hash{}
 	for _, rows := range tables {
-		for row, err := range rows {
+		for row, err := range rows.All {
 			if err != nil {
 				t.Fatal(err)
 			}

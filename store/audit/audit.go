@@ -1,0 +1,171 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/store/tables"
+)
+
+// Snapshot is a snapshot of a database on one connection.
+type Snapshot interface {
+	tables.Querier
+	// Open begins to read a query, so that several can be read side by side.
+	Open(name, query string) (Cursor, error)
+}
+
+// Cursor reads a query step by step.
+type Cursor interface {
+	// Next calls scan with each of the next n rows, and returns how many there were.
+	Next(n int, scan func(tables.Row) error) (int, error)
+	Close() error
+}
+
+// Dialect has the parts of the statements that differ between the databases.
+type Dialect struct {
+	Amount  func(column string) string // no more than what a sum of many can hold
+	Sum     func(expression string) string
+	Balance string // of a row of wallets, as Amount; a wallet of an old version may hold more
+	Wallets string // the query for wallets whose balance is not the sum of their transfers
+
+	Shares, Recipients string // of a packet p, as JSON
+	Claims             string // of a packet p, as a JSON list of [share, user, amount, 1 if it is the luckiest], by share
+	Counts             string // an aggregate: emoji and n of each row, as a JSON object
+}
+
+// Run compares what is stored, and reports what differs. It reads row by row, so its memory does not grow with the tables. After
+// maxDifferences it reports no further differences.
+func Run(db Snapshot, d Dialect, asked *redpacket.AuditQuery) (redpacket.Audit, error) {
+	if asked == nil {
+		asked = &redpacket.AuditQuery{}
+	}
+	a := auditor{Snapshot: db, Dialect: d, asked: *asked, scope: whole}
+	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.reactions, a.chains} {
+		if err := part(); err != nil {
+			return redpacket.Audit{}, err
+		}
+	}
+	return a.found, nil
+}
+
+const maxDifferences = 1000
+
+// auditor runs the checks and collects the differences that they find.
+type auditor struct {
+	Snapshot
+	Dialect
+	found redpacket.Audit
+	asked redpacket.AuditQuery
+	scope *strings.Replacer
+}
+
+func (a *auditor) report(kind, id, format string, args ...any) {
+	switch n := len(a.found.Differences); {
+	case n < maxDifferences:
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: kind, ID: id, What: fmt.Sprintf(format, args...)})
+	case n == maxDifferences:
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: "books", What: "there are more differences than these"})
+	}
+}
+
+// sums cannot overflow, so a forged amount is reported as a difference.
+func (a *auditor) sums() error {
+	query := `select
+		(select ` + a.Sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`)) + ` from transfers where 'outside' in (debit, credit)),
+		(select ` + a.Sum(a.Balance) + ` from wallets),
+		(select ` + a.Sum(a.Amount(`p.total`)+` - (select coalesce(sum(`+a.Amount(`amount`)+`), 0) from claims where packet_id = p.id)`) + `
+			from packets p where status = 'open'),
+		(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
+		(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),
+		(select count(*) from entries), (select count(*) from quarantine),
+		coalesce((select amount from circulation), 0)`
+	var circulating redpacket.Money
+	b := &a.found
+	if _, err := a.Row(query, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
+		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined, &circulating); err != nil {
+		return err
+	}
+	if b.Funded != b.InWallets+b.InPackets {
+		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
+	}
+	if b.Funded != circulating {
+		a.report("books", "", "%d was funded, but %d is counted in circulation; if an older version was running beside this one, run hongbao migrate", b.Funded, circulating)
+	}
+	return nil
+}
+
+// narrow sets the scope of an audit that begins where an earlier one has ended.
+func (a *auditor) narrow() error {
+	if len(a.asked.Since) == 0 {
+		return nil
+	}
+	var next int64
+	_, err := a.Row(oldest(a.asked.Since), nil, &next)
+	a.scope = newer(next, slices.Concat(a.asked.Since, a.asked.Heads))
+	return err
+}
+
+// check is a query that returns one row for each difference: the id of an object and a description.
+type check struct {
+	kind  string // of the object, as in redpacket.Difference
+	query string // with words of a scope
+}
+
+func (a *auditor) checks() error {
+	others := reverseChecks
+	if a.scope != whole {
+		others = a.countChecks()
+	}
+	for _, c := range slices.Concat([]check{{"wallet", a.Wallets}}, transferChecks, packetChecks, roomChecks, refChecks, chainChecks, others) {
+		err := a.Each(func(row tables.Row) error {
+			var id, what string
+			if err := row.Scan(&id, &what); err != nil {
+				return err
+			}
+			a.report(c.kind, id, "%s", what)
+			return nil
+		}, a.scope.Replace(c.query))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overdue reports packets that should have been closed long ago.
+func (a *auditor) overdue() error {
+	if a.asked.Now.IsZero() {
+		return nil
+	}
+	limit := a.asked.Now.Add(-redpacket.MaxOverdue).UnixMilli()
+	return a.Each(func(row tables.Row) error {
+		var (
+			id      string
+			expires time.Time
+		)
+		if err := row.Scan(&id, tables.Time(&expires)); err != nil {
+			return err
+		}
+		a.report("packet", id, "it is open, and was to end at %s", expires.Format(time.RFC3339))
+		return nil
+	}, `select id, expires_at from packets where status = 'open' and expires_at < $1`, limit)
+}
+
+// quarantine notes the claims that can never be paid.
+func (a *auditor) quarantine() error {
+	return a.Each(func(row tables.Row) error {
+		var (
+			id, user, why string
+			share         int64
+			at            time.Time
+		)
+		if err := row.Scan(&id, &share, &user, &why, tables.Time(&at)); err != nil {
+			return err
+		}
+		a.found.Notes = append(a.found.Notes, redpacket.QuarantineNote(id, share, user, why, at))
+		return nil
+	}, `select packet_id, share_no, user_id, why, at from quarantine order by id limit $1`, maxDifferences)
+}

@@ -1,0 +1,112 @@
+package audit
+
+import (
+	"iter"
+	"strings"
+
+	"hongbao/store/chain"
+	"hongbao/store/tables"
+)
+
+// chains verifies the hash chains. It reads all tables at once, each by a cursor, ordered by link.
+func (a *auditor) chains() error {
+	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads, Since: a.asked.Since}
+	links, rows := chained(a.Snapshot, a.Dialect, a.scope)
+	err := v.Verify(links, rows...)
+	a.found.Heads = v.Heads()
+	return err
+}
+
+// Chained returns the links and the rows of all hash chains, each ordered by link.
+func Chained(db Snapshot, d Dialect) (links iter.Seq2[chain.StoredLink, error], rows []chain.Rows) {
+	return chained(db, d, whole)
+}
+
+func chained(db Snapshot, d Dialect, scope *strings.Replacer) (links iter.Seq2[chain.StoredLink, error], rows []chain.Rows) {
+	add := func(kind, query string, scan func(tables.Row) (chain.StoredRow, error)) {
+		rows = append(rows, chain.Rows{Kind: kind, All: stream(db, kind, scope.Replace(query), scan)})
+	}
+	add("entry", chain.EntryRows+` where {newer} order by e.link`, scanRow[chain.StoredEntry])
+	add("packet", chain.PacketRows(d.Shares, d.Recipients)+` where {newer} order by link`, scanRow[chain.StoredPacket])
+	add("claim", chain.ClaimRows+` where {newer} order by link`, scanRow[chain.StoredClaim])
+	add("transfer", chain.TransferRows+` and {newer} order by link`, scanRow[chain.StoredTransfer])
+	return stream(db, "link", scope.Replace(linkRows), scanLink), rows
+}
+
+// cursorStep is the number of rows that a cursor reads at once.
+const cursorStep = 1000
+
+// stream reads the rows of a query by a cursor.
+func stream[T any](db Snapshot, name, query string, scan func(tables.Row) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		c, err := db.Open(name, query)
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		defer func() { _ = c.Close() }() // the snapshot ends soon
+		for read := cursorStep; read == cursorStep; {
+			var some []T
+			read, err = c.Next(cursorStep, func(row tables.Row) error {
+				one, err := scan(row)
+				some = append(some, one)
+				return err
+			})
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, one := range some {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func scanLink(row tables.Row) (l chain.StoredLink, err error) {
+	err = row.Scan(&l.ID, &l.Prev, &l.At, &l.Leaves, &l.Hash)
+	return l, err
+}
+
+// scanRow scans the columns that T names.
+func scanRow[T any, P interface {
+	*T
+	chain.Stored
+}](row tables.Row) (chain.StoredRow, error) {
+	stored := P(new(T))
+	err := row.Scan(stored.Into()...)
+	return stored.Row(), err
+}
+
+// linkRows reads all links in their order.
+const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
+
+// chainChecks find what chain.Verifier cannot see: wrong values in columns that no leaf contains, chains without links, and
+// texts or names that were erased without a recall.
+var chainChecks = []check{
+	{"transfer", `select id, format('a %s is in a hash chain, which derives it from a packet or a claim', kind)
+		from transfers where link <> 0 and kind not in ('credit', 'debit')`},
+	{"transfer", `select id, format('a %s has no words, actor, request or reason of its own', kind)
+		from transfers where kind not in ('credit', 'debit') and (note, actor, request_id, reason) <> ('', '', '', '')`},
+	{"link", `select cast(l.id as text), format('it is of chain %s, which is not in the list of chains', l.chain)
+		from {links} l left join chains c on c.id = l.chain where c.id is null or l.id & 1048575 <> l.chain`},
+	{"chain", `select cast(c.id as text), 'it has no links' from chains c where not exists (select 1 from links where chain = c.id)`},
+
+	{"room", `select e.room_id, format('entry %s and its key are not remembered as one request', e.seq)
+		from {entries} e left join requests r on r.user_id = e.sender and r.key = e.key
+		where e.key <> '' and (r.room_id, r.seq) is distinct from (e.room_id, e.seq)`},
+	{"room", `select e.room_id, format('the text of entry %s is erased, and no recall says so', e.seq)
+		from {entries} e left join (select distinct room_id, target from entries where kind = 'recall') r
+			on r.room_id = e.room_id and r.target = case e.kind when 'edit' then e.target else e.seq end
+		where (octet_length(e.text_seal) = 32 or e.body in ('{"recalled":true}', format('{"target":%s,"recalled":true}', e.target)))
+			and (r.target is null or e.kind not in ('text', 'edit'))`},
+	{"room", `select e.room_id, format('entry %s was recalled, and still has a text', e.seq)
+		from {entries} r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
+		where r.kind = 'recall' and e.body <> case e.kind when 'edit' then format('{"target":%s,"recalled":true}', e.target) else '{"recalled":true}' end`},
+	{"room", `select room_id, format('the name of the sender of entry %s is erased', seq) from {entries} e where octet_length(name_seal) = 32`},
+	{"packet", `select id, 'its words, or the name of its sender, are erased' from {packets} p
+		where octet_length(name_seal) = 32 or octet_length(text_seal) = 32`},
+}

@@ -1,0 +1,215 @@
+package audit
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"hongbao/redpacket"
+	"hongbao/store/tables"
+)
+
+// auditedPacket is a packet row that may have been tampered with, so no value in it is trusted. It includes the packet's
+// claims, by share, and its two entries.
+type auditedPacket struct {
+	redpacket.Packet
+	status               redpacket.Status
+	seed                 []byte
+	encrypted            bool
+	shares, to           string // JSON
+	createdAt, expiresAt int64
+	refunded             redpacket.Money
+	claimed              int
+	closedAt, doneSeq    sql.NullInt64
+
+	claims      string // JSON
+	entry, done storedEntry
+	luckiest    *redpacket.Paid // computed from the claims
+}
+
+// auditedPackets returns one row for each packet, with all related data.
+func (a *auditor) auditedPackets() string {
+	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
+		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
+		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
+		` + a.Claims + `, ` + entryFields("e") + `, ` + entryFields("d") + `
+	from {packets} p
+	left join entries e on e.room_id = p.room_id and e.seq = p.seq and e.kind = 'packet'
+	left join entries d on d.room_id = p.room_id and d.seq = p.done_seq and d.kind = 'packet_done'
+	order by p.id`
+}
+
+func (p *auditedPacket) into() []any {
+	return slices.Concat([]any{
+		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.Skin,
+		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
+		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
+		&p.claims,
+	}, p.entry.into(), p.done.into())
+}
+
+// recipients returns the recipients as an entry lists them, or nil for none.
+func (p *auditedPacket) recipients() any {
+	var to []any
+	if json.Unmarshal([]byte(p.to), &to) != nil || len(to) == 0 {
+		return nil
+	}
+	return to
+}
+
+// earlierMembers returns the option as an entry shows it, or nil if it is off.
+func (p *auditedPacket) earlierMembers() any {
+	if p.EarlierMembers {
+		return true
+	}
+	return nil
+}
+
+// skin returns the skin as an entry shows it, or nil for the plain envelope.
+func (p *auditedPacket) skin() any {
+	if p.Skin != "" {
+		return string(p.Skin)
+	}
+	return nil
+}
+
+// packets computes the shares of each packet from its seed again, and compares the packet with its claims and
+// entries.
+func (a *auditor) packets() error {
+	return a.Each(func(row tables.Row) error {
+		var p auditedPacket
+		if err := row.Scan(p.into()...); err != nil {
+			return err
+		}
+		if err := a.packet(&p); err != nil {
+			return err
+		}
+		a.checkEntries(&p)
+		return nil
+	}, a.scope.Replace(a.auditedPackets()))
+}
+
+// storedClaim is one of auditedPacket.claims: [share, user, amount, 1 if it is the luckiest].
+type storedClaim struct {
+	redpacket.Paid
+	luckiest bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *storedClaim) UnmarshalJSON(text []byte) error {
+	var mark int
+	err := json.Unmarshal(text, &[]any{&c.Share, &c.User.ID, &c.Amount, &mark})
+	c.luckiest = mark != 0
+	return err
+}
+
+func (a *auditor) packet(p *auditedPacket) error {
+	var (
+		stored []storedClaim
+		shares []redpacket.Money
+		claims []redpacket.Paid
+		sum    redpacket.Money
+		marked = -1 // the share that is marked as the luckiest
+	)
+	if err := json.Unmarshal([]byte(p.claims), &stored); err != nil {
+		return fmt.Errorf("read the claims of packet %s: %w", p.ID, err)
+	}
+	if !p.hidden() {
+		shares = a.recut(p)
+	}
+	for _, c := range stored {
+		a.checkClaim(p, c.Paid, shares)
+		if c.luckiest {
+			marked = c.Share
+		}
+		sum += c.Amount
+		claims = append(claims, c.Paid)
+	}
+	p.luckiest = redpacket.Luckiest(p.Packet, claims)
+	if p.hidden() {
+		a.checkHidden(p, claims, sum)
+	}
+	a.checkEnd(p, claims, sum, marked)
+	if a.asked.Show != nil {
+		a.asked.Show(redpacket.AuditLine{
+			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
+			Claims: len(claims), Claimed: sum, Refunded: p.refunded,
+		})
+	}
+	return nil
+}
+
+// hidden reports whether seed and shares are encrypted. They can be checked only once the packet is closed.
+func (p *auditedPacket) hidden() bool { return p.encrypted && p.status == redpacket.Open }
+
+// checkHidden checks what can be told of an encrypted open packet without the data key.
+func (a *auditor) checkHidden(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money) {
+	if len(p.seed) > 0 || p.shares != "[]" {
+		a.report("packet", p.ID, "it is open and encrypted, and yet its seed or shares are in clear")
+	}
+	if left := p.Count - len(claims); left < 0 || left == 0 && sum != p.Total || p.Total-sum < redpacket.Money(left) {
+		a.report("packet", p.ID, "claims of %d leave too little of its total of %d for %d more shares", sum, p.Total, left)
+	}
+}
+
+// checkClaim compares a claim with the shares of its packet, or only with their number if these are hidden.
+func (a *auditor) checkClaim(p *auditedPacket, c redpacket.Paid, shares []redpacket.Money) {
+	if c.Share < 0 || c.Share >= p.Count || !p.hidden() && (c.Share >= len(shares) || shares[c.Share] != c.Amount) {
+		a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
+	}
+}
+
+// recut returns the shares that the seed gives. It reports a difference if the stored shares are others.
+func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
+	var seed redpacket.Seed
+	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
+		a.report("packet", p.ID, "its seed is not the one that it was committed to")
+	}
+	var stored []redpacket.Money
+	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
+		a.report("packet", p.ID, "its shares are no list of amounts")
+	}
+	if len(stored) != p.Count { // dividing by a forged count could take all memory
+		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
+		return stored
+	}
+	shares, err := redpacket.Cut(seed, p.Packet)
+	if err != nil {
+		a.report("packet", p.ID, "%v", err)
+		return stored
+	}
+	if !slices.Equal(stored, shares) {
+		a.report("packet", p.ID, "its shares are not what its seed, sender, key, mode, spread, total and count give")
+	}
+	return shares
+}
+
+// checkEnd compares the status of the packet with its claims.
+func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
+	if p.status == redpacket.Open {
+		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {
+			a.report("packet", p.ID, "it is open, and yet refunded, counted or with a luckiest share")
+		}
+		if sum > p.Total {
+			a.report("packet", p.ID, "claims of %d exceed its total of %d", sum, p.Total)
+		}
+		return
+	}
+	if sum+p.refunded != p.Total {
+		a.report("packet", p.ID, "claims of %d and a refund of %d do not make its total of %d", sum, p.refunded, p.Total)
+	}
+	if p.claimed != len(claims) {
+		a.report("packet", p.ID, "it counts %d claims, and has %d", p.claimed, len(claims))
+	}
+	if (p.status == redpacket.Drained) != (len(claims) == p.Count) {
+		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.Count)
+	}
+	best := -1
+	if p.luckiest != nil {
+		best = p.luckiest.Share
+	}
+	if best != marked {
+		a.report("packet", p.ID, "share %d is marked as the luckiest, not %d (-1: none)", marked, best)
+	}
+}

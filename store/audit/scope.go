@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"hongbao/redpacket"
+	"hongbao/store/chain"
+)
+
+// whole is the scope of an audit that looks at all rows.
+var whole = strings.NewReplacer("{entries}", "entries", "{packets}", "packets", "{claims}", "claims", "{links}", "links",
+	"{newer}", "true", "{amended}", "true")
+
+// oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. since must have
+// at least one head. If there is no such link, the query returns an id that is higher than all heads.
+func oldest(since []redpacket.Head) string {
+	var known strings.Builder
+	next := int64(1)
+	for _, h := range since {
+		fmt.Fprintf(&known, " when %d then %d", chain.Link{ID: h.Link}.Chain(), h.Link)
+		next = max(next, min(h.Link, math.MaxInt64-1)+1)
+	}
+	return fmt.Sprintf(`select case when min(l.id) < %d then min(l.id) else %[1]d end
+		from chains c join links l on l.chain = c.id and l.id > case c.id%s else 0 end`, next, &known)
+}
+
+// newer returns the scope of an audit that looks at rows without a link, and at those whose link has at least the id
+// oldest, at the packets that are open or have ended since, and at the texts that were changed since. The links of the heads are in the scope, too: they must still be there.
+func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {
+	known := make([]string, len(heads))
+	for i, h := range heads {
+		known[i] = strconv.FormatInt(h.Link, 10)
+	}
+	rows := fmt.Sprintf(`(link >= %d or link = 0)`, oldest)
+	return strings.NewReplacer(
+		"{entries}", part("entries", rows),
+		"{claims}", part("claims", rows),
+		// A packet that is open may have new claims. A packet that has ended has an entry that says so.
+		"{packets}", part("packets", fmt.Sprintf(`id in (select id from packets where %s union select id from packets where status = 'open'
+			union select p.id from packets p join entries d on d.room_id = p.room_id and d.seq = p.done_seq
+				where d.kind = 'packet_done' and d.link >= %d)`, rows, oldest)),
+		"{links}", part("links", fmt.Sprintf(`id >= %d or id in (%s)`, oldest, strings.Join(known, ", "))),
+		"{newer}", rows,
+		"{amended}", fmt.Sprintf(`(room_id, seq) in (select room_id, target from entries where target <> 0 and link >= %d)`, oldest),
+	)
+}
+
+// part returns a subquery for the rows of the table that meet the condition, with all columns.
+func part(table, condition string) string {
+	return "(select * from " + table + " where " + condition + ")" //nolint:unqueryvet // it stands for the table
+}

@@ -1,0 +1,61 @@
+package sqlitestore
+
+import (
+	"context"
+	"fmt"
+
+	"hongbao/store/tables"
+)
+
+// database is the tables.DB of a store.
+type database struct {
+	dialect
+	s *Store
+}
+
+// Read implements tables.DB.
+func (d database) Read(ctx context.Context, fn func(tables.Querier) error) error {
+	return fn(d.s.reader(ctx))
+}
+
+// Snapshot implements tables.DB.
+func (d database) Snapshot(ctx context.Context, fn func(tables.Querier) error) error {
+	return d.s.view(ctx, func(r reader) error { return fn(r) })
+}
+
+// Write implements tables.DB.
+func (d database) Write(ctx context.Context, fn func(tables.Tx) error) error {
+	return d.s.do(ctx, func(w *writer) error { return fn(w) })
+}
+
+// dialect implements tables.Dialect. A list is an argument in JSON. There is one writer, so nothing is locked.
+type dialect struct{}
+
+func (dialect) In(n int) string { return fmt.Sprintf(`in (select value from json_each($%d))`, n) }
+
+func (dialect) List(texts []string) any { return tables.JSON(texts) }
+
+func (dialect) Values(n int) string { return fmt.Sprintf(`json_each($%d)`, n) }
+
+func (dialect) InOrder(n int) string {
+	return fmt.Sprintf(`(select value, key as n from json_each($%d))`, n)
+}
+
+func (dialect) Lock() string { return `` }
+
+func (dialect) LockFree() string { return `` }
+
+func (dialect) Is(column string, value bool) string {
+	if value {
+		return column + ` = 1`
+	}
+	return column + ` = 0`
+}
+
+func (dialect) Array(into any) any { return storedJSON{into} }
+
+func (dialect) Storable(string) bool { return true }
+
+func (dialect) Like(column string, n int) string {
+	return fmt.Sprintf(`%s like $%d escape '\'`, column, n)
+}

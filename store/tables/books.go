@@ -1,0 +1,98 @@
+package tables
+
+import (
+	"context"
+	"errors"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/secret"
+)
+
+// books has the method of redpacket.Ledger that tells all about a packet.
+type books struct{ db DB }
+
+// ClaimsQuery reads a packet's claims by share, for ScanPaid.
+var ClaimsQuery = `select ` + PaidColumns("c", "u") + `
+	from claims c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
+
+// BookQuery reads a packet for ScanBook.
+const BookQuery = `select ` + PacketColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1`
+
+// ScanBook returns a function that scans a row of BookQuery.
+func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
+	return func(row Row) (b redpacket.Book, err error) {
+		var (
+			stored  StoredPacket
+			columns secret.Columns
+		)
+		if err := row.Scan(append(append(stored.Into(d), &b.Status, &b.Refunded), CutInto(d, &columns)...)...); err != nil {
+			return redpacket.Book{}, err
+		}
+		if b.Packet, err = stored.Packet(keys); err == nil {
+			b.Seed, b.Shares, err = keys.Cut(b.Packet, columns)
+		}
+		return b, err
+	}
+}
+
+// ReadBook reads a packet and its claims with two statements: q must read from one snapshot, or the packet's row must be locked.
+func ReadBook(q Querier, packet string) (redpacket.Book, error) {
+	b, err := one(q, ScanBook(q, q.Keys()), BookQuery, packet)
+	if err == nil {
+		b.Claims, err = List(q, ScanPaid, ClaimsQuery, packet)
+	}
+	return b, err
+}
+
+// storyTransfers reads the sending first, then the claims by share, and the refund last.
+const storyTransfers = `
+select id, at, amount, kind, packet_id, note, user_id, share_no from (
+	select t.id, t.at, case when t.kind = 'send' then -t.amount else t.amount end as amount, t.kind, t.packet_id, t.note, t.user_id, 0 as share_no
+		from transfers t where t.packet_id = $1 and t.kind in ('send', 'refund')
+	union all
+	select t.id, t.at, t.amount, t.kind, t.packet_id, t.note, t.user_id, c.share_no
+		from claims c join transfers t on t.user_id = c.user_id and t.at = c.at and t.id = c.transfer where c.packet_id = $1) t
+order by case kind when 'send' then 0 when 'claim' then 1 else 2 end, share_no`
+
+const storyEntries = `select ` + EntryColumns + ` from entries
+	where (room_id, seq) in (select room_id, seq from packets where id = $1
+		union all select room_id, done_seq from packets where id = $1 and done_seq is not null) order by seq`
+
+// Story implements redpacket.Ledger.
+func (t books) Story(ctx context.Context, packet string) (story redpacket.Story, err error) {
+	if !t.db.Storable(packet) {
+		return redpacket.Story{}, chat.ErrNotFound
+	}
+	err = t.db.Snapshot(ctx, func(q Querier) (err error) {
+		story = redpacket.Story{}
+		if story.Book, err = ReadBook(q, packet); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			return err
+		}
+		if _, err = q.Row(`select coalesce(done_seq, 0), coalesce(closed_at, 0) from packets where id = $1`, []any{packet},
+			&story.DoneSeq, TimeOrZero(&story.ClosedAt)); err != nil {
+			return err
+		}
+		if story.Transfers, err = List(q, func(row Row) (t redpacket.LedgerTransfer, err error) {
+			err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share)
+			return t, err
+		}, storyTransfers, packet); err != nil {
+			return err
+		}
+		if story.Entries, err = List(q, ScanEntry, storyEntries, packet); err != nil {
+			return err
+		}
+		story.Quarantined, err = List(q, func(row Row) (q redpacket.Quarantined, err error) {
+			err = row.Scan(Time(&q.At), &q.User, &q.Share, &q.Why)
+			return q, err
+		}, `select at, user_id, share_no, why from quarantine where packet_id = $1 order by id`, packet)
+		return err
+	})
+	if err == nil && story.Book.Packet.ID == "" && len(story.Quarantined) == 0 {
+		err = chat.ErrNotFound
+	}
+	if err != nil {
+		return redpacket.Story{}, Outcome("read the story of a packet", err)
+	}
+	return story, nil
+}

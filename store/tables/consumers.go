@@ -1,0 +1,102 @@
+package tables
+
+import (
+	"context"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+)
+
+// consumers has the methods of eventlog.Consumers that need no more than these tables.
+type consumers struct{ db DB }
+
+// Consumer implements eventlog.Consumers.
+func (t consumers) Consumer(ctx context.Context, name string) (c eventlog.Consumer, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		c = eventlog.Consumer{Name: name}
+		found, err := q.Row(`select after, updated_at from event_consumers where name = $1`, []any{name}, &c.After, Time(&c.UpdatedAt))
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return c, Outcome("read consumer", err)
+}
+
+// ConsumerList implements eventlog.Consumers.
+func (t consumers) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
+	all, err = list(ctx, t.db, func(row Row) (c eventlog.Consumer, err error) {
+		err = row.Scan(&c.Name, &c.After, Time(&c.UpdatedAt))
+		return c, err
+	}, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
+	return all, Outcome("list consumers", err)
+}
+
+// PutConsumer implements eventlog.Consumers.
+func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
+	return Outcome("store consumer", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
+			on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
+		return err
+	}))
+}
+
+// HeldKeys implements eventlog.Consumers.
+func (t consumers) HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		if keys, err = List(q, ScanText, `select distinct key from event_holds where consumer = $1 and not parked`, consumer); err != nil {
+			return err
+		}
+		_, err = q.Row(`select count(*) from event_holds where consumer = $1 and not parked`, []any{consumer}, &n)
+		return err
+	})
+	return keys, n, Outcome("read held keys", err)
+}
+
+const holdColumns = `key, no, chain, id, n, first_at, next_at, tries, parked, why`
+
+func scanHold(row Row) (h eventlog.Hold, err error) {
+	err = row.Scan(&h.Key, &h.No, &h.At.Chain, &h.At.ID, &h.At.N, Time(&h.FirstAt), Time(&h.NextAt), &h.Tries, &h.Parked, &h.Why)
+	return h, err
+}
+
+// DueHolds implements eventlog.Consumers.
+func (t consumers) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
+	due, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds h
+		where consumer = $1 and not parked and next_at <= $2
+			and no = (select min(no) from event_holds where consumer = h.consumer and key = h.key and not parked)
+		order by next_at limit $3`, consumer, now.UnixMilli(), limit)
+	return due, Outcome("read held events", err)
+}
+
+// KeyHolds implements eventlog.Consumers.
+func (t consumers) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
+	holds, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
+		consumer, key, limit)
+	return holds, Outcome("read held events", err)
+}
+
+// ParkedHolds implements eventlog.Consumers.
+func (t consumers) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) (parked []eventlog.Hold, err error) {
+	parked, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
+		consumer, after, limit)
+	return parked, Outcome("read parked events", err)
+}
+
+// PutHold implements eventlog.Consumers.
+func (t consumers) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+	return Outcome("store held event", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
+			consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
+		return err
+	}))
+}
+
+// DropHold implements eventlog.Consumers.
+func (t consumers) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+	return Outcome("delete held event", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
+		return err
+	}))
+}

@@ -1,0 +1,136 @@
+package tables
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// contacts has the methods of chat.Store about who may reach whom.
+type contacts struct{ db DB }
+
+// Refusing selects those of the users $2 that the user $1 may not put into a room: one of the two has blocked the other,
+// or the user's contact setting forbids it. The users must be locked: then no other transaction changes their settings or
+// their blocks.
+func Refusing(d Dialect) string {
+	return `from users u where u.id ` + d.In(2) + ` and u.id <> $1 and (
+	u.contact = 'nobody'
+	or u.contact = 'shared' and not exists (select 1 from members mine join members theirs on theirs.room_id = mine.room_id
+		where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in')
+	or exists (select 1 from blocks b where b.user_id = u.id and b.blocked = $1 or b.user_id = $1 and b.blocked = u.id))`
+}
+
+// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room.
+func RefuseContact(w Tx, by, field string, users ...string) error {
+	var user string
+	found, err := w.Row(`select u.id `+Refusing(w)+` limit 1`, []any{by, w.List(users)}, &user)
+	if err == nil && found {
+		err = &chat.FieldError{Err: chat.ErrContactRefused, Field: field, Reason: user}
+	}
+	return err
+}
+
+// Block implements chat.Store. It locks the user, as every transaction does that puts the user into a room: so none of
+// them overlooks the block.
+func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		if err := EnsureUser(w, b.User); err != nil {
+			return err
+		}
+		if _, err := w.Row(`select 1 from users where id = $1`+w.Lock(), []any{b.User}, new(int)); err != nil {
+			return err
+		}
+		var others int
+		if _, err := w.Row(`select count(*) from blocks where user_id = $1 and blocked <> $2`, []any{b.User, b.Blocked}, &others); err != nil {
+			return err
+		}
+		if others >= b.Most {
+			return chat.ErrLimitExceeded
+		}
+		if _, err := w.Exec(`insert into blocks (user_id, blocked, at) values ($1, $2, $3) on conflict do nothing`,
+			b.User, b.Blocked, b.At.UnixMilli()); err != nil {
+			return err
+		}
+		pair := chat.Pairing{User: chat.User{ID: b.User}, Other: b.Blocked}.Pair()
+		room = ""
+		_, err := w.Row(`select r.id from rooms r join members m on m.room_id = r.id
+			where r.pair = $1 and m.user_id = $2 and m.state = 'in'`, []any{pair, b.User}, &room)
+		return err
+	})
+	if err != nil {
+		return "", Outcome("block user", err)
+	}
+	return room, nil
+}
+
+// Unblock implements chat.Store.
+func (t contacts) Unblock(ctx context.Context, user, blocked string) error {
+	return Outcome("unblock user", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
+		return err
+	}))
+}
+
+// Blockers implements chat.Store.
+func (t contacts) Blockers(ctx context.Context, user string, of []string) (users []string, err error) {
+	users, err = list(ctx, t.db, ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
+	return users, Outcome("read blockers", err)
+}
+
+// Contacts implements chat.Store.
+func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
+	c.Contact = chat.Everyone
+	err = t.db.Snapshot(ctx, func(q Querier) error {
+		if _, err := q.Row(`select contact from users where id = $1`, []any{user}, &c.Contact); err != nil {
+			return err
+		}
+		c.Blocked, err = List(q, ScanUser, `select b.blocked, coalesce(u.name, ''), coalesce(u.avatar, '')
+			from blocks b left join users u on u.id = b.blocked where b.user_id = $1 order by b.blocked`, user)
+		return err
+	})
+	return c, Outcome("read contacts", err)
+}
+
+// ScanUser scans the id, name and avatar of a user.
+func ScanUser(row Row) (u chat.User, err error) {
+	err = row.Scan(&u.ID, &u.Name, &u.Avatar)
+	return u, err
+}
+
+// SetContact implements chat.Store.
+func (t contacts) SetContact(ctx context.Context, user string, c chat.Contact) error {
+	return Outcome("set contact", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`insert into users (id, contact) values ($1, $2)
+			on conflict (id) do update set contact = excluded.contact`, user, c)
+		return err
+	}))
+}
+
+const strangersQuery = `select m.user_id from members m join rooms r on r.id = m.room_id
+	where m.room_id = $1 and r.kind = 'direct' and m.state = 'in' and not m.chosen and m.user_id <> $2 and not exists (
+		select 1 from members a join members b on b.room_id = a.room_id
+		where a.user_id = m.user_id and a.state = 'in' and b.user_id = $2 and b.state = 'in' and a.room_id <> m.room_id)`
+
+const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.room_id
+	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
+
+// Known implements chat.Store. Of each user it looks for one common room only.
+func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
+	known, err = list(ctx, t.db, ScanUser, `select u.id, u.name, u.avatar from users u where u.id `+t.db.In(2)+` and (u.id = $1 or exists (
+			select 1 from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id
+			where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)))
+		order by u.id`, viewer, t.db.List(users))
+	return known, Outcome("read users", err)
+}
+
+// Strangers implements chat.Store.
+func (t contacts) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
+	users, err = list(ctx, t.db, ScanText, strangersQuery, room, viewer)
+	return users, Outcome("read strangers", err)
+}
+
+// UnchosenDirect implements chat.Store.
+func (t contacts) UnchosenDirect(ctx context.Context, user string) (found []string, err error) {
+	found, err = list(ctx, t.db, ScanText, unchosenQuery, user)
+	return found, Outcome("read unchosen rooms", err)
+}

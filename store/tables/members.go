@@ -1,0 +1,295 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/cursor"
+)
+
+// members has the methods of chat.Store about one membership, and those that list members and bans.
+type members struct{ db DB }
+
+// membershipQuery computes the number of unread entries without counting them. All of a user's own content is at or
+// before the user's read_seq, so content after it is from other users.
+const membershipQuery = `select ` + RoomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
+	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
+	from members m
+	join rooms r on r.id = m.room_id
+	left join entries e on e.room_id = m.room_id and e.seq = m.read_seq
+	where m.user_id = $1 and m.state = 'in'`
+
+// Memberships implements chat.Store.
+func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
+	ms, err = list(ctx, t.db, scanMembership, membershipQuery+` order by r.id`, user)
+	return ms, Outcome("read memberships", err)
+}
+
+// Membership implements chat.Store.
+func (t members) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		m, err = ReadMembership(q, room, user)
+		return err
+	})
+	return m, Outcome("read membership", err)
+}
+
+// ReadMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
+func ReadMembership(q Querier, room, user string) (chat.Membership, error) {
+	m, err := one(q, scanMembership, membershipQuery+` and m.room_id = $2`, user, room)
+	if errors.Is(err, chat.ErrNotFound) {
+		err = chat.ErrNotMember
+	}
+	return m, err
+}
+
+// ReadRoomFor reads a room that the user has created. If the user has left the room, the returned membership has no
+// role.
+func ReadRoomFor(q Querier, room, user string) (chat.Membership, error) {
+	m, err := ReadMembership(q, room, user)
+	if errors.Is(err, chat.ErrNotMember) {
+		m.Room, err = ReadRoom(q, room)
+	}
+	return m, err
+}
+
+func scanMembership(row Row) (m chat.Membership, err error) {
+	err = row.Scan(append(RoomInto(&m.Room), &m.Role, TimeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
+	return m, err
+}
+
+// These are the states of a member row that the code tests. in: the user is a member; left: the user has left; kicked:
+// the user was removed; gone: the room was deleted.
+const (
+	StateIn     = "in"
+	StateLeft   = "left"
+	StateKicked = "kicked"
+	StateGone   = "gone"
+)
+
+// roles are in the order of the member list.
+var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
+
+// Members implements chat.Store. It makes one query for each role. So the index returns the members in order, however
+// many there are.
+func (t members) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
+	from := listedMember{role: chat.Owner}
+	if next != "" {
+		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
+			return nil, "", err
+		}
+	}
+	var list []listedMember
+	err = t.db.Snapshot(ctx, func(q Querier) error {
+		list, err = readMembers(q, room, from, limit+1)
+		return err
+	})
+	if err != nil {
+		return nil, "", Outcome("list members", err)
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		more = cursor.Make("members", last.role, last.joined, last.User.ID)
+	}
+	for _, l := range list {
+		l.Role = l.role
+		members = append(members, l.Member)
+	}
+	return members, more, nil
+}
+
+// listedMember is a member with its sort key: role, then time of joining.
+type listedMember struct {
+	chat.Member
+	role   chat.Role
+	joined int64
+}
+
+// Roster implements chat.Store.
+func (t members) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
+	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' limit $2`, room, limit)
+	return users, Outcome("list roster", err)
+}
+
+// readMembers reads up to limit members after the given position.
+func readMembers(q Querier, room string, from listedMember, limit int) (list []listedMember, err error) {
+	reached := false
+	for _, role := range roles {
+		switch {
+		case role == from.role:
+			reached = true
+		case !reached:
+			continue
+		default:
+			from = listedMember{role: role}
+		}
+		some, err := List(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
+			from members m join users u on u.id = m.user_id join rooms r on r.id = m.room_id
+			left join entries e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
+			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
+			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list), chat.SmallRoom)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, some...); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+func scanListedMember(row Row) (l listedMember, err error) {
+	err = row.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, TimeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq)
+	return l, err
+}
+
+// Bans implements chat.Store.
+func (t members) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
+	from := ""
+	if next != "" {
+		if err := cursor.Parse("bans", next, &from); err != nil {
+			return nil, "", err
+		}
+	}
+	const query = `select m.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), m.banned_until, m.ban_reason
+		from members m left join users u on u.id = m.user_id
+		where m.room_id = $1 and m.user_id > $2 and m.banned and (m.banned_until = 0 or m.banned_until > $3) order by m.user_id limit $4`
+	bans, err = list(ctx, t.db, scanBanned, query, room, from, now.UnixMilli(), limit+1)
+	if err != nil {
+		return nil, "", Outcome("list bans", err)
+	}
+	if len(bans) > limit {
+		bans = bans[:limit]
+		more = cursor.Make("bans", bans[limit-1].User.ID)
+	}
+	return bans, more, nil
+}
+
+func scanBanned(row Row) (b chat.Banned, err error) {
+	err = row.Scan(&b.User.ID, &b.User.Name, &b.User.Avatar, TimeOrZero(&b.Until), &b.Reason)
+	return b, err
+}
+
+// SetPrefs implements chat.Store.
+func (t members) SetPrefs(ctx context.Context, c chat.PrefsChange) (p chat.Prefs, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		p, err = setPrefs(w, c)
+		return err
+	})
+	if err != nil {
+		return chat.Prefs{}, Outcome("set room preferences", err)
+	}
+	return p, nil
+}
+
+func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
+	st, err := ReadStanding(w, c.Room, c.User)
+	if err != nil {
+		return chat.Prefs{}, err
+	}
+	if err := st.At(c.At).MayRead(); err != nil {
+		return chat.Prefs{}, err
+	}
+	if _, err := w.Exec(`update members as m set silent = coalesce($1, m.silent), pinned = coalesce($2, m.pinned),
+		archived_no = case when $3 then r.content_no when not $3 or m.archived_no < r.content_no and not m.silent then -1 else m.archived_no end
+		from rooms r where r.id = m.room_id and m.room_id = $4 and m.user_id = $5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User); err != nil {
+		return chat.Prefs{}, err
+	}
+	m, err := ReadMembership(w, c.Room, c.User)
+	return m.Prefs, err
+}
+
+// Read implements chat.Store.
+func (t members) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
+	moved := false // whether any run has moved read_seq; to report a move twice is harmless
+	err = t.db.Write(ctx, func(w Tx) error {
+		r, err = markRead(w, room, user, seq, now)
+		moved = r.Moved || moved && w.Again()
+		return err
+	})
+	if err != nil {
+		return chat.Reading{}, Outcome("mark read", err)
+	}
+	r.Moved = moved
+	return r, nil
+}
+
+func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, error) {
+	st, err := ReadStanding(w, room, user)
+	if err != nil {
+		return chat.Reading{}, err
+	}
+	if err := st.At(now).MayRead(); err != nil {
+		return chat.Reading{}, err
+	}
+	moved, err := w.Exec(`update members as m set read_seq = case when $1 < r.last_seq then $1 else r.last_seq end from rooms r
+		where r.id = m.room_id and m.room_id = $2 and m.user_id = $3 and m.read_seq < $1 and m.read_seq < r.last_seq`, seq, room, user)
+	if err != nil {
+		return chat.Reading{}, err
+	}
+	m, err := ReadMembership(w, room, user)
+	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved > 0, Members: m.Room.Members}, err
+}
+
+// StandingColumns are the columns of a member that StoredStanding scans.
+const StandingColumns = `state, banned, role, muted_until, joined_seq, banned_until`
+
+// ReadStanding reads the user's standing in the room.
+func ReadStanding(q Querier, room, user string) (chat.Standing, error) {
+	return standing(q, room, user, "")
+}
+
+// LockStanding reads the user's standing in the room and locks it until the end of the transaction.
+func LockStanding(w Tx, room, user string) (chat.Standing, error) {
+	return standing(w, room, user, w.Lock())
+}
+
+func standing(q Querier, room, user, lock string) (chat.Standing, error) {
+	st, err := one(q, ScanStanding, `select `+StandingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user)
+	if !errors.Is(err, chat.ErrNotFound) {
+		return st, err
+	}
+	st.Visible, err = q.Row(`select 1 from rooms where id = $1 and kind = 'public' and deleted_at = 0`, []any{room}, new(int))
+	return st, err
+}
+
+// ScanStanding scans StandingColumns.
+func ScanStanding(row Row) (st chat.Standing, err error) {
+	var s StoredStanding
+	err = row.Scan(s.Into()...)
+	return s.Standing(), err
+}
+
+// StoredStanding scans the columns of a member's row that make up the standing.
+type StoredStanding struct {
+	state  string
+	banned bool
+	role   chat.Role
+	muted  int64
+	joined int64 // a seq
+	until  int64 // of the ban
+}
+
+// Into returns the destinations of StandingColumns.
+func (s *StoredStanding) Into() []any {
+	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until}
+}
+
+// Standing converts the row. A user in state gone keeps ban and mute: while a room's deletion is not complete, the
+// user may join again.
+func (s *StoredStanding) Standing() chat.Standing {
+	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == StateLeft, RoomDeleted: s.state == StateGone, Banned: s.banned}
+	if st.In {
+		st.Role, st.JoinedSeq = s.role, s.joined
+	}
+	if s.banned && s.until > 0 {
+		st.BannedUntil = Millis(s.until)
+	}
+	if s.muted > 0 {
+		st.MutedUntil = Millis(s.muted)
+	}
+	return st
+}

@@ -1,0 +1,272 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/cursor"
+	"hongbao/store/secret"
+)
+
+// packets has the methods of redpacket.Ledger that read packets with one statement, and the list of a user's transfers.
+type packets struct{ db DB }
+
+// PacketColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
+const PacketColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
+	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
+	p.status = 'open', octet_length(p.encrypted_seed) > 0`
+
+// StoredPacket scans PacketColumns.
+type StoredPacket struct {
+	packet          redpacket.Packet
+	open, encrypted bool
+}
+
+// Into returns the destinations of PacketColumns.
+func (s *StoredPacket) Into(d Dialect) []any {
+	p := &s.packet
+	return []any{
+		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
+		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.open, &s.encrypted,
+	}
+}
+
+// Packet returns the packet as it was sent. An empty list of recipients becomes nil.
+func (s *StoredPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
+	p = s.packet
+	if len(p.To) == 0 {
+		p.To = nil
+	}
+	if s.encrypted {
+		p.Passphrase, err = keys.Passphrase(p.ID, p.Passphrase, s.open)
+	}
+	return p, err
+}
+
+// ReadPacket reads a packet, or returns chat.ErrNotFound.
+func ReadPacket(q Querier, id string) (redpacket.Packet, error) {
+	return one(q, func(row Row) (p redpacket.Packet, err error) {
+		var stored StoredPacket
+		if err := row.Scan(stored.Into(q)...); err != nil {
+			return p, err
+		}
+		return stored.Packet(q.Keys())
+	}, `select `+PacketColumns+` from packets p where p.id = $1`, id)
+}
+
+// Packet implements redpacket.Ledger.
+func (t packets) Packet(ctx context.Context, id string) (p redpacket.Packet, err error) {
+	if !t.db.Storable(id) {
+		return redpacket.Packet{}, chat.ErrNotFound
+	}
+	err = t.db.Read(ctx, func(q Querier) error {
+		p, err = ReadPacket(q, id)
+		return err
+	})
+	return p, Outcome("read packet", err)
+}
+
+// Overdue implements redpacket.Ledger.
+func (t packets) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (all []redpacket.Overdue, err error) {
+	all, err = list(ctx, t.db, func(row Row) (o redpacket.Overdue, err error) {
+		err = row.Scan(&o.ID, &o.Partition, Time(&o.ExpiresAt))
+		return o, err
+	}, `select id, partition, expires_at from packets
+		where status = 'open' and expires_at < $1 and (expires_at, id) > ($2, $3) order by expires_at, id limit $4`,
+		before.UnixMilli(), after.ExpiresAt.UnixMilli(), after.ID, limit)
+	return all, Outcome("list overdue packets", err)
+}
+
+// PaidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is the one that the newest token gave.
+func PaidColumns(c, u string) string {
+	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
+}
+
+// ScanPaid scans PaidColumns.
+func ScanPaid(row Row) (redpacket.Paid, error) {
+	var s storedPaid
+	if err := row.Scan(s.into()...); err != nil {
+		return redpacket.Paid{}, err
+	}
+	return *s.paid(), nil
+}
+
+// storedPaid scans a claim, or nulls from an outer join.
+type storedPaid struct {
+	share, amount, at  sql.NullInt64
+	user, name, avatar sql.NullString
+}
+
+func (s *storedPaid) into() []any {
+	return []any{&s.share, &s.amount, &s.at, &s.user, &s.name, &s.avatar}
+}
+
+func (s *storedPaid) paid() *redpacket.Paid {
+	if !s.share.Valid {
+		return nil
+	}
+	p := &redpacket.Paid{Share: int(s.share.Int64), Amount: redpacket.Money(s.amount.Int64), At: Millis(s.at.Int64)}
+	p.User.ID, p.User.Name, p.User.Avatar = s.user.String, s.name.String, s.avatar.String
+	return p
+}
+
+// CutColumns are the columns of packets p that say how the packet is cut.
+const CutColumns = `p.seed, p.encrypted_seed, p.shares`
+
+// CutInto returns the destinations of CutColumns.
+func CutInto(d Dialect, c *secret.Columns) []any {
+	return []any{&c.Seed, &c.EncryptedSeed, d.Array(&c.Shares)}
+}
+
+// StateColumns and StateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own claim. l is the luckiest
+// claim, which is marked only when the packet is done.
+var StateColumns = `p.id, p.status, p.refunded,
+	case when p.status = 'open' then (select count(*) from claims where packet_id = p.id) else p.claimed end, ` +
+	PaidColumns("m", "mu") + `, ` + PaidColumns("l", "lu")
+
+// StateJoins is described at StateColumns.
+func StateJoins(d Dialect) string {
+	return `
+		left join claims m on m.packet_id = p.id and m.user_id = $1 left join users mu on mu.id = m.user_id
+		left join claims l on l.packet_id = p.id and ` + d.Is(`l.luckiest`, true) + ` left join users lu on lu.id = l.user_id `
+}
+
+// StoredState scans StateColumns.
+type StoredState struct {
+	state          redpacket.State
+	mine, luckiest storedPaid
+}
+
+// Into returns the destinations of StateColumns.
+func (s *StoredState) Into() []any {
+	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed}, s.mine.into(), s.luckiest.into())
+}
+
+// State returns the state.
+func (s *StoredState) State() redpacket.State {
+	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
+	return s.state
+}
+
+// States implements redpacket.Ledger.
+func (t packets) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
+	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !t.db.Storable(id) })
+	states, err = list(ctx, t.db, func(row Row) (redpacket.State, error) {
+		var s StoredState
+		err := row.Scan(s.Into()...)
+		return s.State(), err
+	}, `select `+StateColumns+`
+		from `+t.db.InOrder(2)+` asked cross join packets p`+StateJoins(t.db)+`
+		where p.id = asked.value order by asked.n`, user, t.db.List(packets))
+	return states, Outcome("read states", err)
+}
+
+// ListedPackets describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The sort key is At, the time
+// that the query's period refers to, and then ID.
+type ListedPackets struct {
+	From, User, At, ID string
+	Totals             string // count, amount, luckiest
+}
+
+// PacketLists has the list for each direction.
+var PacketLists = map[redpacket.Direction]ListedPackets{
+	redpacket.DirSent: {
+		From: `packets p`, User: `p.sender`, At: `p.created_at`, ID: `p.id`,
+		Totals: `count(*), cast(coalesce(sum(p.total - p.refunded), 0) as bigint), cast(0 as bigint)`,
+	},
+	redpacket.DirReceived: {
+		From: `transfers t join claims c on c.packet_id = t.packet_id and c.user_id = t.user_id join packets p on p.id = t.packet_id`,
+		User: `t.kind = 'claim' and t.user_id`, At: `t.at`, ID: `t.packet_id`,
+		Totals: `count(*), cast(coalesce(sum(c.amount), 0) as bigint), count(*) filter (where c.luckiest)`,
+	},
+}
+
+// PacketsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves, whose rows ScanPacket scans. Both
+// must see one snapshot.
+func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if q.Next != "" {
+		if err := cursor.Parse(string(q.Direction), q.Next, &at, &id); err != nil {
+			return Statement{}, Statement{}, err
+		}
+	}
+	list := PacketLists[q.Direction]
+	period := []any{q.User, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
+	where := ` where ` + list.User + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
+	return Statement{`select ` + list.Totals + ` from ` + list.From + where, period},
+		Statement{`select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
+			and (` + list.At + `, ` + list.ID + `) < ($4, $5) order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`,
+			append(period[:3:3], at, id, q.Limit+1)}, nil
+}
+
+// ListedPacket is a packet of a list, with the time by which it is sorted.
+type ListedPacket struct {
+	redpacket.PacketState
+	at int64
+}
+
+// ScanPacket returns a function that scans a row of a page.
+func ScanPacket(d Dialect, keys *secret.Keys) func(Row) (ListedPacket, error) {
+	return func(row Row) (l ListedPacket, err error) {
+		var (
+			stored StoredPacket
+			state  StoredState
+		)
+		if err := row.Scan(slices.Concat(stored.Into(d), state.Into(), []any{&l.at})...); err != nil {
+			return ListedPacket{}, err
+		}
+		l.State = state.State()
+		l.Packet, err = stored.Packet(keys)
+		return l, err
+	}
+}
+
+// OnePage returns the packets that fit into a page, and the cursor of the next page.
+func OnePage(q redpacket.PacketsQuery, all []ListedPacket) (page []redpacket.PacketState, next string) {
+	for _, l := range all {
+		page = append(page, l.PacketState)
+	}
+	if fit := redpacket.Fitting(page, q.Limit); fit < len(page) {
+		page = page[:fit]
+		next = cursor.Make(string(q.Direction), all[fit-1].at, page[fit-1].Packet.ID)
+	}
+	return page, next
+}
+
+func millisOr(t time.Time, unbounded int64) int64 {
+	if t.IsZero() {
+		return unbounded
+	}
+	return t.UnixMilli()
+}
+
+// Transfers implements redpacket.Ledger.
+func (t packets) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if next != "" {
+		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	all, err = list(ctx, t.db, func(row Row) (t redpacket.Transfer, err error) {
+		err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note)
+		return t, err
+	}, `select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
+		from transfers where user_id = $1 and (at, id) < ($2, $3) order by at desc, id desc limit $4`, user, at, id, limit+1)
+	if err != nil {
+		return nil, "", Outcome("list transfers", err)
+	}
+	if len(all) > limit {
+		all = all[:limit]
+		last := all[limit-1]
+		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
+	}
+	return all, more, nil
+}

@@ -1,0 +1,116 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+)
+
+// reports has the methods of chat.Store about reports of users.
+type reports struct{ db DB }
+
+const reportColumns = `id, kind, reporter, about, room_id, seq, packet_id, reason, words, at, state, outcome, note, resolved_by, resolved_at`
+
+func reportInto(r *chat.Report) []any {
+	return []any{
+		&r.ID, &r.Kind, &r.By, &r.About, &r.Room, &r.Seq, &r.Packet, &r.Reason, &r.Text, Time(&r.At), &r.State, &r.Outcome, &r.Note,
+		&r.ResolvedBy, Time(&r.ResolvedAt),
+	}
+}
+
+// ReportByKey implements chat.Store.
+func (t reports) ReportByKey(ctx context.Context, n chat.NewReport) (stored chat.Report, found bool, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		stored, found, err = reportByKey(q, n)
+		return err
+	})
+	return stored, found && err == nil, Outcome("read report", err)
+}
+
+func reportByKey(q Querier, n chat.NewReport) (stored chat.Report, found bool, err error) {
+	var hash []byte
+	found, err = q.Row(`select `+reportColumns+`, hash from reports where bucket = $1 and reporter = $2 and key = $3`,
+		[]any{chat.UserBucket(n.By), n.By, n.Key}, append(reportInto(&stored), &hash)...)
+	if err == nil && found && !bytes.Equal(hash, n.Hash) {
+		err = chat.ErrKeyReused
+	}
+	return stored, found, err
+}
+
+// errReportGone means that a report was resolved while another one about the same was added.
+var errReportGone = errors.New("the open report about the same was resolved meanwhile")
+
+// AddReport implements chat.Store.
+func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.Report, dup bool, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		added, err := w.Exec(`insert into reports (bucket, id, reporter, key, hash, kind, about, room_id, seq, packet_id, reason, words, at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing`,
+			chat.UserBucket(n.By), n.ID, n.By, n.Key, n.Hash, n.Kind, n.About, n.Room, n.Seq, n.Packet, n.Reason, n.Text, n.At.UnixMilli())
+		if err != nil {
+			return err
+		}
+		if added > 0 {
+			w.Events().Report(eventlog.ReportNew, n.Report)
+		}
+		var found bool
+		if stored, found, err = reportByKey(w, n); err != nil || found {
+			return err
+		}
+		found, err = w.Row(`select `+reportColumns+` from reports where bucket = $1 and reporter = $2 and kind = $3 and about = $4 and room_id = $5 and seq = $6
+			and state = 'open'`, []any{chat.UserBucket(n.By), n.By, n.Kind, n.About, n.Room, n.Seq}, reportInto(&stored)...)
+		if err == nil && !found {
+			err = errReportGone // the caller repeats it
+		}
+		return err
+	})
+	return stored, err == nil && stored.ID != n.ID, Outcome("add report", err)
+}
+
+// ReportByID implements chat.Store.
+func (t reports) ReportByID(ctx context.Context, id string) (stored chat.Report, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		found, err := q.Row(`select `+reportColumns+` from reports where id = $1`, []any{id}, reportInto(&stored)...)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return stored, Outcome("read report", err)
+}
+
+// Reports implements chat.Store.
+func (t reports) Reports(ctx context.Context, q chat.ReportQuery) (all []chat.Report, err error) {
+	query, args := `select `+reportColumns+` from reports where id > $1`, []any{q.After, q.Limit}
+	if q.State != "" {
+		query, args = query+` and state = $3`, append(args, q.State)
+	}
+	all, err = list(ctx, t.db, func(row Row) (r chat.Report, err error) {
+		err = row.Scan(reportInto(&r)...)
+		return r, err
+	}, query+` order by id limit $2`, args...)
+	return all, Outcome("list reports", err)
+}
+
+// ResolveReport implements chat.Store.
+func (t reports) ResolveReport(ctx context.Context, r chat.Resolution) (stored chat.Report, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		found, err := w.Row(`select `+reportColumns+` from reports where id = $1`+w.Lock(), []any{r.Report}, reportInto(&stored)...)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return chat.ErrNotFound
+		case stored.State == chat.ReportResolved:
+			return stored.Resolved(r)
+		}
+		stored = stored.With(r)
+		w.Events().Report(eventlog.ReportResolved, stored)
+		_, err = w.Exec(`update reports set state = $3, outcome = $4, note = $5, resolved_by = $6, resolved_at = $7 where bucket = $1 and id = $2`,
+			chat.UserBucket(stored.By), stored.ID, stored.State, stored.Outcome, stored.Note, stored.ResolvedBy, stored.ResolvedAt.UnixMilli())
+		return err
+	})
+	return stored, Outcome("resolve report", err)
+}

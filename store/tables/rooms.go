@@ -1,0 +1,216 @@
+package tables
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/cursor"
+)
+
+// rooms has the methods of chat.Store that read rooms, and those of redpacket.Ledger about deleted ones.
+type rooms struct{ db DB }
+
+// RoomColumns are the columns of a room r that RoomInto scans.
+const RoomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
+
+// RoomInto returns the destinations of RoomColumns.
+func RoomInto(r *chat.Room) []any {
+	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, Time(&r.CreatedAt), &r.Deleted, &r.Invite, &r.NoGuests, &r.Frozen, &r.Ref}
+}
+
+// ScanRoom scans RoomColumns.
+func ScanRoom(row Row) (r chat.Room, err error) {
+	err = row.Scan(RoomInto(&r)...)
+	return r, err
+}
+
+// FindRooms implements chat.Store. ASCII letters match without regard to case, others exactly.
+func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if next != "" {
+		if err := cursor.Parse("rooms", next, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	found, err = list(ctx, t.db, ScanRoom, `select `+RoomColumns+` from rooms r
+			where r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2)
+			and `+t.db.Like(`r.name`, 3)+`
+			order by r.created_at desc, r.id desc limit $4`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
+	if err != nil {
+		return nil, "", Outcome("find rooms", err)
+	}
+	if len(found) > limit {
+		found = found[:limit]
+		last := found[limit-1]
+		more = cursor.Make("rooms", last.CreatedAt.UnixMilli(), last.ID)
+	}
+	return found, more, nil
+}
+
+// likeEscape escapes a text so that LIKE matches only the text itself.
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// LastSeqs implements chat.Store.
+func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	found, err := list(ctx, t.db, ScanRoom, `select `+RoomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
+	if err != nil {
+		return nil, Outcome("read last seqs", err)
+	}
+	seqs := make(map[string]int64, len(found))
+	for _, r := range found {
+		seqs[r.ID] = r.LastSeq
+	}
+	return seqs, nil
+}
+
+// Room implements chat.Store.
+func (t rooms) Room(ctx context.Context, room string) (found chat.Room, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		found, err = ReadRoom(q, room)
+		return err
+	})
+	return found, Outcome("read room", err)
+}
+
+// ReadRoom reads a room, also a deleted one. It returns chat.ErrNotFound if there never was one.
+func ReadRoom(q Querier, id string) (chat.Room, error) { return selectRoom(q, id, "") }
+
+// LockRoom reads a room and locks it until the end of the transaction. No other row may be locked after it.
+func LockRoom(w Tx, id string) (chat.Room, error) { return selectRoom(w, id, w.Lock()) }
+
+func selectRoom(q Querier, id, lock string) (chat.Room, error) {
+	return one(q, ScanRoom, `select `+RoomColumns+` from rooms r where r.id = $1`+lock, id)
+}
+
+// recordOfRoom selects roomColumns and the owner of a room r.
+const recordOfRoom = `select ` + RoomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
+	from rooms r `
+
+func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
+	err = row.Scan(append(RoomInto(&r.Room), &r.Owner)...)
+	return r, err
+}
+
+// RoomRecord implements chat.Store.
+func (t rooms) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		found, err = one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
+		return err
+	})
+	return found, Outcome("read room", err)
+}
+
+// RoomRecords implements chat.Store.
+func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
+	if q.Ref != "" {
+		found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
+		return found, "", Outcome("find room", err)
+	}
+	from := ""
+	if q.Next != "" {
+		if err := cursor.Parse("rooms of the host", q.Next, &from); err != nil {
+			return nil, "", err
+		}
+	}
+	found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`where r.id > $1 and r.deleted_at = 0 order by r.id limit $2`, from, q.Limit+1)
+	if err != nil {
+		return nil, "", Outcome("list rooms", err)
+	}
+	if len(found) > q.Limit {
+		found = found[:q.Limit]
+		more = cursor.Make("rooms of the host", found[q.Limit-1].ID)
+	}
+	return found, more, nil
+}
+
+// TakeRoomRef gives the new room its ref. If a room that is not deleted has it, it returns that room.
+func TakeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
+	if r.Ref == "" {
+		return "", nil
+	}
+	for {
+		owner, err := takeRef(w, "room", r.Ref, r.ID)
+		if err != nil || owner == r.ID {
+			return "", err
+		}
+		if other, err := ReadRoom(w, owner); err != nil || !other.Deleted {
+			return owner, err
+		}
+		if _, err := w.Exec(`delete from refs where kind = 'room' and ref = $1 and id = $2`, r.Ref, owner); err != nil {
+			return "", err
+		}
+	}
+}
+
+// DeletedRoomsQuery lists the deleted rooms not yet marked packets_closed, and whether they have open packets. It relies
+// on the indexes rooms_deleted and packets_room.
+func DeletedRoomsQuery(d Dialect) string {
+	return `select r.id, exists (select 1 from packets p where p.room_id = r.id and p.status = 'open')
+		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.packets_closed`, false) + ` and r.id > $1 order by r.id limit $2`
+}
+
+// DeletedRooms implements redpacket.Ledger. A deletion locks the rows of all members until its commit, and each send
+// locks the sender's row. So a reader that sees a room as deleted also sees every packet that was sent into it.
+func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
+	var done []string
+	err = t.db.Read(ctx, func(q Querier) error {
+		page, err := List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
+		open, done, next = nil, nil, ""
+		for _, room := range page {
+			if room.open {
+				open = append(open, room.id)
+			} else {
+				done = append(done, room.id)
+			}
+		}
+		if len(page) == limit {
+			next = page[limit-1].id
+		}
+		return err
+	})
+	if err == nil && len(done) > 0 {
+		err = t.markClosedRooms(ctx, done)
+	}
+	return open, next, Outcome("list deleted rooms", err)
+}
+
+// markClosedRooms marks deleted rooms without open packets. It skips rooms that another transaction has locked: a
+// later call of DeletedRooms lists them again.
+func (t rooms) markClosedRooms(ctx context.Context, ids []string) error {
+	return t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`update rooms set packets_closed = true
+			where id in (select id from rooms where id `+w.In(1)+` order by id`+w.LockFree()+`)`, w.List(ids))
+		return err
+	})
+}
+
+// deletedRoom is a deleted room that is not marked packets_closed yet.
+type deletedRoom struct {
+	id   string
+	open bool // it has open packets
+}
+
+func scanDeleted(row Row) (r deletedRoom, err error) {
+	err = row.Scan(&r.id, &r.open)
+	return r, err
+}
+
+// OpenInDeletedQuery lists the open packets of a room if the room is deleted, and none otherwise.
+const OpenInDeletedQuery = `select p.id, p.partition from packets p
+	where p.room_id = $1 and p.status = 'open' and p.id > $2 and exists (select 1 from rooms r where r.id = $1 and r.deleted_at <> 0)
+	order by p.id limit $3`
+
+// OpenInDeleted implements redpacket.Ledger.
+func (t rooms) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
+	open, err = list(ctx, t.db, ScanRef, OpenInDeletedQuery, room, after, limit)
+	return open, Outcome("list open packets of a deleted room", err)
+}
+
+// ScanRef scans the id and the partition of a packet.
+func ScanRef(row Row) (r redpacket.Ref, err error) {
+	err = row.Scan(&r.ID, &r.Partition)
+	return r, err
+}

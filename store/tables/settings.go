@@ -1,0 +1,114 @@
+package tables
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+
+	"hongbao/redpacket"
+)
+
+// settings has the methods about values under names: the epoch, the last audit, and what packages keep for themselves.
+type settings struct{ db DB }
+
+// The names of the settings that are written together with the epoch.
+const (
+	SettingEpoch = "epoch"
+	// SettingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the epoch
+	// began. It is absent when all of these packets are closed.
+	SettingOpenBefore = "open_before"
+)
+
+// Epoch implements chat.Store. The first call on a database draws a random epoch. Renew replaces it.
+func (t settings) Epoch(ctx context.Context) (string, error) {
+	value, err := t.DrawSetting(ctx, SettingEpoch, func() []byte { return []byte(rand.Text()) })
+	return string(value), err
+}
+
+// Setting returns the value that is stored under the name, or nil.
+func (t settings) Setting(ctx context.Context, name string) (value []byte, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		value, err = ReadSetting(q, name)
+		return err
+	})
+	return value, Outcome("read setting", err)
+}
+
+// ReadSetting returns the value that is stored under the name, or nil.
+func ReadSetting(q Querier, name string) (value []byte, err error) {
+	_, err = q.Row(`select value from settings where name = $1`, []any{name}, &value)
+	return value, err
+}
+
+// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
+func (t settings) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
+	if value, err = t.Setting(ctx, name); err != nil || value != nil {
+		return value, err
+	}
+	err = t.db.Write(ctx, func(w Tx) error {
+		if _, err := w.Exec(`insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, name, draw()); err != nil {
+			return err
+		}
+		value, err = ReadSetting(w, name) // in a separate statement, which sees a value that another transaction has stored meanwhile
+		return err
+	})
+	return value, Outcome("draw setting", err)
+}
+
+// PutSetting stores the value under the name.
+func (t settings) PutSetting(ctx context.Context, name string, value []byte) error {
+	return Outcome("store setting", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(PutSettingQuery, name, value)
+		return err
+	}))
+}
+
+// PutSettingQuery stores the value $2 under the name $1.
+const PutSettingQuery = `insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+
+// settingAudit is the name of the setting for AuditRecord.
+const settingAudit = "audit"
+
+// AuditRecord implements redpacket.Ledger.
+func (t settings) AuditRecord(ctx context.Context) ([]byte, error) {
+	return t.Setting(ctx, settingAudit)
+}
+
+// SwapAuditRecord implements redpacket.Ledger.
+func (t settings) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, err error) {
+	query, args := `update settings set value = $2 where name = $1 and value = $3`, []any{settingAudit, next, old}
+	if old == nil {
+		query, args = `insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, args[:2]
+	}
+	err = t.db.Write(ctx, func(w Tx) error {
+		n, err := w.Exec(query, args...)
+		swapped = n == 1
+		return err
+	})
+	return swapped, Outcome("store audit record", err)
+}
+
+// OpenFromBefore implements redpacket.Ledger.
+func (t settings) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
+	var value []byte
+	err = t.db.Read(ctx, func(q Querier) error {
+		open = nil
+		if value, err = ReadSetting(q, SettingOpenBefore); err != nil || value == nil {
+			return err
+		}
+		sent, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil {
+			return err
+		}
+		open, err = List(q, ScanRef, `select p.id, p.partition from packets p
+			where p.status = 'open' and p.created_at <= $1 and p.id > $2 order by p.id limit $3`, sent, after, limit)
+		return err
+	})
+	if err == nil && value != nil && after == "" && len(open) == 0 {
+		err = t.db.Write(ctx, func(w Tx) error {
+			_, err := w.Exec(`delete from settings where name = $1 and value = $2`, SettingOpenBefore, value)
+			return err
+		})
+	}
+	return open, Outcome("list open packets from before the epoch", err)
+}

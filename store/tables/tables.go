@@ -1,0 +1,192 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+	"hongbao/store/secret"
+)
+
+// Row is a row of a result.
+type Row interface{ Scan(into ...any) error }
+
+// Querier runs queries on one connection. Outside a transaction each statement sees the data committed so far; inside a snapshot
+// all see the same data.
+type Querier interface {
+	Dialect
+	// Row scans the single row of a query. It returns found = false if there is no row.
+	Row(query string, args []any, into ...any) (found bool, err error)
+	// Each calls scan with each row of a query.
+	Each(scan func(Row) error, query string, args ...any) error
+	// Keys returns the data keys; nil without any.
+	Keys() *secret.Keys
+}
+
+// Tx is a transaction. It sees its own changes.
+type Tx interface {
+	Querier
+	Exec(query string, args ...any) (affected int64, err error)
+	// Again reports that an earlier run of the transaction may have been committed.
+	Again() bool
+	// Events takes what the transaction adds to the event stream.
+	Events() *eventlog.Refs
+}
+
+// DB is one of the two databases. A function that is passed to it may be called more than once, so each call must set its results anew.
+type DB interface {
+	// Read calls fn with a Querier outside a transaction.
+	Read(ctx context.Context, fn func(Querier) error) error
+	// Snapshot calls fn with a Querier inside a snapshot.
+	Snapshot(ctx context.Context, fn func(Querier) error) error
+	// Write commits a transaction, unless fn fails.
+	Write(ctx context.Context, fn func(Tx) error) error
+	Dialect
+}
+
+// Dialect writes the parts of statements that differ between the databases. n is the number of an argument.
+type Dialect interface {
+	// In is a condition, to be put behind an expression: it is one of the texts of argument n, which is from List.
+	In(n int) string
+	// List returns texts as one argument.
+	List(texts []string) any
+	// Values is a table with a column value: the texts of argument n, which is from List.
+	Values(n int) string
+	// InOrder is Values with another column, n, by whose order the texts are as in the list.
+	InOrder(n int) string
+	// Lock ends a query for rows that the transaction is about to change. LockFree also leaves out those that others have locked.
+	Lock() string
+	LockFree() string
+	// Is is true if the boolean column has the value. It is written as in the conditions of indexes.
+	Is(column string, value bool) string
+	// Array returns the destination for a column that is an array.
+	Array(into any) any
+	// Storable reports whether a text, which may be untrusted input, can occur in the database.
+	Storable(text string) bool
+	// Like is true if the column matches the pattern in argument n. Case does not matter for ASCII letters; \ escapes.
+	Like(column string, n int) string
+}
+
+// ErrRetry means that a concurrent transaction changed what this one has read. A DB rolls this one back and runs it again, and then it
+// sees the result of the other.
+var ErrRetry = errors.New("conflict with another transaction")
+
+// Tables has the methods that both stores share.
+type Tables struct {
+	users
+	rooms
+	members
+	entries
+	contacts
+	links
+	reports
+	wallets
+	fundings
+	consumers
+	acts
+	settings
+	requests
+	packets
+	books
+}
+
+// New returns the Tables of a database.
+func New(db DB) Tables {
+	return Tables{
+		users{db}, rooms{db}, members{db}, entries{db}, contacts{db}, links{db}, reports{db}, wallets{db}, fundings{db}, consumers{db}, acts{db},
+		settings{db}, requests{db}, packets{db}, books{db},
+	}
+}
+
+// List returns one T for each row of a query.
+func List[T any](q Querier, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
+	err = q.Each(func(row Row) error {
+		one, err := scan(row)
+		all = append(all, one)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// one returns the only row of a query, or chat.ErrNotFound.
+func one[T any](q Querier, scan func(Row) (T, error), query string, args ...any) (found T, err error) {
+	all, err := List(q, scan, query, args...)
+	if err == nil && len(all) == 0 {
+		err = chat.ErrNotFound
+	}
+	if err != nil {
+		return found, err
+	}
+	return all[0], nil
+}
+
+// list is List outside a transaction.
+func list[T any](ctx context.Context, db DB, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
+	err = db.Read(ctx, func(q Querier) error {
+		all, err = List(q, scan, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// ScanText scans a single column of text.
+func ScanText(row Row) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
+}
+
+// Millis converts Unix milliseconds, as they are stored, to a time in UTC.
+func Millis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// Time scans a column of Unix milliseconds.
+func Time(into *time.Time) any { return storedTime{into: into} }
+
+// TimeOrZero scans a column of Unix milliseconds in which 0 stands for the zero time.
+func TimeOrZero(into *time.Time) any { return storedTime{into, true} }
+
+type storedTime struct {
+	into   *time.Time
+	orZero bool
+}
+
+// Scan implements sql.Scanner.
+func (t storedTime) Scan(v any) error {
+	ms, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", v)
+	}
+	if *t.into = Millis(ms); t.orZero && ms == 0 {
+		*t.into = time.Time{}
+	}
+	return nil
+}
+
+// JSON returns texts as a JSON list.
+func JSON(texts []string) string {
+	text, err := json.Marshal(texts)
+	if err != nil || texts == nil {
+		return "[]"
+	}
+	return string(text)
+}
+
+// Outcome maps an error to one that callers of a store may see. A domain error passes unchanged; every other error becomes
+// chat.ErrUnavailable. FieldError and CommitmentError wrap domain errors.
+func Outcome(doing string, err error) error {
+	if err == nil || chat.IsRequestError(err) {
+		return err
+	}
+	return Unavailable(doing, err)
+}
+
+// Unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
+func Unavailable(doing string, err error) error {
+	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
+}

@@ -1,0 +1,401 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/cursor"
+	"hongbao/store/eventlog"
+)
+
+// users has the methods of chat.Store for users: who they are, what the host says of them, their device codes, pictures and push subscriptions.
+type users struct{ db DB }
+
+// refusedUntil selects the second up to which the tokens of a user are refused; chat.SuspendedSecond: all are.
+const refusedUntil = `case when suspended_at > 0 then 9223372036854775807 else not_before end`
+
+// PutUser implements chat.Store.
+func (t users) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		changed, err := w.Exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
+			on conflict (id) do update set
+				name = case when $5 and u.name <> '' then u.name else excluded.name end,
+				avatar = case when $6 then u.avatar else excluded.avatar end
+			where (u.name <> excluded.name and not ($5 and u.name <> '') or u.avatar <> excluded.avatar and not $6)
+				and (u.not_before = 0 or u.not_before < $4) and u.suspended_at = 0`,
+			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
+		if err != nil {
+			return err
+		}
+		if changed > 0 {
+			w.Events().User(eventlog.UserUpdated, p.ID, nil)
+		}
+		stored.ID = p.ID
+		_, err = w.Row(`select name, avatar, `+refusedUntil+` from users where id = $1`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
+		return err
+	})
+	return stored, notBefore, Outcome("put user", err)
+}
+
+// Revoke implements chat.Store.
+func (t users) Revoke(ctx context.Context, user string, second int64) error {
+	return Outcome("revoke tokens", t.db.Write(ctx, func(w Tx) error {
+		changed, err := w.Exec(`insert into users as u (id, not_before) values ($1, $2)
+			on conflict (id) do update set code_hash = null,
+				not_before = case when u.not_before > excluded.not_before then u.not_before else excluded.not_before end
+			where u.not_before < excluded.not_before or u.code_hash is not null`, user, second)
+		if changed > 0 {
+			w.Events().User(eventlog.UserRevoked, user, nil)
+		}
+		if err == nil {
+			_, err = w.Exec(`delete from push_subscriptions where user_id = $1`, user)
+		}
+		return err
+	}))
+}
+
+// Revoked implements chat.Store.
+func (t users) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+	revoked := map[string]int64{}
+	err := t.db.Read(ctx, func(q Querier) error {
+		_, err := List(q, func(row Row) (_ struct{}, err error) {
+			var user string
+			var second int64
+			err = row.Scan(&user, &second)
+			revoked[user] = second
+			return struct{}{}, err
+		}, `select id, `+refusedUntil+` from users where id `+q.In(1)+` and (not_before > 0 or suspended_at > 0)`, q.List(users))
+		return err
+	})
+	return revoked, Outcome("read revocations", err)
+}
+
+// EnsureUser creates the user if missing. The name stays empty until a token of the user provides it.
+func EnsureUser(w Tx, id string) error {
+	_, err := w.Exec(`insert into users (id) values ($1) on conflict (id) do nothing`, id)
+	return err
+}
+
+const recordColumns = `u.id, u.name, u.avatar, u.ref, u.custom, u.suspended_at`
+
+// scanRecord scans recordColumns.
+func scanRecord(row Row) (u chat.UserRecord, err error) {
+	var custom string
+	err = row.Scan(&u.ID, &u.Name, &u.Avatar, &u.Ref, &custom, TimeOrZero(&u.SuspendedAt))
+	if custom != "" {
+		u.Custom = json.RawMessage(custom)
+	}
+	return u, err
+}
+
+// readRecord returns the record of a user, or chat.ErrNotFound.
+func readRecord(q Querier, user string) (chat.UserRecord, error) {
+	return one(q, scanRecord, `select `+recordColumns+` from users u where u.id = $1`, user)
+}
+
+// UserRecord implements chat.Store.
+func (t users) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		u, err = readRecord(q, user)
+		return err
+	})
+	return u, Outcome("read user", err)
+}
+
+// UserRecordsOf implements chat.Store.
+func (t users) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
+	found, err = list(ctx, t.db, scanRecord, `select `+recordColumns+` from users u
+			where u.id `+t.db.In(1)+` or u.id in (select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
+	return found, Outcome("read users", err)
+}
+
+// UserRecords implements chat.Store.
+func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.UserRecord, more string, err error) {
+	name, from := "users", ""
+	if q.RefPrefix != "" {
+		name = "users by ref"
+	}
+	if q.Next != "" {
+		if err := cursor.Parse(name, q.Next, &from); err != nil {
+			return nil, "", err
+		}
+	}
+	query, args := `select `+recordColumns+` from users u where u.id > $1`+onlySuspended(q)+` order by u.id limit $2`, []any{from, q.Limit + 1}
+	if q.RefPrefix != "" {
+		query = `select ` + recordColumns + ` from refs f join users u on u.id = f.id
+			where f.kind = 'user' and f.ref > $1 and f.ref >= $2 and f.ref < $3` + onlySuspended(q) + ` order by f.ref limit $4`
+		args = []any{from, q.RefPrefix, q.RefPrefix + "\x7f", q.Limit + 1} // no ref has a character above ~
+	}
+	found, err = list(ctx, t.db, scanRecord, query, args...)
+	if err != nil {
+		return nil, "", Outcome("list users", err)
+	}
+	if len(found) > q.Limit {
+		found = found[:q.Limit]
+		last := found[q.Limit-1]
+		if more = cursor.Make(name, last.ID); q.RefPrefix != "" {
+			more = cursor.Make(name, last.Ref)
+		}
+	}
+	return found, more, nil
+}
+
+func onlySuspended(q chat.UserQuery) string {
+	if q.Suspended {
+		return ` and u.suspended_at > 0`
+	}
+	return ``
+}
+
+// PutUserRecord implements chat.Store.
+func (t users) PutUserRecord(ctx context.Context, p chat.UserPut) (u chat.UserRecord, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		u, err = putRecord(w, p)
+		return err
+	})
+	if err != nil {
+		return chat.UserRecord{}, Outcome("put user", err)
+	}
+	return u, nil
+}
+
+func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
+	var custom *string
+	if p.Custom != nil {
+		custom = new(string)
+		if string(p.Custom) != "{}" {
+			*custom = string(p.Custom)
+		}
+	}
+	created, err := w.Exec(`insert into users (id, name, avatar, custom) values ($1, coalesce($2, ''), coalesce($3, ''), coalesce($4, '')) on conflict (id) do nothing`,
+		p.User, p.Name, p.Avatar, custom)
+	if err != nil {
+		return chat.UserRecord{}, err
+	}
+	changed := int64(0)
+	if created == 0 {
+		if changed, err = w.Exec(`update users set name = coalesce($2, name), avatar = coalesce($3, avatar), custom = coalesce($4, custom)
+			where id = $1 and (name <> coalesce($2, name) or avatar <> coalesce($3, avatar) or custom <> coalesce($4, custom))`,
+			p.User, p.Name, p.Avatar, custom); err != nil {
+			return chat.UserRecord{}, err
+		}
+	}
+	moved := false
+	if p.Ref != nil {
+		if moved, err = setUserRef(w, p.User, *p.Ref); err != nil {
+			return chat.UserRecord{}, err
+		}
+	}
+	if created+changed > 0 || moved {
+		w.Events().User(eventlog.UserUpdated, p.User, nil)
+	}
+	return readRecord(w, p.User)
+}
+
+// setUserRef gives the user the host's own id, in place of an earlier one; "": none. The user exists.
+func setUserRef(w Tx, user, ref string) (moved bool, err error) {
+	var old string
+	if _, err := w.Row(`select ref from users where id = $1`+w.Lock(), []any{user}, &old); err != nil || old == ref {
+		return false, err
+	}
+	if ref != "" {
+		if taken, err := takeRef(w, "user", ref, user); err != nil || taken != user {
+			return false, refTaken(err)
+		}
+	}
+	if _, err := w.Exec(`delete from refs where kind = 'user' and ref = $1 and id = $2`, old, user); err != nil {
+		return false, err
+	}
+	_, err = w.Exec(`update users set ref = $2 where id = $1`, user, ref)
+	return true, err
+}
+
+// takeRef gives the ref to id, unless another one has it. It returns which has it then.
+func takeRef(w Tx, kind, ref, id string) (owner string, err error) {
+	if _, err := w.Exec(`insert into refs (kind, ref, id) values ($1, $2, $3) on conflict (kind, ref) do nothing`, kind, ref, id); err != nil {
+		return "", err
+	}
+	found, err := w.Row(`select id from refs where kind = $1 and ref = $2`, []any{kind, ref}, &owner)
+	if err == nil && !found { // the one that had it has lost it since
+		err = ErrRetry
+	}
+	return owner, err
+}
+
+// refTaken returns err, or the error that the ref belongs to another one.
+func refTaken(err error) error {
+	if err == nil {
+		err = &chat.FieldError{Err: chat.ErrConflict, Field: "ref", Reason: "belongs to another one"}
+	}
+	return err
+}
+
+// EnsureUsers implements chat.Store.
+func (t users) EnsureUsers(ctx context.Context, users []string) error {
+	users = slices.Sorted(slices.Values(users))
+	return Outcome("create users", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`insert into users (id) select l.value from `+w.Values(1)+` l
+			where not exists (select 1 from users u where u.id = l.value) order by l.value on conflict (id) do nothing`, w.List(users))
+		return err
+	}))
+}
+
+// Suspend implements chat.Store.
+func (t users) Suspend(ctx context.Context, user string, at time.Time) (chat.UserRecord, error) {
+	return t.changeSuspension(ctx, user, eventlog.UserSuspended, `insert into users as u (id, suspended_at) values ($1, $2)
+		on conflict (id) do update set suspended_at = excluded.suspended_at, code_hash = null where u.suspended_at = 0`, user, at.UnixMilli())
+}
+
+// Reinstate implements chat.Store.
+func (t users) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
+	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0`, user)
+}
+
+func (t users) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (u chat.UserRecord, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		changed, err := w.Exec(statement, args...)
+		if err != nil {
+			return err
+		}
+		if changed > 0 {
+			w.Events().User(kind, user, nil)
+		}
+		if kind == eventlog.UserSuspended {
+			if _, err := w.Exec(`delete from push_subscriptions where user_id = $1`, user); err != nil {
+				return err
+			}
+		}
+		u, err = readRecord(w, user)
+		return err
+	})
+	if err != nil {
+		return chat.UserRecord{}, Outcome("suspend or reinstate user", err)
+	}
+	return u, nil
+}
+
+// PutDeviceCode implements chat.Store.
+func (t users) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error {
+	return Outcome("put device code", t.db.Write(ctx, func(w Tx) error {
+		updated, err := w.Exec(`update users set code_hash = $1, code_until = $2 where id = $3 and (not_before = 0 or not_before < $4) and suspended_at = 0`,
+			hash, until.UnixMilli(), user, issued)
+		if err == nil && updated == 0 {
+			err = chat.ErrNotFound
+		}
+		return err
+	}))
+}
+
+// TakeDeviceCode implements chat.Store.
+func (t users) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (taken chat.User, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		taken = chat.User{ID: user}
+		found, err := w.Row(`update users set code_hash = null where id = $1 and code_hash = $2 and code_until > $3 and suspended_at = 0 returning name, avatar`,
+			[]any{user, hash, now.UnixMilli()}, &taken.Name, &taken.Avatar)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return chat.User{}, Outcome("take device code", err)
+	}
+	return taken, nil
+}
+
+// PutPicture implements chat.Store.
+func (t users) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
+	return Outcome("put picture", t.db.Write(ctx, func(w Tx) error {
+		stored, err := w.Exec(`insert into pictures (user_id, hash, data, at)
+			select id, $2, $3, $4 from users where id = $1 and (not_before = 0 or not_before < $5) and suspended_at = 0
+			on conflict (user_id, hash) do update set at = excluded.at`,
+			user, p.Hash, p.Data, at.UnixMilli(), issued)
+		if err != nil {
+			return err
+		}
+		if stored == 0 {
+			return chat.ErrNotFound
+		}
+		_, err = w.Exec(`delete from pictures where user_id = $1 and hash not in
+			(select hash from pictures where user_id = $1 order by at desc, hash limit $2)`, user, chat.PicturesKept)
+		return err
+	}))
+}
+
+// Picture implements chat.Store.
+func (t users) Picture(ctx context.Context, hash []byte) (data []byte, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		found, err := q.Row(`select data from pictures where hash = $1 limit 1`, []any{hash}, &data)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return data, Outcome("read picture", err)
+}
+
+// DeletePictures implements chat.Store.
+func (t users) DeletePictures(ctx context.Context, user string) error {
+	return Outcome("delete pictures", t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`delete from pictures where user_id = $1`, user)
+		return err
+	}))
+}
+
+// PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many.
+func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
+	return Outcome("put push subscription", t.db.Write(ctx, func(w Tx) error {
+		if err := EnsureUser(w, sub.User); err != nil {
+			return err
+		}
+		var refused int64
+		if _, err := w.Row(`select `+refusedUntil+` from users where id = $1`+w.Lock(), []any{sub.User}, &refused); err != nil {
+			return err
+		}
+		if sub.At.Unix() <= refused {
+			return chat.ErrUnavailable
+		}
+		if _, err := w.Exec(`insert into push_subscriptions (user_id, id, endpoint, p256dh, auth, at) values ($1, $2, $3, $4, $5, $6)
+			on conflict (user_id, id) do update set p256dh = excluded.p256dh, auth = excluded.auth, at = excluded.at`,
+			sub.User, sub.ID(), sub.Endpoint, sub.P256dh, sub.Auth, sub.At.UnixMilli()); err != nil {
+			return err
+		}
+		_, err := w.Exec(`delete from push_subscriptions where user_id = $1 and id in (
+			select id from push_subscriptions where user_id = $1 and id <> $2 order by at desc, id limit 1000000 offset $3)`, sub.User, sub.ID(), most-1)
+		return err
+	}))
+}
+
+// DeleteSubscription implements chat.Store.
+func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
+	return Outcome("delete push subscription", t.db.Write(ctx, func(w Tx) error {
+		where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
+		if sub.Auth != nil {
+			where, args = where+` and p256dh = $3 and auth = $4`, append(args, sub.P256dh, sub.Auth)
+		}
+		_, err := w.Exec(`delete from push_subscriptions where `+where, args...)
+		return err
+	}))
+}
+
+// Subscriptions implements chat.Store. It also names the first user, because Postgres uses no index for a comparison of rows of two tables. The cross join
+// makes SQLite begin with the members: they are in order, and a room has fewer of them than the database has subscriptions.
+func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
+	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
+	if len(a.Of) > 0 {
+		where, args = ` and m.user_id `+t.db.In(6), append(args, t.db.List(a.Of))
+	}
+	found, err = list(ctx, t.db, scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
+			from members m cross join push_subscriptions s
+			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
+			order by m.user_id, s.id limit $5`, args...)
+	return found, Outcome("list push subscriptions", err)
+}
+
+func scanSubscription(row Row) (sub chat.Subscription, err error) {
+	err = row.Scan(&sub.User, &sub.Endpoint, &sub.P256dh, &sub.Auth, Time(&sub.At))
+	return sub, err
+}
