@@ -2,11 +2,14 @@ package scaled
 
 import (
 	"net/http"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/jackc/pgx/v5"
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/store/storetest"
@@ -104,4 +107,73 @@ func TestLeakedSecrets(t *testing.T) {
 		return err == nil && (reply.Outcome == "won" || reply.Outcome == "already")
 	})
 	cluster.Front().MustBalance()
+}
+
+// TestLeakedDatabasePassword replaces the password of the role that the instances use, in a Postgres that asks it for one. The old password opens
+// nothing any more, and a packet of before is still grabbed.
+func TestLeakedDatabasePassword(t *testing.T) {
+	postgres, binary := storetest.Postgres(t), e2e.Build(t, "")
+	database, err := postgres.NewDatabase(t.Context())
+	e2e.NoError(t, err)
+	cluster := e2e.StartCluster(t, binary, storetest.Redis(t), database, nil, nil)
+	sender := e2e.Connect(t, cluster.Servers[0], cluster.Servers[0].Guest("sender"), false)
+	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	packet := e2e.Call[wire.SendPacketReply](sender, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Mode: "equal", Total: 200, Count: new(2)}).Packet.ID
+
+	withPassword := func(password string) string {
+		u, err := url.Parse(database)
+		e2e.NoError(t, err)
+		u.User = url.UserPassword("hongbao", password)
+		return u.String()
+	}
+	setPassword := func(password string) { e2e.RunSQL(t, database, "alter role hongbao password '"+password+"'") }
+	restart := func(password string) {
+		for n, s := range cluster.Servers {
+			s.Stop()
+			cluster.Servers[n] = s.RestartAs(binary, "HONGBAO_DATABASE_URL="+withPassword(password))
+		}
+	}
+	askForPassword(t, database, "hongbao")
+	setPassword("leaked")
+	restart("leaked")
+	if err := canConnect(t, withPassword("")); err == nil {
+		t.Fatal("Postgres takes the role without a password")
+	}
+
+	setPassword("changed")
+	restart("changed")
+	if err := canConnect(t, withPassword("leaked")); err == nil {
+		t.Error("Postgres takes the old password")
+	}
+	for _, s := range cluster.Servers {
+		e2e.Eventually(t, 20*time.Second, s.URL.Host+" is ready", func() bool { status, _ := s.Ready(); return status == http.StatusOK })
+	}
+	e2e.Eventually(t, 20*time.Second, "the sender grabs a share", func() bool {
+		reply, err := e2e.Try[wire.GrabReply](t.Context(), sender, "grab", wire.GrabRequest{Packet: packet})
+		return err == nil && (reply.Outcome == "won" || reply.Outcome == "already")
+	})
+	cluster.Front().MustBalance()
+}
+
+// askForPassword makes Postgres ask a role for its password. It trusts the others.
+func askForPassword(t *testing.T, database, role string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	e2e.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	var file string
+	e2e.NoError(t, conn.QueryRow(t.Context(), "show hba_file").Scan(&file))
+	rules, err := os.ReadFile(file)
+	e2e.NoError(t, err)
+	e2e.NoError(t, os.WriteFile(file, append([]byte("host all "+role+" all scram-sha-256\n"), rules...), 0o600))
+	e2e.RunSQL(t, database, "select pg_reload_conf()")
+}
+
+func canConnect(t *testing.T, database string) error {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err == nil {
+		_ = conn.Close(t.Context())
+	}
+	return err
 }
