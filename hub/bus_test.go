@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"hongbao/hub"
-	"hongbao/store/memstore"
+	"hongbao/hub/hubtest"
 )
 
 func TestMessagesAndSignalsReachOtherInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		broker := memstore.NewBroker()
+		broker := hubtest.NewBroker()
 		instance := func() *hub.Hub {
 			o := s.options()
 			o.Bus = broker.Endpoint()
@@ -60,7 +60,7 @@ func TestMessagesAndSignalsReachOtherInstances(t *testing.T) {
 func TestTracedSurroundsTheDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		broker := memstore.NewBroker()
+		broker := hubtest.NewBroker()
 		var mu sync.Mutex
 		var traced [2][]string // guarded by mu
 		add := func(n int, call string) {
@@ -99,7 +99,7 @@ func TestTracedSurroundsTheDelivery(t *testing.T) {
 func TestForgedPayloadsAreCountedAndRarelyLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newStore().options()
-		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+		bus := &tappedBus{Bus: hubtest.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 		var log bytes.Buffer
 		o.Bus, o.Log = bus, slog.New(slog.NewTextHandler(&log, nil))
 		h := start(t, o)
@@ -142,7 +142,7 @@ func TestSuspectComparesEveryTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const topics = 1200
 		s := newStore()
-		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+		bus := &tappedBus{Bus: hubtest.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 		o := s.options()
 		var queries atomic.Int32
 		o.LastSeqs = func(ctx context.Context, names []string) (map[string]int64, error) {
@@ -198,7 +198,7 @@ func (brokenBus) Run(context.Context, hub.Receiver) error { return errBroken }
 
 func TestRunEndsWithItsBus(t *testing.T) {
 	o := newStore().options()
-	o.Bus = brokenBus{memstore.NewBroker().Endpoint()}
+	o.Bus = brokenBus{hubtest.NewBroker().Endpoint()}
 	if err := hub.New(o).Run(context.Background()); !errors.Is(err, errBroken) {
 		t.Errorf("Run returned %v", err)
 	}
@@ -209,7 +209,7 @@ func TestRunAgainWhileConnectionsComeAndGo(t *testing.T) {
 	for range 10 {
 		s := newStore()
 		o := s.options()
-		o.Bus = memstore.NewBroker().Endpoint()
+		o.Bus = hubtest.NewBroker().Endpoint()
 		h := hub.New(o)
 		for range 50 {
 			ctx, cancel := context.WithCancel(context.Background())

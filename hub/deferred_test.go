@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hongbao/hub"
-	"hongbao/store/memstore"
+	"hongbao/hub/hubtest"
 )
 
 // TestUnsequencedPushesAreDeferred publishes messages without a seq. They must be delayed a little, to be written
@@ -59,7 +59,7 @@ func TestUnsequencedPushesAreDeferred(t *testing.T) {
 func TestDeferredMessagesWaitForAReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		broker := memstore.NewBroker()
+		broker := hubtest.NewBroker()
 		var hubs []*hub.Hub
 		var clients []*client
 		var sessions []*session

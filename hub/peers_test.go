@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hongbao/hub"
-	"hongbao/store/memstore"
+	"hongbao/hub/hubtest"
 )
 
 // recordingPeers is a Peers that records the calls of its methods.
@@ -49,7 +49,7 @@ func startWithPeers(t *testing.T, o hub.Options) (*hub.Hub, *recordingPeers) {
 
 func TestNoticesReachOtherInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broker := memstore.NewBroker()
+		broker := hubtest.NewBroker()
 		var hubs []*hub.Hub
 		var peers []*recordingPeers
 		for range 3 {
@@ -107,7 +107,7 @@ func TestPeersHearOfEveryLoss(t *testing.T) {
 
 // startTapped starts a hub whose bus is up. The test acts as the bus through the returned Receiver.
 func startTapped(t *testing.T, s *store) (*hub.Hub, hub.Receiver, *recordingPeers) {
-	bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+	bus := &tappedBus{Bus: hubtest.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 	o := s.options()
 	o.Bus = bus
 	h, p := startWithPeers(t, o)
@@ -157,7 +157,7 @@ func TestBusDownCostsFewQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		var queries atomic.Int32
-		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+		bus := &tappedBus{Bus: hubtest.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 		o := s.options()
 		o.Bus = bus
 		o.LastSeqs = func(ctx context.Context, names []string) (map[string]int64, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub"
-	"hongbao/store/memstore"
+	"hongbao/hub/hubtest"
 )
 
 // lose makes the store lose the messages of the topic behind a seq.
@@ -229,7 +229,7 @@ func TestMessageThatCrossesAReset(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStore()
-				broker := memstore.NewBroker()
+				broker := hubtest.NewBroker()
 				made := &system{store: s, bus: &slowBus{Bus: broker.Endpoint()}}
 				instance := func(bus hub.Bus) *hub.Hub {
 					o := s.options()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hongbao/hub"
-	"hongbao/store/memstore"
+	"hongbao/hub/hubtest"
 )
 
 // commitFinal stores a message whose Final field names the topic last.
@@ -44,7 +44,7 @@ func TestNothingFollowsAFinalMessage(t *testing.T) {
 		t.Run(fmt.Sprint("lost ", lost), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStore()
-				broker := memstore.NewBroker()
+				broker := hubtest.NewBroker()
 				var hubs []*hub.Hub
 				for range 2 {
 					o := s.options()

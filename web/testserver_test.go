@@ -15,6 +15,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/hub/hubtest"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
 	"hongbao/store/sqlitestore"
@@ -97,7 +98,7 @@ type testEngines struct {
 	store     *watchedStore
 	ledger    redpacket.Ledger
 	pool      *memstore.Pool
-	broker    *memstore.Broker
+	broker    *hubtest.Broker
 	directory *memstore.Directory
 	tries     *memstore.Limiter
 
@@ -147,7 +148,7 @@ func newTestEngines(t *testing.T) *testEngines {
 	})
 	return &testEngines{
 		log: log, db: db, store: &watchedStore{Store: store}, ledger: store,
-		pool: memstore.NewPool(memstore.Options{}), broker: memstore.NewBroker(), directory: memstore.NewDirectory(),
+		pool: memstore.NewPool(memstore.Options{}), broker: hubtest.NewBroker(), directory: memstore.NewDirectory(),
 		tries: memstore.NewLimiter(memstore.LimiterOptions{}),
 	}
 }

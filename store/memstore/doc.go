@@ -1,7 +1,7 @@
 // Package memstore keeps the Pool, rate limits and presence in this process's memory. An installation without Redis
 // runs on it. It is also the executable specification of the other implementations: storetest checks the same
-// contracts on all of them. It implements redpacket.Pool, chat.Limiter, chat.Presence and hub.Bus. Its bus joins several
-// hubs of one process. Only tests use that bus, because an installation without Redis has one hub.
+// contracts on all of them. It implements redpacket.Pool, chat.Limiter and chat.Presence. It has no bus, because an
+// installation without Redis has one hub.
 //
 // Invariants of the Pool:
 //

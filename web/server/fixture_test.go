@@ -18,6 +18,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/hub/hubtest"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/memstore"
@@ -78,7 +79,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 		}
 	})
 	repair := push.Repair{Store: store}
-	broker, directory := memstore.NewBroker(), memstore.NewDirectory()
+	broker, directory := hubtest.NewBroker(), memstore.NewDirectory()
 	h := hub.New(hub.Options{
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
 		Bus: broker.Endpoint(), Log: log,

@@ -1,4 +1,5 @@
-package memstore
+// Package hubtest has a bus for tests, which connects the hubs of one process as if they were of several instances.
+package hubtest
 
 import (
 	"context"
