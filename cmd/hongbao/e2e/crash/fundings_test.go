@@ -10,17 +10,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
+	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
 
 var (
-	fundKills = flag.Int("fund.kills", 3, "how often TestFundingsBalanceAfterKills kills the server")
-	fundSeed  = flag.Uint64("fund.seed", 0, "kill the server at the moments of this seed")
+	fundKills = flag.Int("fund.kills", 3, "how often each TestFundingsBalance kills a server")
+	fundSeed  = flag.Uint64("fund.seed", 0, "kill servers at the moments of this seed")
 )
 
 const (
@@ -28,21 +31,41 @@ const (
 	hostBalance = 10_000 // of each user at the example web/docs/examples/wallet
 )
 
-// TestFundingsBalanceAfterKills has users send packets that the example of an outside wallet pays, while the server is killed at random
-// moments. Some packets are refused after the host has taken the money; some users never repeat a request whose answer was lost. At the
-// end, what the host has taken and not put back is, funding by funding, what was credited here.
+// TestFundingsBalanceAfterKills kills one server.
 func TestFundingsBalanceAfterKills(t *testing.T) {
 	t.Parallel()
+	fundingsBalance(t, func(binary string, variables []string) ([]*e2e.Server, *e2e.Server) {
+		s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), variables...)
+		return []*e2e.Server{s}, s
+	})
+}
+
+// TestFundingsBalanceOverThreeInstances kills any of three servers over one Redis and one Postgres. Only the first one has the server API.
+func TestFundingsBalanceOverThreeInstances(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	t.Parallel()
+	fundingsBalance(t, func(binary string, variables []string) ([]*e2e.Server, *e2e.Server) {
+		others := slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return strings.HasPrefix(v, "HONGBAO_API_") })
+		c := e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), variables, others, others)
+		return c.Servers, c.Front()
+	})
+}
+
+// fundingsBalance has users send packets that the example of an outside wallet pays, while the server is killed at random
+// moments. Some packets are refused after the host has taken the money; some users never repeat a request whose answer was lost. At the
+// end, what the host has taken and not put back is, funding by funding, what was credited here.
+func fundingsBalance(t *testing.T, start func(binary string, variables []string) (servers []*e2e.Server, audited *e2e.Server)) {
 	seed := cmp.Or(*fundSeed, rand.Uint64())
 	t.Logf("repeat these moments with -fund.seed=%d", seed)
 	binary, host, api, clock := e2e.Build(t, "crashpoints"), e2e.StartHost(t, "wallet"), e2e.FreeAddress(t), filepath.Join(t.TempDir(), "clock")
 	key, variables := e2e.APIKey(t, binary, api)
 	e2e.NoError(t, os.WriteFile(clock, []byte("0s"), 0o600))
 	p := &payingCrowd{t: t, sent: map[string]int64{}}
-	p.server = e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), slices.Concat(
-		variables, host.Hook("send_packet"), host.Webhook("transfer.*"), []string{"HONGBAO_HOOK_FUND=on", "HONGBAO_HOOK_TIMEOUT=1s", "HONGBAO_GUEST_CREDIT=0", "HONGBAO_CLOCK_FILE=" + clock})...)
+	var audited *e2e.Server
+	p.servers, audited = start(binary, slices.Concat(
+		variables, host.Hook("send_packet"), host.Webhook("transfer.*"), []string{"HONGBAO_HOOK_FUND=on", "HONGBAO_HOOK_TIMEOUT=1s", "HONGBAO_GUEST_CREDIT=0", "HONGBAO_CLOCK_FILE=" + clock}))
 	for n := range payers {
-		p.guests = append(p.guests, p.server.Guest(fmt.Sprint("payer ", n)))
+		p.guests = append(p.guests, p.servers[0].Guest(fmt.Sprint("payer ", n)))
 	}
 	p.room = p.must(p.guests[0], "create_room", wire.CreateRoomRequest{Key: "room", Name: "Payers"}, "room.id")
 	for _, g := range p.guests[1:] {
@@ -58,8 +81,9 @@ func TestFundingsBalanceAfterKills(t *testing.T) {
 	}
 	for range *fundKills {
 		time.Sleep(300*time.Millisecond + time.Duration(dice.Int64N(int64(time.Second))))
-		p.server.Kill()
-		p.setServer(p.server.Restart())
+		killed := dice.IntN(len(p.servers))
+		p.server(killed).Kill()
+		p.setServer(killed, p.server(killed).Restart())
 	}
 	close(stop)
 	paying.Wait()
@@ -120,7 +144,7 @@ func TestFundingsBalanceAfterKills(t *testing.T) {
 		t.Errorf("%d was credited, and the users have spent %d at the host; %d packets were acknowledged", total, spent, len(p.sent))
 	}
 	p.checkSent()
-	p.server.MustBalance()
+	audited.MustBalance()
 	t.Logf("%d kills: %d packets acknowledged, %d fundings credited with %d, %d reversed, %d requests given up", *fundKills, len(p.sent), len(credited), total, reversed, p.givenUp)
 }
 
@@ -131,27 +155,28 @@ type payingCrowd struct {
 	room   string
 
 	mu      sync.Mutex
-	server  *e2e.Server      // guarded by mu
+	servers []*e2e.Server    // guarded by mu
 	sent    map[string]int64 // guarded by mu; total by the id of an acknowledged packet
 	givenUp int              // guarded by mu; requests whose outcome the user never learned
 }
 
-func (p *payingCrowd) setServer(s *e2e.Server) {
+func (p *payingCrowd) setServer(n int, s *e2e.Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.server = s
+	p.servers[n] = s
 }
 
-func (p *payingCrowd) current() *e2e.Server {
+// server returns one of the servers. Any number will do.
+func (p *payingCrowd) server(n int) *e2e.Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.server
+	return p.servers[n%len(p.servers)]
 }
 
 // must sends a command that succeeds, and returns a text of its reply.
 func (p *payingCrowd) must(g wire.GuestReply, method string, request any, _ string) string {
 	p.t.Helper()
-	status, answer, err := p.server.Post(g.Token, "commands/"+method, request)
+	status, answer, err := p.server(0).Post(g.Token, "commands/"+method, request)
 	var reply struct{ Room struct{ ID string } }
 	if err == nil && status == http.StatusOK {
 		err = json.Unmarshal(answer, &reply)
@@ -177,7 +202,7 @@ func (p *payingCrowd) pay(n int, dice *rand.Rand, stop <-chan struct{}) {
 		}
 		patient := dice.IntN(3) > 0
 		for {
-			status, answer, err := p.current().Post(p.guests[n].Token, "commands/send_packet", request)
+			status, answer, err := p.server(dice.IntN(3)).Post(p.guests[n].Token, "commands/send_packet", request)
 			var reply wire.SendPacketReply
 			switch {
 			case err == nil && status == http.StatusOK && json.Unmarshal(answer, &reply) == nil:
@@ -203,7 +228,7 @@ func (p *payingCrowd) pay(n int, dice *rand.Rand, stop <-chan struct{}) {
 func (p *payingCrowd) checkSent() {
 	p.t.Helper()
 	for id, total := range p.sent {
-		status, answer, err := p.server.Post(p.guests[0].Token, "commands/packet", wire.PacketRequest{Packet: id})
+		status, answer, err := p.server(0).Post(p.guests[0].Token, "commands/packet", wire.PacketRequest{Packet: id})
 		var reply wire.PacketReply
 		if err == nil {
 			err = json.Unmarshal(answer, &reply)
