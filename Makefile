@@ -78,11 +78,15 @@ outside: ## the Go SDK as other modules use it: the example bot, and a copy of t
 	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
 
 .PHONY: debian
-debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, debootstrap
+debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, who gets debootstrap installed
+	@command -v debootstrap >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends debootstrap; } || \
+	  { echo "debootstrap is missing: install Debian's package debootstrap, and run as root"; exit 2; }
 	$(GO) test -count=1 -timeout 30m -v -run TestEmptyDebian ./cmd/hongbao/e2e/debian
 
 .PHONY: image
-image: ## the last stage of the Dockerfile, built by buildah and served from; root
+image: ## the last stage of the Dockerfile, built by buildah and served from; root, who gets buildah installed
+	@command -v buildah >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends buildah; } || \
+	  { echo "buildah is missing: install Debian's package buildah, and run as root"; exit 2; }
 	$(GO) test -count=1 -timeout 30m -v -run TestImage ./cmd/hongbao/e2e/debian
 
 .PHONY: observe
