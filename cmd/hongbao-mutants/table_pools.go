@@ -40,10 +40,10 @@ var poolMutants = []mutant{
 		harm:  "a packet that is loaded again and again is never due",
 	},
 	{
-		file:  "store/memstore/bus.go",
+		file:  "hub/hubtest/broker.go",
 		old:   `if !e.lost && len(e.queue)`,
 		new:   `if len(e.queue)`,
-		tests: "-run=Suspect ./store/memstore",
+		tests: "-run=Suspect ./hub/hubtest",
 		harm:  "a message arrives before the report of a loss that precedes it",
 	},
 	{

@@ -43,7 +43,6 @@ func TestFundingsBalanceAfterKills(t *testing.T) {
 // TestFundingsBalanceOverThreeInstances kills any of three servers over one Redis and one Postgres. Only the first one has the server API.
 func TestFundingsBalanceOverThreeInstances(t *testing.T) {
 	enginetest.Need(t, "Redis and Postgres")
-	t.Parallel()
 	fundingsBalance(t, func(binary string, variables []string) ([]*e2e.Server, *e2e.Server) {
 		others := slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return strings.HasPrefix(v, "HONGBAO_API_") })
 		c := e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), variables, others, others)
