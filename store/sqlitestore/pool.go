@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// pool is the pool of reading connections. It prepares each query once: the queries of this package are constants, and
+// pool is the pool of reading connections. It prepares each query once: there is a limited number of different queries, and
 // preparing one takes longer than running it.
 type pool struct {
 	*sql.DB

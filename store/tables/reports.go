@@ -62,7 +62,7 @@ func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.R
 		found, err = w.Row(`select `+reportColumns+` from reports where bucket = $1 and reporter = $2 and kind = $3 and about = $4 and room_id = $5 and seq = $6
 			and state = 'open'`, []any{chat.UserBucket(n.By), n.By, n.Kind, n.About, n.Room, n.Seq}, reportInto(&stored)...)
 		if err == nil && !found {
-			err = errReportGone // the caller repeats it
+			err = errReportGone // the client repeats it; one writer alone never sees this
 		}
 		return err
 	})

@@ -85,7 +85,7 @@ func selectRoom(q Querier, id, lock string) (chat.Room, error) {
 	return one(q, ScanRoom, `select `+RoomColumns+` from rooms r where r.id = $1`+lock, id)
 }
 
-// recordOfRoom selects roomColumns and the owner of a room r.
+// recordOfRoom selects RoomColumns and the owner of a room r.
 const recordOfRoom = `select ` + RoomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
 	from rooms r `
 
@@ -153,7 +153,7 @@ func DeletedRoomsQuery(d Dialect) string {
 }
 
 // DeletedRooms implements redpacket.Ledger. A deletion locks the rows of all members until its commit, and each send
-// locks the sender's row. So a reader that sees a room as deleted also sees every packet that was sent into it.
+// locks the sender's row; SQLite has one writer. So a reader that sees a room as deleted also sees every packet that was sent into it.
 func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
 	var done []string
 	err = t.db.Read(ctx, func(q Querier) error {

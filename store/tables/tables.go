@@ -58,7 +58,7 @@ type Dialect interface {
 	Values(n int) string
 	// InOrder is Values with another column, n, by whose order the texts are as in the list.
 	InOrder(n int) string
-	// Lock ends a query for rows that the transaction is about to change. LockFree also leaves out those that others have locked.
+	// Lock ends a query for rows that must not change until the transaction ends. LockFree also leaves out those that others have locked.
 	Lock() string
 	LockFree() string
 	// Is is true if the boolean column has the value. It is written as in the conditions of indexes.
@@ -71,8 +71,8 @@ type Dialect interface {
 	Like(column string, n int) string
 }
 
-// ErrRetry means that a concurrent transaction changed what this one has read. A DB rolls this one back and runs it again, and then it
-// sees the result of the other.
+// ErrRetry means that a concurrent transaction changed what this one has read. Postgres rolls this one back and runs it again, and then it
+// sees the result of the other. With the one writer of SQLite it does not occur.
 var ErrRetry = errors.New("conflict with another transaction")
 
 // Tables has the methods that both stores share.
