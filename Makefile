@@ -58,6 +58,14 @@ soak: engines ## crash points, faults, restarts and crowds ten times over, at ot
 upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes
 	$(GO) test -count=1 -timeout 30m -v -run TestRollingUpgrade ./cmd/hongbao/e2e/proxies -upgrade
 
+.PHONY: citus-test
+citus-test: engines ## the tests on Citus, a coordinator and two workers: needs the extension in this machine's Postgres, or CITUS, the folder of its configured source, from which it is installed; 20 minutes
+	$(if $(CITUS),$(MAKE) -C $(CITUS) install-extension)
+	$(GO) test -count=1 -timeout 40m ./store/pgstore -citus -parallel 5 \
+	  -run '^Test(Store|Ledger|Events|Fundings|Security|LedgerWithDataKey|Twins|Citus.*|Buckets.*|EachTable.*|Concurrent.*|(Settle|Send|End|Adjust|Append|Join|Leave|CreateRoom)WhoseCommitWasLost)$$'
+	$(GO) test -count=1 -timeout 20m ./cmd/hongbao/e2e/crash -citus -run '^TestCitusFaults$$'
+	$(GO) test -count=1 -timeout 10m ./cmd/hongbao/e2e/embedded -citus -run '^TestDemonstration$$'
+
 .PHONY: npm
 npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
 	@rm -rf .bin/npm && mkdir -p .bin/npm
@@ -105,11 +113,11 @@ release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is p
 
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
-chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; logs in .bin/chaos
+chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; ON=citus keeps the data in a Citus cluster; logs in .bin/chaos
 	@mkdir -p .bin/chaos
 	$(GO) test -c -o .bin/chaos/chaos.test ./cmd/hongbao/e2e/chaos
 	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
-	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' -chaos.out $(CURDIR)/.bin/chaos
+	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' $(if $(filter citus,$(ON)),-chaos.citus) -chaos.out $(CURDIR)/.bin/chaos
 
 .PHONY: host
 host: engines ## two back ends of hosts, in Go and Node, that must receive every event of ten minutes while two of three instances are killed

@@ -235,7 +235,8 @@ type foldedText struct {
 	Reactions map[string]int `json:"reactions,omitempty"`
 }
 
-// Folded returns a text or packet entry as history shows it: with its present text and reactions, which f has.
+// Folded returns a text or packet entry as history shows it: with the present text and the reactions, which f has. Of a recalled text it
+// returns EmptyText.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
 		e.Body = EmptyText
@@ -274,7 +275,8 @@ func (e Entry) withReactions(counts map[string]int) (Entry, error) {
 	return e, err
 }
 
-// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit.
+// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit. If the message has this text
+// already, nothing changes: Edit returns the seq of its last edit, or of the message if there was none.
 func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
 	if err := s.CheckEdit(text); err != nil {
 		return 0, err

@@ -10,7 +10,7 @@ import (
 type ChangeKind string
 
 // The kinds of changes, named like the commands that request them. After a ban, unlike a kick, the user cannot come
-// back.
+// back until the ban ends.
 const (
 	Invite     ChangeKind = "invite"
 	Rejoin     ChangeKind = "rejoin"    // By comes back to a private room that By has left; Users is only By
@@ -35,7 +35,7 @@ type Change struct {
 	Kind     ChangeKind
 	Room     string
 	By       User
-	Users    []string      // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
+	Users    []string      // the users to change, each once: any number for Invite, AddMembers and RemoveMembers; none for UpdateRoom, DeleteRoom and Announce; otherwise one, and if System hands a room over also the present owner
 	Role     Role          // for SetRole
 	Until    time.Time     // for Mute; the zero time ends the mute
 	BanUntil time.Time     // for Ban; the zero time: it does not end
@@ -92,7 +92,7 @@ type Refusal struct {
 
 // Ruling is what a change does. Its zero value changes nothing.
 type Ruling struct {
-	Standings []UserStanding // new standings; only User and Standing are set
+	Standings []UserStanding // new standings; only User, Standing and, of a ban, Why are set
 	Room      *Room          // the room with its new name, announcement, settings and Deleted; nil: unchanged
 	Entries   []RuledEntry   // entries to be appended, in this order
 	UsesLink  bool           // Change.Link has one more use
@@ -464,7 +464,7 @@ func (c Change) unban(target UserStanding) (Ruling, error) {
 	return Ruling{Standings: []UserStanding{{User: target.User, Standing: st}}}, nil
 }
 
-// setRole changes a member's role. The role of the owner can only be handed over: a room always has exactly one owner.
+// setRole changes a member's role. The role of the owner can only be handed over, so a room with members has exactly one owner.
 func (c Change) setRole(s RuleInput) (r Ruling, err error) {
 	target := s.Users[0]
 	switch {

@@ -39,7 +39,7 @@ func (s *Service) CheckInvite(room string, users []string) error {
 	return checkID("room", room)
 }
 
-// Kick removes a user from a room. After a ban the user cannot come back.
+// Kick removes a user from a room. With ban it is a Ban without an end and a reason.
 func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
 	if ban {
 		return s.Ban(ctx, by, room, user, time.Time{}, "")
@@ -49,8 +49,8 @@ func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool
 
 const banReasonChars = 200
 
-// Ban removes a user from a room. The user cannot come back until the given time; the zero time: never. The reason is for those that govern the
-// room. Banning a banned user changes the time and, if there is one, the reason.
+// Ban removes a user from a room, or forbids a user that is not a member to come. The ban lasts until the given time; the zero time: for ever. The
+// reason is shown to the host. Banning a banned user changes the time and, if there is one, the reason.
 func (s *Service) Ban(ctx context.Context, by User, room, user string, until time.Time, reason string) error {
 	if !until.IsZero() && !until.After(s.now()) {
 		return BadField("until", "must be in the future")
@@ -105,7 +105,8 @@ func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Rol
 // maxTime is the last moment, in Unix milliseconds, that every JSON reader can hold.
 const maxTime = 1<<53 - 1
 
-// Mute forbids a member to send for this many seconds; 0 ends the mute.
+// Mute forbids a member to send for this many seconds; 0 ends the mute. So that leaving does not end a mute, it also applies to a user that
+// has left the room.
 func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds int64) error {
 	if seconds < 0 {
 		return BadField("seconds", "must not be negative")

@@ -7,7 +7,7 @@ import (
 
 // Prefs is what a user has decided about a room for all own devices. Other users do not notice it.
 type Prefs struct {
-	Silent   bool // new entries make no sound, banner, badge or notification
+	Silent   bool // new entries make no sound, banner or notification, and do not count in the unread total of all rooms
 	Pinned   bool // at the top of the user's list
 	Archived bool // not in the user's list; ends with the room's next text or packet, unless Silent is set
 }

@@ -146,8 +146,8 @@ func checkCustom(data json.RawMessage, limit int) error {
 	return err
 }
 
-// PutUser creates a user, or changes what the host says about one. It makes all instances forget what they know of the user. A later
-// token of the user may change the name and the avatar again.
+// PutUser creates a user, or changes what the host says about one. It makes all instances forget what they know of the user. A
+// token that the user uses later may change the name and the avatar again.
 func (s *Service) PutUser(ctx context.Context, c UserChange) (UserRecord, error) {
 	p, err := c.checked(s.limits)
 	if err != nil {

@@ -38,7 +38,7 @@ type heldSignal struct {
 }
 
 // keep adds a message that arrived before an earlier one. It does nothing if the message is present or there are
-// maxWaiting earlier ones.
+// maxWaiting earlier ones. If maxWaiting messages wait already, it drops the last of them.
 func (g *gap) keep(m Message) {
 	i, found := slices.BinarySearchFunc(g.waiting, m.Seq, func(w Message, seq int64) int {
 		return cmp.Compare(w.Seq, seq)

@@ -106,6 +106,7 @@ const (
 	Auto   Mode = "auto"  // apply what is missing
 	Verify Mode = "check" // change nothing, and refuse a schema that is not exactly that of this version
 	Off    Mode = "off"   // change nothing, and do not look
+	Split  Mode = "split" // as Auto, and split the filled tables of a Citus cluster; no setting, only for hongbao migrate
 )
 
 // UnmarshalText implements encoding.TextUnmarshaler.

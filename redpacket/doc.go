@@ -2,8 +2,8 @@
 //
 // These words are used in all comments of the package:
 //
-//   - The mode of a packet says how its total is split: into equal shares, or into lucky ones, which differ. Its spread says how much lucky
-//     shares differ.
+//   - The mode of a packet says how its total is split: into equal shares, of which some are one unit larger if the total
+//     cannot be divided, or into lucky ones, which differ. Its spread says how much lucky shares differ.
 //   - A grant is the Pool's decision that a user gets a share. The claim of the grant waits in the Pool's outbox until it
 //     is settled: committed in SQL together with the payment into the user's wallet. To ack a claim is to remove it from
 //     the outbox.
@@ -38,7 +38,8 @@
 //	│      granted by the Pool ──► outbox         │
 //	│             │ Settle (group commit)         │
 //	│             ▼                               │
-//	│   PaidNow/Duplicate ──► publish, answer, Ack│
+//	│   PaidNow   ──► publish, queue Ack, answer  │
+//	│   Duplicate ──► queue Ack, answer           │
 //	│   Conflict ──► Ack, Join, grant once more ──┘
 //	│   TooLate  ──► Ack, Join, answer expired or empty
 //	│
@@ -91,6 +92,7 @@
 // are too far apart nothing is sent, granted or closed.
 //
 // Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
-// those of unsettled claims. closing.go holds the sweep and those of deleted rooms and of lost commits. service.go and
-// its neighbours add goroutines, caches and publishing.
+// those of unsettled claims. closing.go holds the sweep and those of deleted rooms and of lost commits. send.go, grab.go
+// and wallet.go are the calls of users; memory.go remembers packets, events.go publishes, and service.go runs the
+// goroutines.
 package redpacket

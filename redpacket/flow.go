@@ -163,11 +163,21 @@ func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 	return settled[0], nil
 }
 
-// tidy does what must follow a call of Settle. It informs the observer, and acks the claims that are settled; the Pool may
-// queue an ack (asyncAcks). It puts claims that can never be paid into quarantine and acks them, too. It joins packets about
-// which the Pool was wrong. It returns the claims that are not settled, or could not be put into quarantine, with the first
-// reason. These stay in the outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the
-// slice claims.
+// UnsettledErr returns the error of the first settlement in the list that is Unsettled, or nil.
+func UnsettledErr(settled []Settlement) error {
+	for i := range settled {
+		if s := &settled[i]; s.Verdict == Unsettled {
+			return cmp.Or(s.Err, chat.ErrUnavailable)
+		}
+	}
+	return nil
+}
+
+// tidy does what must follow a call of Settle. It tells the observer which claims were paid, and acks each claim that got a
+// final verdict, paid or refused; the Pool may queue an ack (asyncAcks). It puts claims that can never be paid into
+// quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (join). It
+// returns the claims that are not settled, or could not be put into quarantine, with the first reason. These stay in the
+// outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the slice claims.
 func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
 	ack := claims[:0]
 	var wrong []string

@@ -1,7 +1,6 @@
 package redpacket
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -197,16 +196,6 @@ func AllUnsettled(n int, err error) []Settlement {
 	return settled
 }
 
-// UnsettledErr returns the error of the first settlement in the list that is Unsettled, or nil.
-func UnsettledErr(settled []Settlement) error {
-	for i := range settled {
-		if s := &settled[i]; s.Verdict == Unsettled {
-			return cmp.Or(s.Err, chat.ErrUnavailable)
-		}
-	}
-	return nil
-}
-
 // Close is a request to end a packet.
 type Close struct {
 	Ref
@@ -373,7 +362,8 @@ type AuditLine struct {
 	Refunded Money
 }
 
-// Difference is one error in the books, with the ids by which an operator finds it.
+// Difference is one error in the books, with the ids by which an operator finds it. In Audit.Notes it is something that is known
+// and no error.
 type Difference struct {
 	Kind string // of the object: wallet, packet, claim, transfer, funding, room, ref, entry, link, chain; books: the sums
 	ID   string

@@ -20,7 +20,7 @@ const (
 // LedgerSample is what waits in the books. A count stops at SamplePackets.
 type LedgerSample struct {
 	Open        int           // open packets
-	Escrow      Money         // money in open packets; too much if they have more than SampleClaims claims
+	Escrow      Money         // money left in the open packets that were counted; too much if these have more than SampleClaims claims
 	Overdue     int           // open packets whose deadline has passed
 	Late        time.Duration // how long ago the earliest of these deadlines passed
 	Quarantined int           // claims in quarantine

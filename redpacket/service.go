@@ -46,7 +46,7 @@ type Options struct {
 	Limits        Limits
 	DayLimits     DayLimits
 	Log           *slog.Logger
-	Limiter       chat.Limiter  // limits the progress events of all instances together; nil: this is the only instance
+	Limiter       chat.Limiter  // limits the progress events and samples of all instances together; nil: this is the only instance
 	GuessLimiter  chat.Limiter  // counts guesses at passphrases on all instances together; nil: no packet can have a passphrase
 	MemoryBytes   int           // memory for cached packets; default 64 MiB
 	SweepEvery    time.Duration // default 200 ms

@@ -15,14 +15,14 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// KeyNeeded says which data key a copy of the embedded database needs.
+// KeyNeeded says which key file a copy of the embedded database needs.
 type KeyNeeded struct {
-	File string // the key file that was found
-	Err  error  // why the file is not enough; nil: it is
+	File string // where the file is expected
+	Err  error  // why the file is not enough; nil: it has all keys
 }
 
-// Backup copies the database of the folder, as it is now, to a new file, even while a server writes to it. It returns the data key
-// that must be kept for it; nil: none.
+// Backup copies the database of the folder, as it is now, to a new file, even while a server writes to it. It returns the key
+// file that must be kept for it; nil: none.
 func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
 	if c.Scaled() {
 		return nil, errors.New("HONGBAO_DATABASE_URL is set: Postgres is backed up with its own tools, see web/docs/runbooks.md")
@@ -83,7 +83,8 @@ func (c Config) openFile(ctx context.Context) (*sqlitestore.Auditor, error) {
 	return from, c.nameFolder(err)
 }
 
-// keyNeeded returns the data key that the database needs; nil: none.
+// keyNeeded returns which key file the database needs, and in Err whether that file has all its keys. It returns nil if
+// the database needs no key. An error means that the database could not be read.
 func (c Config) keyNeeded(ctx context.Context, from *sqlitestore.Auditor) (*KeyNeeded, error) {
 	needed, err := from.Setting(ctx, settingDataKeys)
 	if err != nil || len(needed) == 0 {

@@ -154,7 +154,7 @@ func TestOldFolderIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := Config{DataDir: t.TempDir()}
-			books, err := MakeBooks(t.Context(), config, quiet)
+			books, err := MakeBooks(t.Context(), config, migrations.Auto, quiet)
 			if err == nil {
 				err = books.Close()
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/migrations"
 	"hongbao/store/secret"
 	"hongbao/store/storetest"
 )
@@ -198,7 +199,7 @@ func testKeys(t *testing.T, c Config) {
 	}
 	refused(t, open(t, with(one), quiet), id2)
 
-	keyless, err := MakeBooks(t.Context(), c, quiet) // as an instance that was started before there was a key
+	keyless, err := MakeBooks(t.Context(), c, migrations.Auto, quiet) // as an instance that was started before there was a key
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@
 // There are two modes. Embedded mode uses SQLite in a folder, and this process's memory for everything else. Scaled
 // mode uses Postgres as the truth, and Redis for the Pool, the bus between instances, presence and rates.
 //
-// It imports the engines pgstore, sqlitestore, redisstore and memstore, which import chat, redpacket and hub and implement their interfaces.
-// Both SQL engines use tables, audit, chain, cursor, eventlog, lineage, secret and security. Tests use storetest and loopback.
+// It imports the engines pgstore, sqlitestore, redisstore and memstore. Each imports the packages whose interfaces it
+// implements: chat, redpacket, and redisstore also hub.
+// Both SQL engines use tables, audit, chain, eventlog, lineage, secret and security; tables uses cursor. Tests use
+// storetest and loopback.
 //
 // Invariants: both modes have the same interfaces and give the same guarantees. In embedded mode, at most one process
 // serves from a data folder. Meanwhile other processes may read its database, and may write what needs only SQL, such as

@@ -196,9 +196,10 @@ func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, er
 	return books, nil
 }
 
-// MakeBooks opens only the engines in SQL and migrates their schema. If there is no database, it creates one.
-func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
-	return openBooks(ctx, c, migrations.Auto, log)
+// MakeBooks opens only the engines in SQL and migrates their schema: mode is migrations.Auto or migrations.Split. If there is no
+// database, it creates one.
+func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {
+	return openBooks(ctx, c, mode, log)
 }
 
 func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {

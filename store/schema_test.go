@@ -25,7 +25,7 @@ func TestOpenBooksNeverMigrates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := Config{DataDir: t.TempDir()}
-			books, err := MakeBooks(t.Context(), config, quiet)
+			books, err := MakeBooks(t.Context(), config, migrations.Auto, quiet)
 			if err != nil {
 				t.Fatal(err)
 			}

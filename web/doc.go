@@ -13,7 +13,7 @@
 //   - convert: values of the domain to payloads.
 //   - push: events of the domain to messages of the hub, and back.
 //   - api: the commands, without a socket; HTTP and sockets call the same functions.
-//   - auth: tokens. presence: which sockets open and close, and which users are online.
+//   - admission: bounds of sockets and of replies over HTTP. auth: tokens. presence: which sockets open and close, and which users are online.
 //   - session: the life of a socket. guest: users without an account of the host.
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
 //   - metrics: what /metrics shows. traces: spans to a collector. bundle: the files of the page in one.
@@ -27,7 +27,7 @@
 // It must always hold:
 //
 //   - Without a valid token a client gets no more than a new guest, the guest of a device code, the page with its SDK, the ids of the
-//     lobby and its packet, and the OpenAPI and AsyncAPI documents.
+//     lobby and its packet, the preview of an invite link, the pictures of profiles, and the OpenAPI and AsyncAPI documents.
 //   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
 //   - Administrators' commands (admin.go) are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -230,5 +231,35 @@ func TestRevokedWhileTheBusLosesSignals(t *testing.T) {
 				rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 			}
 		})
+	}
+}
+
+// TestNameThatTheHostHasPut has a host change the name of a user whose token says another one, and who has sockets on two instances. The
+// name must stay when the sockets are compared with the store, and the sockets must use it.
+func TestNameThatTheHostHasPut(t *testing.T) {
+	t.Parallel()
+	a, b, _ := twoInstancesLossyBus(t)
+	room := a.room(t, a.signIn(t, "bob", 0), "hall").ID
+	for n, s := range []*testServer{b, a} { // b first: the store tells of the comparisons of both
+		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+		rpc[wire.JoinReply](c, 2, "join", wire.JoinRequest{Room: room})
+		rechecked := make(chan struct{})
+		s.store.whenListed("ann", func() { close(rechecked) })
+		if _, err := a.chat.PutUser(t.Context(), chat.UserChange{User: "ann", Name: new("Ann of the host")}); err != nil {
+			t.Fatal(err)
+		}
+		if s == a {
+			a.Renamed(t.Context(), "ann")
+		} else {
+			<-rechecked // after the notice
+		}
+		sent := rpc[wire.SendReply](c, 3, "send", wire.SendRequest{Room: room, Key: fmt.Sprint("k", n), Text: "hello"})
+		entries, _, err := a.chat.History(t.Context(), "bob", room, chat.Page{Limit: 1})
+		if err != nil || len(entries) != 1 || entries[0].Seq != sent.Seq || entries[0].From.Name != "Ann of the host" {
+			t.Errorf("the last entry is %+v, %v; want one from Ann of the host", entries, err)
+		}
+		if records, err := a.chat.UserRecordsOf(t.Context(), []string{"ann"}, nil); err != nil || len(records) != 1 || records[0].Name != "Ann of the host" {
+			t.Errorf("stored are %+v, %v; want the name that the host has put", records, err)
+		}
 	}
 }

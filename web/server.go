@@ -275,6 +275,10 @@ func (s *Server) DisconnectSuspended(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseSuspended)
 }
 
+// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now. Other instances notice the
+// change by themselves.
+func (s *Server) Renamed(ctx context.Context, user string) { s.sessions.Renamed(ctx, user) }
+
 // Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is
 // done.
 func (s *Server) Run(ctx context.Context) error {

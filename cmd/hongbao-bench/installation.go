@@ -20,6 +20,7 @@ type installation struct {
 type installed struct {
 	binary    string // the hongbao program; empty: it is built
 	embedded  bool   // one instance with SQLite and memory instead of Redis and Postgres
+	citus     bool   // a coordinator and two workers instead of one Postgres
 	instances int
 	settings  []string // of the instances, besides the engines and the secret
 }
@@ -74,14 +75,29 @@ func (s *testbed) engines(ctx context.Context, of installed) (settings []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	pg, err := s.postgres(ctx)
-	if err != nil {
-		return nil, nil, err
+	processes = []load.Process{{Name: "redis", PID: r.PID()}}
+	var database string
+	if of.citus {
+		nodes, err := s.citus(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		processes = append(processes, load.Process{Name: "coordinator", PID: nodes.Coordinator.PID()})
+		for i, worker := range nodes.Workers {
+			processes = append(processes, load.Process{Name: "worker " + strconv.Itoa(i+1), PID: worker.PID()})
+		}
+		if database, err = nodes.NewDatabase(ctx); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		pg, err := s.postgres(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		processes = append(processes, load.Process{Name: "postgres", PID: pg.PID()})
+		if database, err = pg.NewDatabase(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
-	database, err := pg.NewDatabase(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	processes = []load.Process{{Name: "redis", PID: r.PID()}, {Name: "postgres", PID: pg.PID()}}
 	return []string{"HONGBAO_REDIS_URL=" + r.URL(), "HONGBAO_DATABASE_URL=" + database}, processes, nil
 }

@@ -106,6 +106,8 @@ func (l *loading) describe() string {
 		return l.urls
 	case l.of.embedded:
 		return "hongbao embedded: one process"
+	case l.of.citus:
+		return fmt.Sprintf("%d hongbao over Redis and Citus: a coordinator and two workers", l.of.instances)
 	case l.of.instances == 1:
 		return "one hongbao over Redis and Postgres"
 	}

@@ -29,7 +29,7 @@ func (l *loading) check(fs *flag.FlagSet) error {
 	if of := anyOf("jwt-secret", "jwt-issuer", "jwt-audience"); of != "" && l.urls == "" {
 		return fmt.Errorf("%s needs --url", of)
 	}
-	own := anyOf("hongbao", "embedded", "instances")
+	own := anyOf("hongbao", "embedded", "citus", "instances")
 	switch {
 	case own != "" && l.urls != "":
 		return fmt.Errorf("%s cannot be combined with --url", own)
@@ -39,6 +39,8 @@ func (l *loading) check(fs *flag.FlagSet) error {
 		return errors.New("--instances must be at least 1")
 	case l.of.embedded && l.of.instances > 1:
 		return errors.New("--embedded allows one instance only")
+	case l.of.embedded && l.of.citus:
+		return errors.New("--embedded has no Postgres, so it cannot be combined with --citus")
 	}
 	for _, p := range l.plans() {
 		if err := p.Check(); err != nil {

@@ -27,6 +27,7 @@ func (l *loading) planFlags(fs *flag.FlagSet) {
 func (l *loading) targetFlags(fs *flag.FlagSet) {
 	fs.StringVar(&l.of.binary, "hongbao", "", "path of the program to start; empty: it is built")
 	fs.BoolVar(&l.of.embedded, "embedded", false, "start it without Redis and Postgres")
+	fs.BoolVar(&l.of.citus, "citus", false, "start it with a Citus coordinator and two workers instead of one Postgres")
 	fs.IntVar(&l.of.instances, "instances", 1, "number of instances to start")
 	fs.StringVar(&l.urls, "url", "", "instead of starting instances: http://… of running ones, separated by commas")
 	fs.StringVar(&l.secret, "jwt-secret", "", "with --url: the secret that signs the tokens")

@@ -55,6 +55,10 @@ func (s *testbed) postgres(ctx context.Context) (*loopback.Postgres, error) {
 	return start(s, func(dir string) (*loopback.Postgres, error) { return loopback.StartPostgres(ctx, dir) })
 }
 
+func (s *testbed) citus(ctx context.Context) (*loopback.Citus, error) {
+	return start(s, func(dir string) (*loopback.Citus, error) { return loopback.StartCitus(ctx, dir, 2) })
+}
+
 // peerConnections is the number of connections with which the peers are fastest. With more, requests wait in Postgres
 // instead of here.
 const peerConnections = 32

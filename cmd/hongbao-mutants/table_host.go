@@ -1,6 +1,7 @@
 package main
 
-// hostMutants break what the server does with a host's back end: money, hooks, keys, the addresses that it calls, and notifications.
+// hostMutants break what connects the server with a host's back end: wallets and fundings, hooks, the addresses that the
+// server calls, requests of the server API, notifications, and the example of a host that checks our signatures.
 var hostMutants = []mutant{
 	{
 		file:  "store/sqlitestore/account.go",

@@ -31,7 +31,7 @@ var poolMutants = []mutant{
 		harm:  "one share belongs to two users, and one of them is refused",
 	},
 	{
-		file: "store/memstore/pool_index.go",
+		file: "store/memstore/pool_image.go",
 		old: `	if at.Before(im.at) {
 		pt.reschedule(im, at)
 	}`,

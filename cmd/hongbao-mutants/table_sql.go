@@ -293,8 +293,15 @@ var postgresMutants = []mutant{
 		harm:  "two members that leave at once leave a room without an owner",
 	},
 	{
+		file:  "store/pgstore/settle.go",
+		old:   `b.packets = append(b.packets, j.ID)`,
+		new:   `for id := range cut { b.packets = append(b.packets, id) }`,
+		tests: "-run=TestClaimBatchLocks ./store/pgstore",
+		harm:  "claims wait for the locked packet of a claim that was left out of their batch",
+	},
+	{
 		file:  "store/pgstore/account.go",
-		old:   `if recorded == 0 {`,
+		old:   `if recorded == 0 || *unused == 0 {`,
 		new:   `if recorded < 0 {`,
 		tests: "-run=Adjust|^TestLedger$ ./store/pgstore",
 		harm:  "a credit that is requested twice at once is credited twice",
@@ -308,7 +315,7 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/pgstore/amend_write.go",
-		old:   `	b.Queue(` + "`update entries set body = $3 where room_id = $1 and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
+		old:   `	b.Queue(` + "`update entries set body = $3 `+sealed+` where room_id = $1 /*! and bucket = bucket_of($1) */ and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
 		new:   ``,
 		tests: "-run=Recalled ./store/pgstore",
 		harm:  "a recalled text stays readable in its edits",

@@ -238,8 +238,15 @@ var sessionMutants = []mutant{
 	},
 	{
 		file:  "web/session/manager.go",
-		old:   `s.user = identity.User.User`,
-		new:   `_ = identity.User.User`,
+		old:   `stored := !s.unstored`,
+		new:   `stored := false`,
+		tests: "-run=TestNameThatTheHostHasPut ./web",
+		harm:  "an open socket takes back the name that the host has put",
+	},
+	{
+		file:  "web/session/manager.go",
+		old:   `s.user, s.unstored = identity.User.User, false`,
+		new:   `s.unstored = false`,
 		tests: "-run=GuestChangesNameAndAvatar ./web",
 		harm:  "open sockets of a guest go on with the former name",
 	},

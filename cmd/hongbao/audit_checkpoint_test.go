@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/store/loopback"
@@ -77,7 +78,7 @@ func TestAuditOnAStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustPrint(t, 0, "up to date", "migrate", "--database-url", database)
-	books, err := store.MakeBooks(t.Context(), store.Config{DatabaseURL: database}, slog.New(slog.DiscardHandler))
+	books, err := store.MakeBooks(t.Context(), store.Config{DatabaseURL: database}, migrations.Auto, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

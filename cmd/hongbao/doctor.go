@@ -90,7 +90,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// examinePorts checks that both addresses are free.
+// examinePorts checks that the address of each listener is free.
 func (c *config) examinePorts(ctx context.Context, l *finding.List) {
 	var open []net.Listener
 	addresses := [][2]string{{"HONGBAO_ADDR", c.Addr}, {"HONGBAO_OPS_ADDR", c.OpsAddr}}

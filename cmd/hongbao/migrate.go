@@ -6,13 +6,19 @@ import (
 	"flag"
 	"fmt"
 
+	"hongbao/migrations"
 	"hongbao/store"
 )
 
 func migrateCommand() command {
-	return command{name: "migrate", summary: "make the database, or bring it up to date, and stop", setup: func(*flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "migrate", summary: "make the database, or bring it up to date, and stop", setup: func(flags *flag.FlagSet) func(context.Context, *program) error {
+		split := flags.Bool("split", false, "on a Citus cluster, split tables that have rows already over the workers; first stop all instances")
 		return func(ctx context.Context, p *program) error {
-			books, err := store.MakeBooks(ctx, p.config.engines(), p.log())
+			mode := migrations.Auto
+			if *split {
+				mode = migrations.Split
+			}
+			books, err := store.MakeBooks(ctx, p.config.engines(), mode, p.log())
 			if err != nil {
 				return err
 			}

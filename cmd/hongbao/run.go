@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// listeners accept the connections of clients and of the operator.
+// listeners accept the connections of clients, of the operator and of the host's back end.
 type listeners struct {
 	clients, ops net.Listener
 	api          net.Listener // nil: there is no server API

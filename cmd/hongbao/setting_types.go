@@ -40,7 +40,8 @@ func (g *guestMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of off, local, public", text)
 }
 
-// onOff turns a part of the server on or off.
+// onOff is a setting with the values "on" and "off". It is "" if it is not set and has no default. Only "on" turns the
+// part on, so compare with "on".
 type onOff string
 
 // UnmarshalText implements encoding.TextUnmarshaler.

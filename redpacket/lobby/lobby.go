@@ -1,11 +1,11 @@
-// Package lobby keeps a public room in which newcomers find a red packet to open. It belongs to a user of its own, the host.
+// Package lobby keeps a public room in which newcomers find a red packet to open. It belongs to a user of its own, the lobby user.
 //
 // It must always hold:
 //
-//   - The host uses the services as clients do, so all rules of rooms and money apply to it. Its money comes by credits.
+//   - The lobby user calls the services as clients do, so all rules of rooms and money apply to it. Its money comes by credits.
 //   - There is one lobby, and one welcome packet with shares at a time, whatever the number of instances and restarts: the keys of the
 //     requests follow from the packet before, so only the first of equal requests counts.
-//   - At most one packet is credited in each minPause, and none while the host has the money. So however many guests a program
+//   - At most one packet is credited in each minPause, and none while the lobby user has the money. So however many guests a program
 //     makes, the lobby gives away no more than it does for that many minutes.
 //
 // Lobby.Run is the only goroutine.

@@ -27,9 +27,9 @@ type Cursor interface {
 // Dialect has the parts of the statements that differ between the databases.
 type Dialect struct {
 	Amount  func(column string) string // no more than what a sum of many can hold
-	Sum     func(expression string) string
-	Balance string // of a row of wallets, as Amount; a wallet of an old version may hold more
-	Wallets string // the query for wallets whose balance is not the sum of their transfers
+	Bounded func(sum string) string    // no more than what can be read
+	Balance string                     // of a row of wallets, as Amount; a wallet of an old version may hold more
+	Wallets string                     // the query for wallets whose balance is not the sum of their transfers
 
 	Shares, Recipients string // of a packet p, as JSON
 	Claims             string // of a packet p, as a JSON list of [share, user, amount, 1 if it is the luckiest], by share
@@ -71,12 +71,14 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 	}
 }
 
+func sum(expression string) string { return `coalesce(sum(` + expression + `), 0)` }
+
 // sums cannot overflow, so a forged amount is reported as a difference.
 func (a *auditor) sums() error {
 	query := `select
-		(select ` + a.Sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`)) + ` from transfers where 'outside' in (debit, credit)),
-		(select ` + a.Sum(a.Balance) + ` from wallets),
-		(select ` + a.Sum(a.Amount(`p.total`)+` - (select coalesce(sum(`+a.Amount(`amount`)+`), 0) from claims where packet_id = p.id)`) + `
+		(select ` + a.Bounded(sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`))) + ` from transfers where 'outside' in (debit, credit)),
+		(select ` + a.Bounded(sum(a.Balance)) + ` from wallets),
+		(select ` + a.Bounded(sum(a.Amount(`p.total`)+` - (select `+sum(a.Amount(`amount`))+` from claims where packet_id = p.id)`)) + `
 			from packets p where status = 'open'),
 		(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
 		(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),

@@ -84,8 +84,13 @@ func scanRow[T any, P interface {
 // linkRows reads all links in their order.
 const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 
-// chainChecks find what chain.Verifier cannot see: wrong values in columns that no leaf contains, chains without links, and
-// texts or names that were erased without a recall.
+// chainChecks find what chain.Verifier cannot see:
+//
+//   - wrong values in columns that no leaf contains,
+//   - chains without links, and links whose chain is not listed,
+//   - entries whose key is not stored as their request,
+//   - texts erased without a recall, or recalled without being erased,
+//   - erased names or words of packets, which nothing in the server erases.
 var chainChecks = []check{
 	{"transfer", `select id, format('a %s is in a hash chain, which derives it from a packet or a claim', kind)
 		from transfers where link <> 0 and kind not in ('credit', 'debit')`},

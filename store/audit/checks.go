@@ -108,7 +108,7 @@ var reverseChecks = []check{
 // countChecks compare counts and sums of whole tables. They find rows that were added or removed, however old they are, and
 // changed amounts.
 func (a *auditor) countChecks() []check {
-	total, amount, refunded := a.Sum(a.Amount(`total`)), a.Sum(a.Amount(`amount`)), a.Sum(a.Amount(`refunded`))
+	total, amount, refunded := sum(a.Amount(`total`)), sum(a.Amount(`amount`)), sum(a.Amount(`refunded`))
 	return []check{
 		{"books", `select '', format('the links were made of %s rows, and there are %s', l.n, r.n)
 		from (select coalesce(sum(leaves), 0) as n from links) l, (select (select count(*) from entries) + (select count(*) from packets)

@@ -11,5 +11,6 @@
 // The position of an audit is the head of each hash chain. A link may be committed after a link of another chain that has a
 // higher id. So a scope begins at the oldest new link of all chains, and may contain rows that the earlier audit has seen.
 //
-// It must always hold: every change of a row by hand is found, whatever it is, unless doc.go of store/chain says why it cannot be.
+// It must always hold: every change by hand of a packet, claim, transfer, wallet, entry or link is found, whatever it is. Rows of other
+// tables may change at any time, so the audit compares them only where they say the same as one of these.
 package audit

@@ -83,24 +83,41 @@ func (p *auditedPacket) doneEntryMatches() bool {
 	})
 }
 
-// checkPacketEntries checks that every packet or packet_done entry belongs to a packet.
+// checkPacketEntries checks that every packet or packet_done entry belongs to a packet. Several packets may claim to have the
+// same entry, which checkEntries reports.
 func (a *auditor) checkPacketEntries() error {
-	return a.Each(func(row tables.Row) error {
+	type entry struct {
+		room string
+		seq  int64
+	}
+	var last entry
+	found := true
+	check := func(next entry) {
+		if next != last && !found {
+			a.report("room", last.room, "entry %d is about no packet", last.seq)
+		}
+		found = found && next == last
+		last = next
+	}
+	err := a.Each(func(row tables.Row) error {
 		var (
-			room, kind, body string
-			seq              int64
-			packet           sql.NullString
+			next       entry
+			kind, body string
+			packet     sql.NullString
 		)
-		if err := row.Scan(&room, &seq, &kind, &body, &packet); err != nil {
+		if err := row.Scan(&next.room, &next.seq, &kind, &body, &packet); err != nil {
 			return err
 		}
+		check(next)
 		name := map[string]string{"packet": "id", "packet_done": "packet"}[kind]
-		if id, _ := parseObject(body)[name].(string); !packet.Valid || id != packet.String {
-			a.report("room", room, "entry %d is about no packet", seq)
-		}
+		id, _ := parseObject(body)[name].(string)
+		found = found || packet.Valid && id == packet.String
 		return nil
 	}, a.scope.Replace(`select e.room_id, e.seq, e.kind, e.body, p.id
 		from {entries} e left join packets p on p.room_id = e.room_id and p.seq = e.seq where e.kind = 'packet'
 		union all select e.room_id, e.seq, e.kind, e.body, p.id
-		from {entries} e left join packets p on p.room_id = e.room_id and p.done_seq = e.seq where e.kind = 'packet_done'`))
+		from {entries} e left join packets p on p.room_id = e.room_id and p.done_seq = e.seq where e.kind = 'packet_done'
+		order by 1, 2`))
+	check(entry{})
+	return err
 }

@@ -35,32 +35,43 @@ type Table struct {
 	first []any // a key before all others
 }
 
+// Citus has rows without a link only after hongbao migrate -split, when no instance runs. It cannot lock rows of several nodes by one
+// statement, and reads the tables apart. How a statement says what is only for Citus: see package tables.
+func lock(of string) string { return `/*one*/ for update ` + of + ` /*end*/` }
+
+// entriesOnCitus reads what Citus reads first for the entries.
+//
+//nolint:unqueryvet // the parts stand for the tables
+const entriesOnCitus = `/*! with
+	entries as materialized (select * from entries where link = 0 and (room_id, seq) > ($1, $2) order by room_id, seq limit $3),
+	requests as materialized (select * from requests where (user_id, key) in (select sender, key from entries)) */ `
+
 // Tables returns the chained tables. packetRows is the database's PacketRows.
 func Tables(packetRows string) []Table {
 	return []Table{
 		{
 			New:    func() Stored { return new(StoredEntry) },
-			Read:   EntryRows + ` where e.link = 0 and (e.room_id, e.seq) > ($1, $2) order by e.room_id, e.seq limit $3`,
-			Lock:   ` for update of e`, // not of the request beside it
-			Update: `update entries set link = $1, name_seal = $2, text_seal = $3 where room_id = $4 and seq = $5`,
+			Read:   entriesOnCitus + EntryRows + ` where e.link = 0 and (e.room_id, e.seq) > ($1, $2) order by e.room_id, e.seq limit $3`, //nolint:unqueryvet // see entriesOnCitus
+			Lock:   lock(`of e`),                                                                                                          // not of the request beside it
+			Update: `update entries set link = $1, name_seal = $2, text_seal = $3 where room_id = $4 /*! and bucket = bucket_of($4) */ and seq = $5`,
 			first:  []any{"", int64(0)},
 		}, {
 			New:    func() Stored { return new(StoredPacket) },
 			Read:   packetRows + ` where link = 0 and id > $1 order by id limit $2`,
-			Lock:   ` for update`,
-			Update: `update packets set link = $1, name_seal = $2, text_seal = $3 where id = $4`,
+			Lock:   lock(``),
+			Update: `update packets set link = $1, name_seal = $2, text_seal = $3 where id = $4 /*! and bucket = bucket_of($4) */`,
 			first:  []any{""},
 		}, {
 			New:    func() Stored { return new(StoredClaim) },
 			Read:   ClaimRows + ` where link = 0 and (packet_id, share_no) > ($1, $2) order by packet_id, share_no limit $3`,
-			Lock:   ` for update`,
-			Update: `update claims set link = $1 where packet_id = $2 and share_no = $3`,
+			Lock:   lock(``),
+			Update: `update claims set link = $1 where packet_id = $2 /*! and bucket = bucket_of($2) */ and share_no = $3`,
 			first:  []any{"", int64(-1)},
 		}, {
 			New:    func() Stored { return new(StoredTransfer) },
 			Read:   TransferRows + ` and link = 0 and (user_id, at, id) > ($1, $2, $3) order by user_id, at, id limit $4`,
-			Lock:   ` for update`,
-			Update: `update transfers set link = $1 where user_id = $2 and at = $3 and id = $4`,
+			Lock:   lock(``),
+			Update: `update transfers set link = $1 where user_id = $2 /*! and bucket = bucket_of($2) */ and at = $3 and id = $4`,
 			first:  []any{"", int64(0), ""},
 		},
 	}

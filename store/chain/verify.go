@@ -174,7 +174,7 @@ func (v *Verifier) skip(t *table) error {
 	return t.advance()
 }
 
-// finish reports the rows after the last link, and those without a link.
+// finish reports the remaining rows whose link is missing, and for each table how many rows have no link at all.
 func (v *Verifier) finish() error {
 	for _, t := range v.tables {
 		for t.more {

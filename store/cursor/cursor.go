@@ -1,4 +1,4 @@
-// Package cursor encodes the position at which the next page of a list begins. pgstore and sqlitestore use it. It imports chat, for the error.
+// Package cursor encodes the position at which the next page of a list begins. Package tables uses it. It imports chat, for the error.
 //
 // Invariant: a cursor that a client makes up is either refused as a bad request, or a position that a query accepts.
 package cursor

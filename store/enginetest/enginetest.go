@@ -40,6 +40,15 @@ func Program(tb testing.TB, name string) string {
 	return path
 }
 
+// LeaveOut skips a test that needs what make test never has, and adds its name to the list of skipped tests.
+func LeaveOut(tb testing.TB, needs string) {
+	tb.Helper()
+	if err := leaveOut(tb.Name(), needs); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Skipf("needs %s", needs)
+}
+
 // Off reports whether ENGINES=off is set: tests that need engines are skipped.
 func Off() bool { return os.Getenv("ENGINES") == "off" }
 

@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"hongbao/chat"
-	"hongbao/redpacket"
 )
 
 // The kinds of events.
@@ -91,29 +88,3 @@ func (k Kinds) Written() Kinds {
 	written[MessageNew], written[PacketSent] = true, true
 	return written
 }
-
-// ofEntry returns the kind of the event that an entry is.
-func ofEntry(kind chat.EntryKind) string {
-	switch kind {
-	case chat.KindText:
-		return MessageNew
-	case chat.KindEdit:
-		return MessageEdited
-	case chat.KindRecall:
-		return MessageRecalled
-	case chat.KindReact:
-		return MessageReaction
-	case chat.KindPacket:
-		return PacketSent
-	case chat.KindPacketDone:
-		return PacketClosed
-	case chat.KindMember:
-		return MemberChanged
-	case chat.KindRoom:
-		return RoomUpdated
-	}
-	return ""
-}
-
-// ofTransfer returns the kind of the event that a transfer is.
-func ofTransfer(kind redpacket.TransferKind) string { return "transfer." + string(kind) }

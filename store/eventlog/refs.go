@@ -171,3 +171,29 @@ func (r Row) items(wanted func(kind string, n int) bool) (found []item, err erro
 	}
 	return found, nil
 }
+
+// ofEntry returns the kind of the event that an entry is.
+func ofEntry(kind chat.EntryKind) string {
+	switch kind {
+	case chat.KindText:
+		return MessageNew
+	case chat.KindEdit:
+		return MessageEdited
+	case chat.KindRecall:
+		return MessageRecalled
+	case chat.KindReact:
+		return MessageReaction
+	case chat.KindPacket:
+		return PacketSent
+	case chat.KindPacketDone:
+		return PacketClosed
+	case chat.KindMember:
+		return MemberChanged
+	case chat.KindRoom:
+		return RoomUpdated
+	}
+	return ""
+}
+
+// ofTransfer returns the kind of the event that a transfer is.
+func ofTransfer(kind redpacket.TransferKind) string { return "transfer." + string(kind) }

@@ -1,6 +1,6 @@
-// Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels, Postgres
-// with or without standbys and PgBouncer, nginx, HAProxy, and a TCP proxy that delays and loses bytes on purpose. A Clock
-// gives servers a wrong time. Tests use the package to inject the failures of machines and networks. Measurements on one
+// Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels; Postgres
+// with or without standbys and PgBouncer, or as a Citus cluster; nginx; HAProxy; and a TCP proxy that delays and loses
+// bytes on purpose. A Clock gives servers a wrong time. Tests use the package to inject the failures of machines and networks. Measurements on one
 // machine use it, too.
 //
 // Invariants:

@@ -28,14 +28,16 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 // StartPostgres does what the function StartPostgres does, and gives the server this clock. Its standbys have the clock,
 // too.
 func (c *Clock) StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
-	return startPostgres(ctx, c, dir, "initdb", func(begun string) []string {
-		return []string{"-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
-	})
+	return startPostgres(ctx, c, dir, "initdb", initArgs)
 }
 
-// startPostgres starts a server in the folder. If the folder has no data yet, the program creates them first, in the
-// folder that its arguments name.
-func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args func(begun string) []string) (*Postgres, error) {
+func initArgs(begun string) []string {
+	return []string{"-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
+}
+
+// startPostgres starts a server in the folder, with settings like name=value. If the folder has no data yet, the program creates
+// them first, in the folder that its arguments name.
+func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args func(begun string) []string, settings ...string) (*Postgres, error) {
 	server, err := PostgresProgram("postgres")
 	if err != nil {
 		return nil, err
@@ -54,10 +56,14 @@ func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args 
 	p := &Postgres{&daemon{
 		name: "postgres", dir: dir, as: as, clock: clock, stopSignal: syscall.SIGINT, ready: accepts,
 		command: func(port int) []string {
-			return []string{
+			command := []string{
 				server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
 				"-c", "unix_socket_directories=", "-c", "max_connections=400", "-c", "fsync=on",
 			}
+			for _, setting := range settings {
+				command = append(command, "-c", setting)
+			}
+			return command
 		},
 	}}
 	if err := p.launch(ctx); err != nil {
@@ -125,14 +131,25 @@ func (p *Postgres) URL(database string) string { return databaseURL(p.Addr(), da
 
 // NewDatabase creates an empty database and returns its URL.
 func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
-	c, err := pgx.Connect(ctx, p.URL("postgres"))
+	name := newDatabaseName()
+	return p.URL(name), run(ctx, p.URL("postgres"), "create database "+name)
+}
+
+func newDatabaseName() string { return "hongbao_" + strings.ToLower(rand.Text()[:12]) }
+
+// run runs statements without results on a connection of its own.
+func run(ctx context.Context, url string, statements ...string) error {
+	c, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
-	name := "hongbao_" + strings.ToLower(rand.Text()[:12])
-	_, err = c.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize())
-	return p.URL(name), err
+	for _, statement := range statements {
+		if _, err := c.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 func databaseURL(addr, database string) string {

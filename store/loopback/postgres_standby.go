@@ -81,13 +81,7 @@ func (p *Postgres) Promote(ctx context.Context) error {
 }
 
 func (p *Postgres) exec(ctx context.Context, statement string) error {
-	c, err := pgx.Connect(ctx, p.URL("postgres"))
-	if err != nil {
-		return err
-	}
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
-	_, err = c.Exec(ctx, statement)
-	return err
+	return run(ctx, p.URL("postgres"), statement)
 }
 
 func (p *Postgres) queryRow(ctx context.Context, query string, dest any) error {

@@ -62,7 +62,7 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 		switch {
 		case holder != t.Owner:
 			return eventlog.ErrLease
-		case after != t.Before: // by an earlier run of this transaction
+		case after != t.Before: // moved since, in most cases by an earlier run of this transaction
 			return nil
 		}
 		if _, err := w.Exec(`update event_consumers set after = $2, updated_at = $3 where name = $1`, t.Name, t.After, t.UpdatedAt.UnixMilli()); err != nil {

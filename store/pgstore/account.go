@@ -20,7 +20,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
+// Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one, and
+// creates an unknown user.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
 	drawn := false
 	err = s.withReader(ctx, func(r reader) error {
@@ -37,11 +38,15 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 	return acc, tables.Outcome("open account", err)
 }
 
-// readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
+// readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet or,
+// on Citus, that seed and balance do not belong together (see readAccounts). The account then has no commitment.
 func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
 	var stored []byte
-	if _, err = q.Row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
-		from users u left join wallets w on w.user_id = u.id where u.id = $1`,
+	if _, err = q.Row(`/*! with w as materialized (select balance, version, sends from wallets where bucket = bucket_of($1) and user_id = $1)
+		select coalesce(w.balance, 0), coalesce(w.version, 0), case when u.sends = coalesce(w.sends, 0) then u.next_seed end
+		from users u left join w on true where u.id = $1 */
+		/*one*/ select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
+		from users u left join wallets w on w.user_id = u.id where u.id = $1 /*end*/`,
 		[]any{user}, &acc.Balance, &acc.Version, &stored); err != nil {
 		return redpacket.Account{}, false, err
 	}
@@ -52,7 +57,7 @@ func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err
 	return acc, drawn, err
 }
 
-// account reads the user's account. If there is no such user or no seed, it creates them first.
+// account reads the user's account. It first creates an unknown user, and draws the first seed if there is none.
 func (w *writer) account(user string) (redpacket.Account, error) {
 	all, err := w.accounts([]string{user})
 	return all[user], err
@@ -63,11 +68,14 @@ func (w *writer) accounts(users []string) (all map[string]redpacket.Account, err
 	var b pgx.Batch
 	w.queueSeeds(&b, users)
 	w.queueAccounts(&b, users, &all)
-	return all, w.sendBatch(&b)
+	if err := w.sendBatch(&b); err != nil {
+		return nil, err
+	}
+	return all, allSeeded(all, users)
 }
 
-// firstSeeds draws a seed for each of the users that has none. If another transaction draws one at the same time,
-// that stays.
+// firstSeeds stores the seeds $2 for those of the users $1 that have none, and creates unknown users. If another
+// transaction stores one at the same time, that stays.
 const firstSeeds = `
 insert into users (id, next_seed)
 select i.id, i.seed from unnest($1::text[], $2::bytea[]) i (id, seed)
@@ -90,9 +98,13 @@ func newSeeds(keys *secret.Keys, users []string) [][]byte {
 }
 
 // readAccounts is written so that Postgres looks up each user by the index, whatever its statistics of the tables
-// say.
-const readAccounts = `select id, coalesce(w.balance, 0), coalesce(w.version, 0), (select u.next_seed from users u where u.id = i.id)
-	from unnest($1::text[]) i (id) left join lateral (select balance, version from wallets where user_id = i.id offset 0) w on true`
+// say. On Citus a seed and a balance belong together only if both count the same sends. Otherwise the seed is null.
+const readAccounts = `/*! with w as materialized (
+		select user_id, balance, version, sends from wallets where bucket = any(buckets_of($1::text[])) and user_id = any($1::text[]))
+	select i.id, coalesce(w.balance, 0), coalesce(w.version, 0), case when coalesce(u.sends, 0) = coalesce(w.sends, 0) then u.next_seed end
+	from unnest($1::text[]) i (id) left join w on w.user_id = i.id left join users u on u.id = i.id */
+	/*one*/ select id, coalesce(w.balance, 0), coalesce(w.version, 0), (select u.next_seed from users u where u.id = i.id)
+	from unnest($1::text[]) i (id) left join lateral (select balance, version from wallets where user_id = i.id offset 0) w on true /*end*/`
 
 // queueAccounts makes the batch read the accounts of users that have a seed. One statement reads the seed and the balance of
 // a user, so they belong together. A transaction that changes wallets queues it after the change.
@@ -103,7 +115,8 @@ func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]red
 	})
 }
 
-// readAccountsInto reads the accounts of users that have a seed, and adds them to the map.
+// readAccountsInto reads the accounts of users that have a seed, and adds them to the map. If it finds no seed for one
+// of them, it returns tables.ErrRetry.
 func readAccountsInto(q querier, all map[string]redpacket.Account, users []string) error {
 	if len(users) == 0 {
 		return nil
@@ -111,8 +124,14 @@ func readAccountsInto(q querier, all map[string]redpacket.Account, users []strin
 	if err := q.Each(scanAccount(q.Keys(), all), readAccounts, users); err != nil {
 		return err
 	}
+	return allSeeded(all, users)
+}
+
+// allSeeded returns tables.ErrRetry if one of the accounts lacks a seed: the database was restored to an older state or, on Citus, the
+// seed and the balance that were read do not belong together.
+func allSeeded(all map[string]redpacket.Account, users []string) error {
 	for _, user := range users {
-		if all[user].NextCommitment == "" { // no seed, because the database was restored to an older state
+		if all[user].NextCommitment == "" {
 			return tables.ErrRetry
 		}
 	}
@@ -152,7 +171,7 @@ type seeded struct {
 	users map[string]struct{}
 }
 
-// maxSeeded bounds the cache to a few megabytes.
+// maxSeeded is the most users in the cache, which then takes a few megabytes.
 const maxSeeded = 1 << 16
 
 // unknown returns those of the users that are not in the cache, in the given order.
@@ -167,7 +186,7 @@ func (s *seeded) unknown(users []string) (others []string) {
 	return others
 }
 
-// add adds users whose seeds are committed.
+// add adds users whose seeds are committed. If the cache would get larger than maxSeeded, it is emptied first.
 func (s *seeded) add(users []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,30 +198,30 @@ func (s *seeded) add(users []string) {
 	}
 }
 
-// forget clears the cache, after a failed transaction or with a new epoch, because the database may have lost seeds.
+// forget clears the cache, after a failed payment or with a new epoch, because the database may have lost seeds.
 func (s *seeded) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users = nil
 }
 
-// queueCredit adds amounts to wallets and creates missing wallets. The users must be sorted and unique.
+// queueCredit makes the batch add amounts to wallets and create missing wallets. The users must be sorted and unique.
 func queueCredit(b *pgx.Batch, users []string, amounts []redpacket.Money) *pgx.QueuedQuery {
-	return b.Queue(`insert into wallets (user_id, balance, version)
-		select user_id, amount, 1 from unnest($1::text[], $2::bigint[]) i (user_id, amount) order by user_id collate "C"
-		on conflict (user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1`, users, amounts)
+	return b.Queue(`insert into wallets (/*! bucket, */ user_id, balance, version)
+		select /*! bucket_of(user_id), */ user_id, amount, 1 from unnest($1::text[], $2::bigint[]) i (user_id, amount) order by user_id collate "C"
+		on conflict (/*! bucket, */ user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1`, users, amounts)
 }
 
 // queueDebit makes the batch take the amount from a wallet. sends is how many packets it pays for. The query returns
-// the new balance and version, or no row if the wallet is frozen or holds less: see debitRefusal.
+// the new balance and version, or no row if the wallet is frozen, holds less or is missing: see debitRefusal.
 func queueDebit(b *pgx.Batch, user string, amount redpacket.Money, sends int) *pgx.QueuedQuery {
 	return b.Queue(`update wallets set balance = balance - $2, version = version + 1, sends = sends + $3
-		where user_id = $1 and balance >= $2 and frozen_at = 0 returning balance, version`, user, amount, sends)
+		where user_id = $1 /*! and bucket = bucket_of($1) */ and balance >= $2 and frozen_at = 0 returning balance, version`, user, amount, sends)
 }
 
 // debitRefusal returns why a debit of a wallet has found no row.
 func (w *writer) debitRefusal(user string) error {
-	frozen, err := w.Row(`select 1 from wallets where user_id = $1 and frozen_at <> 0`, []any{user}, new(int))
+	frozen, err := w.Row(`select 1 from wallets where user_id = $1 /*! and bucket = bucket_of($1) */ and frozen_at <> 0`, []any{user}, new(int))
 	switch {
 	case err != nil:
 		return err
@@ -286,12 +305,13 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	if m.link, err = w.chained(m.leaf()); err != nil {
 		return redpacket.Account{}, err
 	}
+	unused := w.queueKey(&b, a.Key)
 	w.queueTransfer(&b, m).Exec(affected(&recorded))
 	w.queueSeeds(&b, []string{a.User})
 	if err := w.sendBatch(&b); err != nil {
 		return redpacket.Account{}, err
 	}
-	if recorded == 0 { // another transaction has inserted the key meanwhile
+	if recorded == 0 || *unused == 0 { // another transaction has inserted the key meanwhile
 		return redpacket.Account{}, tables.ErrRetry
 	}
 	var (
@@ -318,22 +338,33 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 }
 
 // queueCirculation makes the batch add a credit or debit to the money in circulation, and read the new amount. It
-// locks the only row of the table until the commit, so it must come last.
+// locks the only row of the table circulation until the commit, so it must come last.
 func queueCirculation(b *pgx.Batch, change redpacket.Money, amount *redpacket.Money) {
 	b.Queue(`update circulation set amount = amount + $1 returning amount`, int64(change)).QueryRow(func(row pgx.Row) error { return row.Scan(amount) })
 }
 
-// RecountCirculation computes the money in circulation from all transfers. It is needed after instances of an older
-// version, which does not count it, have made credits or debits.
+// RecountCirculation computes the money in circulation from all credits and debits, and stores it. It is needed after
+// instances of an older version, which does not count it, have made credits or debits.
 func (s *Store) RecountCirculation(ctx context.Context) error {
 	return tables.Outcome("recount circulation", s.tx(ctx, func(w *writer) error {
 		if _, err := w.Exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
 			return err
 		}
-		_, err := w.Exec(`update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
-			9223372036854775807)::bigint from transfers where key is not null)`)
+		_, err := w.Exec(tables.FirstOnCitus(tables.Of("t", "transfers", `key is not null`)) + `
+			update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
+			9223372036854775807)::bigint from ` + tables.Named("transfers", "t") + ` where key is not null)`)
 		return err
 	}))
+}
+
+// queueKey makes the batch take the key of an adjustment on Citus, where the index of transfers makes it unique for one bucket only. It
+// returns the number of rows that the batch will have inserted: 0 if the key was used. On one Postgres the number is 1.
+func (w *writer) queueKey(b *pgx.Batch, key string) *int64 {
+	unused := int64(1)
+	if w.citus {
+		b.Queue(`insert into adjustment_keys (key) values ($1) on conflict do nothing`, key).Exec(affected(&unused))
+	}
+	return &unused
 }
 
 func amountLimit(reason string, amount redpacket.Money) error {
@@ -354,7 +385,7 @@ type transfer struct {
 	note          string
 	// of an adjustment
 	actor, requestID, reason string
-	link                     int64 // 0 for all other transfers: they are derived from packets and claims
+	link                     int64 // 0 for transfers that are no adjustment: they are derived from packets and claims
 
 	details json.RawMessage // of the event; nil: none
 }
@@ -365,15 +396,16 @@ const outside = "outside"
 func userParty(id string) string   { return "user:" + id }
 func packetParty(id string) string { return "packet:" + id }
 
-// queueTransfer makes the batch insert the transfer, but not change the wallet. If the transfer's key has been used
-// before, no row is inserted.
+// queueTransfer makes the batch insert the transfer, but not change the wallet. It also adds the event of the transfer.
+// If the transfer's key has been used before, no row is inserted. On Citus, that covers only uses by users of the same
+// bucket: see adjustment_keys.
 func (w *writer) queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
 	w.refs.Transfer(m.user, m.at, m.id, m.kind, m.details)
 	return b.Queue(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
-		actor, request_id, reason, link)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-		on conflict (key) where key is not null do nothing`,
+		actor, request_id, reason, link /*! , bucket */)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16 /*! , bucket_of($7) */)
+		on conflict (/*! bucket, */ key) where key is not null do nothing`,
 		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note,
 		m.actor, m.requestID, m.reason, m.link)
 }

@@ -55,8 +55,9 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.sendBatch(&b)
 }
 
-// lockSubject locks the room and the membership of the user that amends (a.By). It reads the entry to amend, the subject,
-// which is nil if there is no such entry. The entry needs no lock, because entries are amended only under the room's lock.
+// lockSubject locks the room and the membership of the user that amends (a.By). It reads the entry to amend, the
+// subject, which is nil if there is no such entry. The entry needs no lock, because entries are amended only under the
+// room's lock. lockSubject returns chat.ErrNotFound if there never was such a room.
 func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
 	var (
 		b         pgx.Batch
@@ -66,8 +67,8 @@ func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing
 	queueReadStanding(&b, a.Room, a.By.ID, " for update", &standings)
 	queueReadRoom(&b, a.Room, " for update", &rooms)
 	b.Queue(`select `+tables.EntryColumns+`, fold, exists (
-			select 1 from reactions where room_id = $1 and seq = $2 and emoji = $3 and user_id = $4)
-		from entries where room_id = $1 and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID).Query(func(rs pgx.Rows) (err error) {
+			select 1 from reactions where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2 and emoji = $3 and user_id = $4)
+		from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID).Query(func(rs pgx.Rows) (err error) {
 		subject, err = scanSubject(rs)
 		return err
 	})

@@ -31,7 +31,7 @@ func (s *Store) Append(ctx context.Context, d chat.Draft) (chat.Entry, bool, err
 	return j.entry, j.dup, nil
 }
 
-// appendAll runs a batch of jobs in one transaction.
+// appendAll runs a batch of jobs in one transaction. For skipLocked and locked see work.run.
 func (s *Store) appendAll(ctx context.Context, jobs []*appendJob, skipLocked bool) (locked []string, err error) {
 	err = s.groupTx(ctx, func(w *writer) (committing bool, err error) {
 		for _, j := range jobs {
@@ -43,7 +43,7 @@ func (s *Store) appendAll(ctx context.Context, jobs []*appendJob, skipLocked boo
 				return false, err
 			}
 			free = unlocked(jobs, locked)
-		} else if err := simple(w.ctx, w.conn, beginWriting+"; "+boundGroup); err != nil {
+		} else if err := w.begin(boundGroup); err != nil {
 			return false, err
 		}
 		if err := w.appendFree(free); err != nil {
@@ -61,7 +61,7 @@ func beginFreeAppends(w *writer, jobs []*appendJob) (locked []string, err error)
 	for i, j := range jobs {
 		rooms[i], users[i] = j.draft.Room, j.draft.From.ID
 	}
-	f := newFreeLocks()
+	f := newFreeLocks(w.citus)
 	f.want(memberRow, `select m.room_id || '/' || m.user_id from members m
 		join unnest($1::text[], $2::text[]) i (room_id, user_id) on i.room_id = m.room_id and i.user_id = m.user_id`,
 		` for update of m`, rooms, users)
@@ -84,7 +84,8 @@ func (s *Store) appendWork() work[*appendJob] {
 	}
 }
 
-// appendFree appends the drafts of the jobs in a transaction that has begun and has locked their rows.
+// appendFree appends the drafts of the jobs in a transaction that has begun, and stores the answer in each job. It
+// waits for the locks of rows that the transaction has not locked yet.
 func (w *writer) appendFree(jobs []*appendJob) error {
 	for _, j := range jobs {
 		j.entry, j.dup, j.err = chat.Entry{}, false, nil
@@ -107,8 +108,8 @@ func (w *writer) appendFree(jobs []*appendJob) error {
 type repeat struct{ job, first *appendJob }
 
 // triage checks the jobs in order against the stored state. A job whose key is known gets the stored answer, a
-// forbidden job is refused, and the rest are accepted. A later job with the key of an accepted one gets that job's
-// answer.
+// forbidden job is refused, and the rest are accepted. A later job with the key of an accepted one is a repeat, and
+// gets that job's answer. If a key was used for other content, the answer is chat.ErrKeyReused.
 func (w *writer) triage(jobs []*appendJob, state *appendState) (accepted []*appendJob, repeats []repeat) {
 	first := map[userKey]*appendJob{}
 	for _, j := range jobs {

@@ -12,7 +12,8 @@ type (
 	roomUser struct{ room, user string }
 )
 
-// appendState is what is stored about the keys, senders and rooms of a batch. It decides which drafts are accepted.
+// appendState is what is stored about the keys and senders of a batch. It decides which drafts triage accepts. The
+// state of the rooms is checked later, in appendAccepted.
 type appendState struct {
 	requests  map[userKey]usedKey
 	standings map[roomUser]chat.Standing
@@ -43,12 +44,18 @@ func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
 	}
 	k := &appendState{map[userKey]usedKey{}, make(map[roomUser]chat.Standing, len(jobs)), nil}
 	b := &pgx.Batch{}
-	b.Queue(`select r.user_id, r.key, r.hash, coalesce(e.room_id, ''), coalesce(e.seq, 0), coalesce(e.id, ''), coalesce(e.at, 0),
+	asked := []any{users, keys}
+	if w.citus {
+		asked = append(asked, rooms)
+	}
+	b.Queue(tables.FirstOnCitus( // the entry of a key is in one of the rooms, or the key was used for other content
+		tables.Of("r", "requests", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[]) and key = any($2::text[])`),
+		tables.Of("e", "entries", `bucket = any(buckets_of($3::text[])) and (room_id, seq) in (select room_id, seq from r)`))+`select r.user_id, r.key, r.hash, coalesce(e.room_id, ''), coalesce(e.seq, 0), coalesce(e.id, ''), coalesce(e.at, 0),
 			coalesce(e.sender, ''), coalesce(e.sender_name, ''), coalesce(e.sender_avatar, ''), coalesce(e.kind, ''),
 			coalesce(e.key, ''), coalesce(e.body, '')
 		from unnest($1::text[], $2::text[]) as asked (user_id, key)
-		join requests r on r.user_id = asked.user_id and r.key = asked.key
-		left join entries e on e.room_id = r.room_id and e.seq = r.seq`, users, keys).Query(k.scanRequests)
+		join /*one*/ requests /*end*/ r on r.user_id = asked.user_id and r.key = asked.key
+		left join /*one*/ entries /*end*/ e on e.room_id = r.room_id and e.seq = r.seq`, asked...).Query(k.scanRequests)
 	b.Queue(`select m.room_id, m.user_id, `+tables.StandingColumns+` from members m
 		join (select distinct room_id, user_id from unnest($1::text[], $2::text[]) as asked (room_id, user_id)) asked
 			on asked.room_id = m.room_id and asked.user_id = m.user_id

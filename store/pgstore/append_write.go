@@ -12,8 +12,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs. It writes them with one
-// statement for each table.
+// appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs, and refuses drafts that the
+// state of the room forbids. It writes the others with one statement for each table.
 func (w *writer) appendAccepted(jobs []*appendJob) error {
 	if len(jobs) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (c *counter) count(kind chat.EntryKind) {
 }
 
 // lockCounters locks the rooms and reads their counters. Until the commit, no other transaction can assign seqs in
-// them.
+// them. A room that does not exist has no counter.
 func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 	wanted := map[string]bool{}
 	for _, j := range jobs {
@@ -129,13 +129,15 @@ func (l *newEntries) queueMentions(b *pgx.Batch) {
 	if len(l.mentioned) == 0 {
 		return
 	}
-	b.Queue(`insert into mentions (user_id, at, room_id, seq)
-		select l.user_id, l.at, l.room_id, l.seq from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as l (user_id, at, room_id, seq)
+	b.Queue(`insert into mentions (/*! bucket, */ user_id, at, room_id, seq)
+		select /*! bucket_of(l.user_id), */ l.user_id, l.at, l.room_id, l.seq from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as l (user_id, at, room_id, seq)
 		join members m on m.room_id = l.room_id and m.user_id = l.user_id and m.state = 'in'`, l.mentioned, l.mentionAts, l.mentionRooms, l.mentionSeqs)
 }
 
-// write inserts the idempotency keys first, because only they can collide with those of concurrent transactions.
-// After a collision the transaction is rolled back, no seq is used up, and the batch is run again.
+// write inserts the entries with their keys and mentions, and stores the new counters and read_seqs. The idempotency
+// keys come first, because only they can collide with those of concurrent transactions. After a collision, write
+// returns tables.ErrRetry, or errKeyTaken if the other transaction does not end. The transaction is then rolled back,
+// no seq is used up, and the jobs are run again.
 func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	if len(l.rooms) == 0 {
 		return nil
@@ -146,9 +148,15 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	}
 	inserted := int64(0)
 	b := &pgx.Batch{}
-	b.Queue(boundKeys) // the rooms are locked
-	b.Queue(`insert into requests (user_id, key, hash, room_id, seq)
-		select user_id, key, hash, room_id, seq
+	if w.citus { // see writer.begin
+		if err := simple(w.ctx, w.conn, boundKeys); err != nil {
+			return err
+		}
+	} else {
+		b.Queue(boundKeys) // the rooms are locked
+	}
+	b.Queue(`insert into requests (/*! bucket, */ user_id, key, hash, room_id, seq)
+		select /*! bucket_of(user_id), */ user_id, key, hash, room_id, seq
 		from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) as l (user_id, key, hash, room_id, seq)
 		order by user_id, key on conflict do nothing returning 1`, l.senders, l.keys, l.hashes, l.rooms, l.seqs).
 		Query(func(rs pgx.Rows) error {
@@ -157,8 +165,8 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 			}
 			return rs.Err()
 		})
-	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
-		select `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
+		select /*! bucket_of(room_id), */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
 			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
 			$12::bytea[], $13::bytea[]) as l (`+tables.EntryColumns+`, content_no, name_seal, text_seal)`,
 		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,

@@ -103,7 +103,7 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQue
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
 	}
-	r := snapshotReader{reader{ctx: t.Context(), conn: conn}}
+	r := snapshotReader{reader{ctx: t.Context(), conn: conn, citus: *citus}}
 	if relink {
 		links, rows := audit.Chained(r, auditDialect)
 		must(simple(t.Context(), conn, storetest.Relink(t, bytea, links, rows)))

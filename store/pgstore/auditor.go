@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,7 +15,10 @@ import (
 
 // Auditor audits a database with one connection and writes nothing, not even the schema. A role that may only select is
 // enough, and a standby, too.
-type Auditor struct{ conn *pgx.Conn }
+type Auditor struct {
+	conn  *pgx.Conn
+	citus bool
+}
 
 // OpenAuditor connects to the database. It fails with an error of package migrations if the schema is not that of this
 // version.
@@ -26,15 +30,28 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	if !setsSessionAttrs(url) {
 		config.ConnConfig.ValidateConnect = nil // a standby will do
 	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	conn, err := connectFirst(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
-	a := &Auditor{conn}
-	if err := errors.Join(prepareConn(ctx, conn, log), a.checkSchema(ctx)); err != nil {
+	a := &Auditor{conn: conn}
+	if err = errors.Join(prepareConn(ctx, conn, log), a.checkSchema(ctx)); err == nil {
+		a.citus, err = isSplit(reader{ctx: ctx, conn: conn})
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// connectFirst connects for a program that starts: see pool.acquireFirst.
+func connectFirst(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
+	for began := time.Now(); ; {
+		conn, err = pgx.ConnectConfig(ctx, config)
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || time.Since(began) > startPatience {
+			return conn, err
+		}
+	}
 }
 
 // checkSchema returns nil if the database has exactly the migrations of this version.
@@ -46,11 +63,15 @@ func (a *Auditor) checkSchema(ctx context.Context) error {
 	return migrations.Check(migrations.Postgres(), applied)
 }
 
-// Audit checks all books in one read-only transaction. See redpacket.Ledger.
+// Audit checks all books in one read-only transaction; on Citus see auditTwice. It does the same as Audit of
+// redpacket.Ledger.
 func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (found redpacket.Audit, err error) {
-	err = longSnapshot(ctx, a.conn, func(r reader) error {
-		found, err = auditAs(r, commandAudit, q)
-		return err
+	found, err = auditTwice(ctx, a.citus, q, func(q *redpacket.AuditQuery) (found redpacket.Audit, err error) {
+		err = longSnapshot(ctx, a.conn, a.citus, func(r reader) error {
+			found, err = auditAs(r, commandAudit, q)
+			return err
+		})
+		return found, err
 	})
 	return found, tables.Outcome("audit", err)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ChainRows adds all rows that have no link yet to a chain: a version without chains has written them. Each step is a
-// transaction of its own. It returns the number of rows.
+// transaction of its own. It returns the number of rows, also after an error: the steps before it are committed.
 //
 // Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
 func (s *Store) ChainRows(ctx context.Context) (int, error) {
@@ -24,7 +24,7 @@ func (s *Store) ChainRows(ctx context.Context) (int, error) {
 	return n, tables.Outcome("chain rows", err)
 }
 
-// chainRows adds the next rows of a table to the chain of this transaction.
+// chainRows adds the next rows of a table that have no link to the chain of this transaction, and returns them.
 func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
 	found, err := tables.List(w, func(rs tables.Row) (chain.Stored, error) {
 		stored := t.New()

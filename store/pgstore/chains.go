@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,15 +19,16 @@ import (
 	"hongbao/store/tables"
 )
 
-// chains holds the hash chains that this store writes. Each transaction that adds chained rows takes a chain, adds one
-// link to it and gives it back. So the links of a chain are serial, and transactions do not wait for each other.
+// chains holds the hash chains that this store writes. Each transaction that adds a link (see commit) takes a chain, adds
+// the link to it and gives it back. So the links of a chain are serial, and transactions do not wait for each other.
 type chains struct {
 	mu   sync.Mutex
 	free []*ownChain // guarded by mu; used as a stack, so that few chains are in use
 	era  int         // guarded by mu; counts the calls of forget
 }
 
-// ownChain is a chain that no other store writes. At most one transaction uses it at a time.
+// ownChain is a chain that this store has opened or continued, and has not given back. At most one transaction uses it
+// at a time.
 type ownChain struct {
 	number int64
 	last   int64 // id of the newest link
@@ -80,8 +82,8 @@ func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
 }
 
 // openChain continues a chain that another store has given back, or opens a new one. Either way it adds a link without rows.
-// After a restore, a store that was cut off may still hold the same chain. Because of the added link, its next transaction
-// fails (prevMissing).
+// After a restore, a store that was cut off may still hold the same chain. Because of the added link, the next transaction
+// of that store fails (prevMissing).
 func (w *writer) openChain(l *link) error {
 	found, err := w.Row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
 	if err == nil && !found {
@@ -90,8 +92,9 @@ func (w *writer) openChain(l *link) error {
 	return err
 }
 
-// giveBack lets other stores continue the chains of this store, which is closing. So the number of chains grows only when a
-// store is killed, or when it gives up a chain (releaseChain, forget).
+// giveBack lets other stores continue the chains of this store, which is closing. Otherwise each start of a store would
+// add chains. No store continues a chain if its store was killed, could not reach Postgres here, or has given it up
+// (releaseChain, forget).
 func (s *Store) giveBack() {
 	var numbers []int64
 	for c := s.chains.take(); c != nil; c = s.chains.take() {
@@ -112,7 +115,8 @@ func (s *Store) giveBack() {
 	}
 }
 
-// continueChain takes a free chain, if there is one that no other transaction is taking.
+// continueChain takes a free chain, if there is one that no other transaction is taking, and adds a link without rows
+// to it.
 var continueChain = `
 with c as (
 	select id from chains where free order by id limit 1 for update skip locked
@@ -138,31 +142,34 @@ returning chain, id`
 
 var digestOfNone = chain.Digest(nil)
 
-// bytea returns a literal.
+// bytea returns b as an SQL literal.
 func bytea(b []byte) string { return `'\x` + hex.EncodeToString(b) + `'::bytea` }
 
-// prevHash is the hash of a chain's newest link. It is null if that is not the link that this store added last.
+// prevHash selects the hash of a chain's newest link. It is null if that is not the link that this store added last. It
+// is a format: fill in the number of the chain and the id of that link.
 const prevHash = `(select hash from (select id, hash from links where chain = %s order by id desc limit 1) newest where id = %s)`
 
 // insertLink returns the statement that inserts the link. Postgres computes the hash from the link before as it is
-// stored. If that is missing, the hash is null and the statement fails.
+// stored. If that is missing or not the newest of the chain, the hash is null and the statement fails (prevMissing).
 func (l *link) insertLink() string {
 	next := chain.Link{ID: l.id, Prev: l.chain.last, At: l.at, Leaves: int64(len(l.leaves)), Digest: chain.Digest(l.leaves)}
 	prev := fmt.Sprintf(prevHash, strconv.FormatInt(l.chain.number, 10), strconv.FormatInt(next.Prev, 10))
-	return fmt.Sprintf(`insert into links (chain, id, prev, at, leaves, hash) values (%d, %d, %d, %d, %d, sha256(%s || %s || %s))`,
+	return fmt.Sprintf(`insert into links (chain, id, prev, at, leaves, hash) select %d, %d, %d, %d, %d, sha256(%s || %s || %s)`,
 		l.chain.number, next.ID, next.Prev, next.At, next.Leaves, bytea(chain.Prefix()), prev, bytea(next.Suffix()))
 }
 
-// commit adds the link, if the transaction has chained rows or events, and commits, in one round trip. A transaction with events
-// but without chained rows adds a link without rows. So it holds a chain, and another store notices if it uses the same one.
+// commit adds the link, if the transaction has chained rows or events, and commits, in one round trip. A transaction
+// with events but without chained rows adds a link without rows. So it holds a chain, and another store notices if it
+// uses the same one. On Citus, a transaction that changes split tables adds a link, too, so that Citus commits in two
+// phases. Any other transaction is only committed.
 func (w *writer) commit() error {
-	if !w.refs.Empty() {
+	if !w.refs.Empty() || w.splitWrites {
 		if _, err := w.takeLink(); err != nil {
 			return err
 		}
 	}
 	l := w.link
-	if l == nil || len(l.leaves) == 0 && w.refs.Empty() {
+	if l == nil || len(l.leaves) == 0 && w.refs.Empty() && !w.splitWrites {
 		return commit(w.ctx, w.conn)
 	}
 	events, err := w.addEvents()
@@ -183,9 +190,9 @@ func (w *writer) commit() error {
 // committedWithout notes that the transaction is committed and has added no rows, so no link either.
 func (l *link) committedWithout() { l.opened, l.sent = false, false }
 
-// releaseChain makes the chain free for other transactions of this store after a run, which has returned err. A chain is never
-// used again if its opening was rolled back, if it is unknown whether the link was added, or if Postgres has another newest
-// link than expected.
+// releaseChain makes the chain free for other transactions of this store after a run, which has returned err. A chain
+// is never used again if its opening was rolled back, if it is unknown whether the link was added, if Postgres has
+// another newest link than expected, or if forget was called meanwhile.
 func (w *writer) releaseChain(err error) {
 	l := w.link
 	switch {
@@ -240,13 +247,20 @@ func prevMissing(err error) bool { return nullInLink(err, "hash") }
 
 func nullInLink(err error, column string) bool {
 	var failed *pgconn.PgError
-	return errors.As(err, &failed) && failed.Code == "23502" && failed.TableName == "links" && failed.ColumnName == column
+	return errors.As(err, &failed) && failed.Code == "23502" && tableOf(failed) == "links" && failed.ColumnName == column
 }
 
-// chainFailed reports whether a transaction failed because of its chain or link, not because of the rows that it adds.
+// chainFailed reports whether a transaction failed because of its chain, its link or its events, not because of the
+// other rows that it adds.
 func chainFailed(err error) bool {
 	var failed *pgconn.PgError
-	return errors.Is(err, errNoChain) || errors.As(err, &failed) && (failed.TableName == "chains" || failed.TableName == "links" || failed.TableName == "events")
+	return errors.Is(err, errNoChain) || errors.As(err, &failed) && slices.Contains([]string{"chains", "links", "events"}, tableOf(failed))
+}
+
+// tableOf returns the table of an error. A table that Citus knows is called by its name and a number, as links_102264.
+func tableOf(failed *pgconn.PgError) string {
+	name, _, _ := strings.Cut(failed.TableName, "_1")
+	return name
 }
 
 // explainMissing returns what an error means for which prevMissing is true. If Postgres has the link that this store added

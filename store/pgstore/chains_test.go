@@ -19,7 +19,12 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{
 		Name: url,
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, url) },
-		Exec: func(t testing.TB, statement string) { must(t, simple(t.Context(), conn, statement)) },
+		Exec: func(t testing.TB, statement string) {
+			if *citus {
+				statement = onCitus(statement)
+			}
+			must(t, simple(t.Context(), conn, statement))
+		},
 	}
 }
 

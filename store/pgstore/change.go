@@ -33,8 +33,8 @@ func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, e
 	return made, nil
 }
 
-// change first judges the change without locks, because many changes are forbidden or already in effect. If the
-// change is to be made, it judges again under locks.
+// change first judges the change without locks, because many changes are forbidden or already in effect. If the change
+// is to be made, it judges again under locks. If an earlier run may have been committed, it judges only under locks.
 func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error) {
 	if !w.maybeCommitted {
 		s, err := w.readScene(c, "")

@@ -7,10 +7,10 @@ import (
 	"hongbao/store/tables"
 )
 
-// readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was such a
-// room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room; then the
-// members, then the room. Before the deletion of a room it locks all present and former members, except those that emptyRoom
-// has removed.
+// readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was
+// such a room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room;
+// then the memberships of these users and of c.By, then the room. Before the deletion of a room it locks all present
+// and former members, except those that emptyRoom has removed.
 func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err error) {
 	var (
 		b         pgx.Batch
@@ -85,7 +85,8 @@ func eachCount(take func(user string, n int)) func(pgx.Rows) error {
 	}
 }
 
-// queueReadStandings makes the batch read the standings of the users that are or were members of the room.
+// queueReadStandings makes the batch read the standings of those of the users that are or were members of the room.
+// lock is a lock clause, or "".
 func queueReadStandings(b *pgx.Batch, standings map[string]chat.Standing, room string, users []string, lock string) {
 	b.Queue(`select user_id, `+tables.StandingColumns+` from members where room_id = $1 and user_id = any($2) order by user_id`+lock,
 		room, users).Query(func(rs pgx.Rows) error {

@@ -37,10 +37,11 @@ type work[J any] struct {
 	span string // name of the span of a batch
 	// run does the jobs in one transaction, or one query, and stores each answer in its job. With skipLocked it does
 	// not wait for locked rows, and leaves out the jobs that need them. For each such job it returns the key of the
-	// locked row, and "" for the others.
+	// locked row, and "" for the others. A nil list means that no job was left out. After an error, no job counts as
+	// done.
 	run func(ctx context.Context, jobs []J, skipLocked bool) (locked []string, err error)
-	// keys returns the keys of the rows that a job locks and that other jobs may need too. The second is the row of
-	// the job's own user. If the function is nil, jobs lock no rows.
+	// keys returns the keys of the rows that a job locks and that other jobs may need too. The second is a row of
+	// the job's own user: the wallet or the membership. If the function is nil, jobs lock no rows.
 	keys func(job J) [2]string
 	// wrote reports whether a finished job has written rows.
 	wrote func(job J) bool
@@ -72,8 +73,9 @@ func newCommitter[J any](w work[J], slots chan struct{}, log *slog.Logger) *comm
 	return c
 }
 
-// do queues the job and returns when the commit that contains it is durable. Once queued, the job is done even if ctx
-// ends, because otherwise the caller could not know the outcome.
+// do queues the job and returns when it is answered: without an error once the commit that contains it is durable. If
+// ctx ends or the committer is closed before the job is queued, do returns an error and the job is not done. Once the
+// job is queued, do waits for its answer even if ctx ends, because otherwise the caller could not know the outcome.
 func (c *committer[J]) do(ctx context.Context, job J) error { return c.doAll(ctx, []J{job})[0] }
 
 // doAll does several jobs, which may be committed separately. The errors are in the order of the jobs.
@@ -174,11 +176,12 @@ func (c *committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
 }
 
 // commit runs the batch and answers its jobs. Jobs that need a locked row move to the lane of that row. If laneKey is
-// set, the batch comes from that lane: its unfinished jobs stay there, and commit returns them.
+// set, the batch comes from that lane: its jobs that need a locked row stay there, and commit returns them.
 //
-// If a single row may have caused an error, the batch is halved until the failing job is alone. That job is retried
-// in the lane of its user, or answered at once if Postgres will always refuse its row (invalidRow). After halveUntil a
-// batch is not halved any more: if so many jobs fail, Postgres is the cause and not a job.
+// If a single row may have caused an error, the batch is halved until the failing job is alone. That job is retried in
+// the lane of its user, or answered at once if Postgres will always refuse its row (invalidRow) or cannot reach it
+// (workerDown). After halveUntil a batch is not halved any more, and all its jobs get the error: if so many jobs fail,
+// Postgres is the cause and not a job.
 func (c *committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey string, halveUntil time.Time) (waiting []*ticket[J]) {
 	if len(batch) == 0 {
 		return nil
@@ -194,7 +197,7 @@ func (c *committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey strin
 		c.log.Debug("batch halved", "jobs", len(batch), "err", err)
 		waiting = c.commit(batch[:half], skipLocked, laneKey, halveUntil)
 		return append(waiting, c.commit(batch[half:], skipLocked, laneKey, halveUntil)...)
-	case half == 0 && (conflict || poisonous(err) && !invalidRow(err) && c.keys != nil):
+	case half == 0 && (conflict || poisonous(err) && !invalidRow(err) && !workerDown(err) && c.keys != nil):
 		return c.retry(batch[0], err, laneKey)
 	}
 	if !errors.Is(err, chat.ErrUnavailable) {
@@ -251,7 +254,8 @@ func (c *committer[J]) attempt(batch []*ticket[J], skipLocked bool) (locked []st
 	return c.run(context.Background(), jobs, skipLocked)
 }
 
-// close refuses new jobs, lets the queued ones be answered and ends the committer.
+// close refuses new jobs, and returns when the queued ones are answered and the committer has ended. Jobs that still
+// wait in lanes after closePatience are answered with chat.ErrUnavailable.
 func (c *committer[J]) close() {
 	close(c.closing)
 	<-c.done
@@ -261,7 +265,7 @@ func (c *committer[J]) close() {
 // waits in the lane of that row's key, and the rest of its batch is committed. While the lane exists, later jobs that
 // need the row queue behind the first.
 //
-// Each lane tries its jobs in order, in transactions of its own, with a pause after each failure. It ends when it is
+// Each lane tries all its jobs in order, in transactions of its own, with a pause if jobs are left. It ends when it is
 // empty. A job leaves its lane when it is answered, or when it fails alone: then it moves to the lane of its user.
 //
 // The number of lanes, their length, the time that a job waits and the connections in use are bounded.
@@ -335,7 +339,8 @@ func (l *lanes[J]) firstOpen(keys [2]string) string {
 	return ""
 }
 
-// add puts a job into the lane of the key and opens the lane if there is none.
+// add puts a job into the lane of the key and opens the lane if there is none. If that would be one lane or one job too
+// many, it answers the job with chat.ErrUnavailable.
 func (l *lanes[J]) add(c *committer[J], t *ticket[J], key string) {
 	now := time.Now()
 	if t.until.IsZero() {
@@ -390,7 +395,7 @@ func (c *committer[J]) drain(ln *lane[J]) {
 }
 
 // tryInSlot runs the batch as soon as one of the slots for connections is free. It returns the jobs that still must
-// wait.
+// wait. Jobs whose time in lanes ends before a slot is free are answered with chat.ErrUnavailable.
 func (c *committer[J]) tryInSlot(ln *lane[J], batch []*ticket[J], skipLocked bool) (waiting []*ticket[J]) {
 	for len(batch) > 0 {
 		first := slices.MinFunc(batch, func(a, b *ticket[J]) int { return a.until.Compare(b.until) })
@@ -441,9 +446,10 @@ func (c *committer[J]) expire(waiting []*ticket[J], ln *lane[J], all bool) []*ti
 	return waiting
 }
 
-// retry moves a job that failed alone to the lane of its user, until it has failed maxTries times. Then it answers
-// the job with the error. If other jobs were committed meanwhile, the row is at fault and not the database: then the
-// error is a poisonedError. Conflicts with other transactions do not count as failures.
+// retry moves a job that failed alone to the lane of its user, until it has failed maxTries times. Then it answers the
+// job with the error. If other jobs were committed meanwhile, the row is at fault and not the database: then the error
+// is a poisonedError. Conflicts with other transactions do not count as failures. If the job is in that lane already,
+// retry returns it, and it stays there.
 func (c *committer[J]) retry(t *ticket[J], err error, laneKey string) (waiting []*ticket[J]) {
 	key := c.keys(t.job)[1]
 	if !contended(err) {

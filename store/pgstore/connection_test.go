@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,6 +118,29 @@ func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
 		}
 		return simple(r.ctx, r.conn, `select pg_advisory_unlock(7)`)
 	}))
+}
+
+// TestStartWaitsForASlowServer opens a store while the server is silent: a busy machine is no reason to give up.
+func TestStartWaitsForASlowServer(t *testing.T) {
+	t.Parallel()
+	proxy, url := startProxy(t, migratedDatabase(t))
+	proxy.Swallow(true)
+	time.AfterFunc(3*time.Second, func() { proxy.Swallow(false) }) // during the second try
+	began := time.Now()
+	var opening sync.WaitGroup
+	opening.Go(func() {
+		a, err := OpenAuditor(t.Context(), url, discardLog)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = a.Close()
+	})
+	openStore(t, url)
+	opening.Wait()
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("opened after %v, and the server was silent for 3 s", took)
+	}
 }
 
 // TestReadOnlyServerIsRefused makes the server read-only. Open, later calls and the probe must all refuse it.

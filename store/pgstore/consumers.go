@@ -10,7 +10,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// databaseMillis is the time of the database: the clocks of instances may differ by more than a lease lasts.
+// databaseMillis is the time of the database in Unix milliseconds. The clocks of instances may differ by more than a
+// lease lasts.
 const databaseMillis = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 // Lease implements eventlog.Consumers.
@@ -30,7 +31,7 @@ func (s *Store) Lease(ctx context.Context, consumer, owner string, ttl time.Dura
 	return c, leaseOutcome("lease consumer", err)
 }
 
-// leaseOutcome is outcome, and lets the error of a lost lease pass.
+// leaseOutcome is tables.Outcome, but lets the error of a lost lease pass.
 func leaseOutcome(doing string, err error) error {
 	if eventlog.Lost(err) {
 		return err

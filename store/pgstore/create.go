@@ -88,8 +88,9 @@ func (w *writer) lockMembers(r chat.NewRoom) error {
 	return nil
 }
 
-// limitPublicRooms fails if the owner owns as many public rooms as allowed. Rooms that the owner has not chosen do not
-// count: otherwise other users could use up the limit by handing rooms over. The owner must be locked.
+// limitPublicRooms fails if the new room is public and the owner owns r.MaxPublic public rooms already; 0 means no
+// limit. Rooms that the owner has not chosen do not count: otherwise other users could use up the limit by handing
+// rooms over. The owner must be locked.
 func (w *writer) limitPublicRooms(r chat.NewRoom) error {
 	if r.Kind != chat.Public || r.MaxPublic == 0 {
 		return nil

@@ -64,6 +64,8 @@ func (dialect) Storable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
+func (dialect) Bytes(column string) string { return column + ` collate "C"` }
+
 func (dialect) Like(column string, n int) string {
 	return fmt.Sprintf(`lower(%s collate "C") like lower($%d::text collate "C") escape '\'`, column, n)
 }

@@ -9,7 +9,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// emptyStep is the number of members that one step removes from a large room before its deletion. While a step holds
+// emptyStep is the most members that one step removes from a large room before its deletion. While a step holds
 // their rows, a group commit with an entry for this room waits, and so do its jobs for other rooms.
 const emptyStep = 1000
 
@@ -29,7 +29,8 @@ func (s *Store) emptyRoom(ctx context.Context, c chat.Change) error {
 	return nil
 }
 
-// emptyRoomStep removes the next emptyStep members after the given user. If there are fewer left, it removes none.
+// emptyRoomStep removes the next emptyStep present and former members after the given user, except the user that
+// deletes the room. It returns the last of them. If there are fewer left, it removes none and returns more = false.
 func (w *writer) emptyRoomStep(c chat.Change, after string) (last string, more bool, err error) {
 	if err := w.mayDelete(c); err != nil {
 		return "", false, err

@@ -51,14 +51,16 @@ func (w *writer) direct(p chat.Pairing, before chat.Paired) (paired chat.Paired,
 	return w.rejoinPair(p, room, before)
 }
 
-// pairRoom finds the room of the pair, and counts how many of the two users are members.
+// pairRoom finds the room of the pair, and counts how many of the two users are members. Without a room it returns ""
+// and 0.
 func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
 	_, err = w.Row(`select r.id, (select count(*) from members m where m.room_id = r.id and m.state = 'in')
 		from rooms r where r.pair = $1`, []any{p.Pair()}, &room, &in)
 	return room, in, err
 }
 
-// choosePair counts the membership of the user that asks for the room as chosen, and returns the room.
+// choosePair counts the membership of the user that asks for the room as chosen, and returns the room. If err is not
+// nil, it only returns err.
 func (w *writer) choosePair(p chat.Pairing, room string, err error) (chat.Paired, error) {
 	if err == nil {
 		_, err = w.Exec(`update members set chosen = true where room_id = $1 and user_id = $2 and not chosen`, room, p.User.ID)
@@ -66,7 +68,8 @@ func (w *writer) choosePair(p chat.Pairing, room string, err error) (chat.Paired
 	return w.pairedRoom(p, room, chat.Paired{}, err)
 }
 
-// pairedRoom adds the membership of the user that asked for the room to the result.
+// pairedRoom adds the membership of the user that asked for the room to the result. If err is not nil, it only returns
+// err.
 func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err error) (chat.Paired, error) {
 	if err != nil {
 		return chat.Paired{}, err

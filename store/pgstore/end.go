@@ -33,7 +33,8 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 	return closed, nil
 }
 
-// end ends an open packet.
+// end ends an open packet. If the packet is closed already, it returns its book, with Done only if an earlier run of this call has
+// closed it.
 func (w *writer) end(e *endCall) (redpacket.Closed, error) {
 	b, err := w.lockBook(e.ID)
 	if err != nil {
@@ -65,7 +66,7 @@ func (w *writer) end(e *endCall) (redpacket.Closed, error) {
 // the packet have ended.
 func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
 	var batch pgx.Batch
-	batch.Queue(`select from packets where id = $1 for update`, packet)
+	batch.Queue(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, packet)
 	w.queueBook(&batch, packet, &b)
 	if err := w.sendBatch(&batch); err != nil {
 		return redpacket.Book{}, err
@@ -97,18 +98,19 @@ func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, er
 func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) error {
 	var batch pgx.Batch
 	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
-		batch.Queue(`update claims set luckiest = true where packet_id = $1 and share_no = $2`, c.ID, best.Share)
+		batch.Queue(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, c.ID, best.Share)
 	}
 	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
-		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1`,
+		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
 		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], b.Shares)
 	return w.sendBatch(&batch)
 }
 
-// endedBefore returns the result of an earlier run of this call, if that run has ended the packet.
+// endedBefore returns the result of an earlier run of this call, if that run has ended the packet. Otherwise it returns
+// only the book.
 func (w *writer) endedBefore(e *endCall, b redpacket.Book) (redpacket.Closed, error) {
 	var seq int64
-	if found, err := w.Row(`select done_seq from packets where id = $1`, []any{e.ID}, &seq); err != nil || !found {
+	if found, err := w.Row(`select done_seq from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{e.ID}, &seq); err != nil || !found {
 		return redpacket.Closed{}, err
 	}
 	done, err := tables.ReadEntry(w, b.Packet.Room, seq)
@@ -118,7 +120,7 @@ func (w *writer) endedBefore(e *endCall, b redpacket.Book) (redpacket.Closed, er
 	if done.ID != e.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if e.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
+	if e.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ and transfer = any($2)`, e.ID, e.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
 	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}

@@ -28,7 +28,8 @@ func newEndCall(c redpacket.Close) *endCall {
 	}
 }
 
-// findMissing finds the caller's grants without a claim in SQL whose user and share have no other claim either.
+// findMissing finds the caller's grants without a claim in SQL whose user and share have no other claim either. It
+// leaves out grants that Postgres has refused, and those of shares that do not exist.
 func (e *endCall) findMissing(b redpacket.Book) {
 	users, shares := map[string]bool{}, make([]bool, len(b.Shares))
 	for _, p := range b.Claims {
@@ -93,8 +94,9 @@ func (e *endCall) paidUsers(b redpacket.Book) []string {
 
 func (e *endCall) ids() []string { return slices.Collect(maps.Values(e.transferIDs)) }
 
-// settleSeparately settles each missing grant as a claim of its own, to find those that Postgres refuses. The money
-// of a refused grant becomes part of the refund.
+// settleSeparately settles each missing grant as a claim of its own, to find those that Postgres refuses. The money of
+// a refused grant becomes part of the refund. settleSeparately returns an error if it stays unknown whether a grant is
+// refused. Other grants may then be paid already.
 func (s *Store) settleSeparately(ctx context.Context, e *endCall) error {
 	claims := make([]redpacket.Claim, len(e.missing))
 	for i, g := range e.missing {

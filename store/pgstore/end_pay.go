@@ -78,12 +78,12 @@ func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Mone
 	if err != nil {
 		return err
 	}
-	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link)
-		select $1, i.share_no, i.user_id, i.amount, $2, i.id, $7
+	batch.Queue(`insert into claims (/*! bucket, */ packet_id, share_no, user_id, amount, at, transfer, link)
+		select /*! bucket_of($1), */ $1, i.share_no, i.user_id, i.amount, $2, i.id, $7
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
 		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers, link)
-	batch.Queue(`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
-		select i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
+	batch.Queue(`insert into transfers (/*! bucket, */ id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
+		select /*! bucket_of(i.user_id), */ i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
 		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
 	return nil

@@ -8,15 +8,17 @@ import (
 	"hongbao/store/tables"
 )
 
-// desertedColumn reports whether a room is a direct room that one of its users has left.
+// desertedColumn is true for a direct room that at least one of its users has left.
 const desertedColumn = `kind = 'direct' and members < 2`
 
 // appendEntry locks the room, assigns its next seq to the entry and inserts the entry. hash is that of the request that made
 // the entry, or nil if none did.
 //
-// If the entry is content, the sender's row in members must be locked already. appendEntry then also advances the sender's own
-// read_seq, so that a user's own entries never count as unread, and counts the sender's membership as chosen. It returns
-// chat.ErrContactRefused for content in a direct room that the other user has left, and refuses content in a frozen room.
+// If the entry is content, the sender's row in members must be locked already. appendEntry then also advances the
+// sender's own read_seq, so that a user's own entries never count as unread, and counts the sender's membership as
+// chosen. It returns chat.ErrContactRefused for content in a direct room that the other user has left. In a frozen room
+// it refuses content that is not from System. Whether the room is deleted, and whether the key was used before, must be
+// checked elsewhere.
 func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
@@ -44,8 +46,8 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 		return chat.Entry{}, err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, link, name_seal, text_seal)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, link, name_seal, text_seal)
+		values (/*! bucket_of($1), */ $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
 		link, seals.Name, seals.Text)
 	if content == 1 {

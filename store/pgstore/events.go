@@ -34,8 +34,8 @@ from (
 	group by c.packet_id
 ) paid having count(*) > 0`
 
-// queueEvents adds to the message, after the payment, the statement that writes its events. If allNew is set, all claims are inserted
-// or the payment fails.
+// queueEvents adds to the message, after the payment, the statement that writes its events. If allNew is set, all
+// claims are inserted or the payment fails. If no kind of event about claims is wanted, it adds nothing.
 func (b *claimBatch) queueEvents(m *message, w *writer, allNew bool) error {
 	if !w.refs.WantsClaims() {
 		return nil
@@ -60,7 +60,7 @@ func (b *claimBatch) queueEvents(m *message, w *writer, allNew bool) error {
 // eventState is what a reader must know of the stream before it reads rows.
 type eventState struct {
 	epoch         string
-	floor, newest int64 // the ids of the oldest mark and of the newest row
+	floor, newest int64 // the ids of the oldest mark and of the newest row; 0: there is none
 }
 
 // streamChains are the chains that have rows. The embedded database, from which rows may have been copied, has only chain 0.
@@ -70,8 +70,8 @@ const readEventState = `select coalesce((select convert_from(value, 'UTF8') from
 	coalesce((select min(id) from event_marks), 0),
 	coalesce((select max(e.id) from ` + streamChains + ` cross join lateral (select id from events where chain = c.id order by id desc limit 1) e), 0)`
 
-// readEventRows reads rows in the order of their ids. It sees one snapshot: if it returns a row, it returns all that the order
-// puts before it.
+// readEventRows reads at most $4 rows in the order of their ids: of each chain those after its position ($1, $2) and
+// after $3. It sees one snapshot: if it returns a row, it returns all of these rows that the order puts before it.
 const readEventRows = `select e.chain, e.id, e.at, e.refs
 	from ` + streamChains + ` left join unnest($1::bigint[], $2::bigint[]) v (chain, id) on v.chain = c.id
 	cross join lateral (
@@ -107,7 +107,7 @@ func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 	return b, nil
 }
 
-// withEventState reads the state and runs fn with the same snapshot.
+// withEventState reads the state and runs fn with the same snapshot. In a new database it first draws the epoch.
 func (s *Store) withEventState(ctx context.Context, state *eventState, fn func(r reader) error) error {
 	run := func() error {
 		return s.withSnapshot(ctx, func(r reader) error {
@@ -127,7 +127,7 @@ func (s *Store) withEventState(ctx context.Context, state *eventState, fn func(r
 	return err
 }
 
-// streamOutcome is outcome, and lets the errors of a cursor pass.
+// streamOutcome is tables.Outcome, but lets the errors of a cursor pass.
 func streamOutcome(doing string, err error) error {
 	if eventlog.Refused(err) {
 		return err
@@ -219,8 +219,9 @@ func (r reader) readEntryFacts(keys []eventlog.EntryKey) (map[eventlog.EntryKey]
 	for i, k := range keys {
 		rooms[i], seqs[i] = k.Room, k.Seq
 	}
-	found, err := tables.List(r, tables.ScanEntry, `select `+tables.EntryColumns+` from unnest($1::text[], $2::bigint[]) i (room, no)
-		cross join lateral (select `+tables.EntryColumns+` from entries where room_id = i.room and seq = i.no offset 0) e`, rooms, seqs)
+	found, err := tables.List(r, tables.ScanEntry, tables.FirstOnCitus(
+		tables.Of("e", "entries", `bucket = any(buckets_of($1::text[])) and room_id = any($1::text[]) and seq = any($2::bigint[])`))+`select `+tables.EntryColumns+` from unnest($1::text[], $2::bigint[]) i (room, no)
+		cross join lateral (select `+tables.EntryColumns+` from `+tables.Named("entries", "e")+` where room_id = i.room and seq = i.no offset 0) e`, rooms, seqs)
 	facts := make(map[eventlog.EntryKey]chat.Entry, len(found))
 	for _, e := range found {
 		facts[eventlog.EntryKey{Room: e.Room, Seq: e.Seq}] = e
@@ -239,10 +240,12 @@ func (r reader) readClaimFacts(keys []eventlog.ClaimKey) (map[eventlog.ClaimKey]
 	found, err := tables.List(r, func(rs tables.Row) (c eventlog.Claim, err error) {
 		err = rs.Scan(&c.Packet, &c.Room, &c.User, &c.Transfer, &c.Share, &c.Amount, tables.Time(&c.At))
 		return c, err
-	}, `select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
+	}, tables.FirstOnCitus(
+		tables.Of("cs", "claims", `bucket = any(buckets_of($1::text[])) and packet_id = any($1::text[]) and share_no = any($2::bigint[])`),
+		tables.Of("ps", "packets", `bucket = any(buckets_of($1::text[])) and id = any($1::text[])`))+`select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
 		from unnest($1::text[], $2::bigint[]) i (packet_id, share_no)
-		cross join lateral (select packet_id, user_id, transfer, share_no, amount, at from claims where packet_id = i.packet_id and share_no = i.share_no offset 0) c
-		cross join lateral (select room_id from packets where id = i.packet_id offset 0) p`, packets, shares)
+		cross join lateral (select packet_id, user_id, transfer, share_no, amount, at from `+tables.Named("claims", "cs")+` where packet_id = i.packet_id and share_no = i.share_no offset 0) c
+		cross join lateral (select room_id from `+tables.Named("packets", "ps")+` where id = i.packet_id offset 0) p`, packets, shares)
 	facts := make(map[eventlog.ClaimKey]eventlog.Claim, len(found))
 	for _, c := range found {
 		facts[eventlog.ClaimKey{Packet: c.Packet, Share: c.Share}] = c
@@ -266,9 +269,10 @@ func (r reader) readTransferFacts(keys []eventlog.TransferKey) (map[eventlog.Tra
 	found, err := tables.List(r, func(rs tables.Row) (t owned, err error) {
 		err = rs.Scan(&t.ID, tables.Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.user)
 		return t, err
-	}, `select t.id, t.at, case when t.credit = 'user:' || t.user_id then t.amount else -t.amount end, t.kind, coalesce(t.packet_id, ''), t.note, t.user_id
+	}, tables.FirstOnCitus(
+		tables.Of("ts", "transfers", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[]) and at = any($2::bigint[])`))+`select t.id, t.at, case when t.credit = 'user:' || t.user_id then t.amount else -t.amount end, t.kind, coalesce(t.packet_id, ''), t.note, t.user_id
 		from unnest($1::text[], $2::bigint[], $3::text[]) i (user_id, at, id)
-		cross join lateral (select id, at, credit, amount, kind, packet_id, note, user_id from transfers where user_id = i.user_id and at = i.at and id = i.id offset 0) t`, users, ats, ids)
+		cross join lateral (select id, at, credit, amount, kind, packet_id, note, user_id from `+tables.Named("transfers", "ts")+` where user_id = i.user_id and at = i.at and id = i.id offset 0) t`, users, ats, ids)
 	facts := make(map[eventlog.TransferKey]redpacket.Transfer, len(found))
 	for _, t := range found {
 		facts[eventlog.TransferKey{User: t.user, At: t.At.UnixMilli(), ID: t.ID}] = t.Transfer

@@ -81,7 +81,7 @@ func (x examination) version() error {
 	return nil
 }
 
-// durabilityFlaw is a setting by which Postgres confirms commits that it may lose.
+// durabilityFlaw is a setting by which Postgres confirms commits that a crash may lose or damage.
 type durabilityFlaw struct{ text, fix string }
 
 func durabilityFlaws(r reader) (flaws []durabilityFlaw, err error) {
@@ -134,7 +134,8 @@ func (x examination) standbys() error {
 	return nil
 }
 
-// connections checks how many instances may connect with pools of this size.
+// connections checks how many instances may connect with pools of this size. It does not look at the connections that
+// are in use now.
 func (x examination) connections(size int) error {
 	var most, reserved, role, database int
 	_, err := x.r.Row(`select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
@@ -175,7 +176,8 @@ func (x examination) role() error {
 	return nil
 }
 
-// schema checks the version of the schema, and the rights of the role on it.
+// schema checks the version of the schema. If no migration is missing, it also checks that the role may select from all
+// tables and insert into them. Otherwise it checks whether the migrations can be applied.
 func (x examination) schema(mode migrations.Mode) error {
 	applied, err := appliedMigrations(x.r)
 	if err != nil {
@@ -202,7 +204,8 @@ func (x examination) schema(mode migrations.Mode) error {
 	return nil
 }
 
-// migratable checks whether the missing migrations will be applied.
+// migratable checks whether the next start will apply the missing migrations: the mode says so, and the role may create
+// tables.
 func (x examination) migratable(mode migrations.Mode, missing, applied int) error {
 	text := fmt.Sprintf("the schema lacks %d migrations of this version", missing)
 	if applied == 0 {

@@ -14,24 +14,27 @@ const (
 	readsPerPage = 40
 )
 
-// readLinks reads links after the position of each chain, in the order of their ids. It sees one snapshot: if it returns a link, it returns
-// all that the order puts before it.
+// readLinks reads at most $3 links in the order of their ids: of each chain those after its position ($1, $2). It sees
+// one snapshot: if it returns a link, it returns all of these links that the order puts before it.
 const readLinks = `select l.chain, l.id from ` + streamChains + ` left join unnest($1::bigint[], $2::bigint[]) v (chain, id) on v.chain = c.id
 	cross join lateral (select chain, id from links where chain = c.id and id > coalesce(v.id, 0) order by id limit $3) l
 	order by l.id limit $3`
 
-// readLinkTransfers reads the transfers of links. Sends and refunds are found by the entries of their transactions. $2 and $3 are the least and the
-// greatest of the links, for the block ranges of claims.
-const readLinkTransfers = `
+// readLinkTransfers reads the transfers of the links $1. Sends and refunds are found by the entries of their
+// transactions. $2 and $3 are the least and the greatest of the links: the index claims_link needs a range.
+var readLinkTransfers = tables.FirstOnCitus(
+	tables.Of("c", "claims", `link = any($1::bigint[])`), tables.Of("e", "entries", `link = any($1::bigint[]) and kind in ('packet', 'packet_done')`),
+	tables.Of("t", "transfers", `link = any($1::bigint[]) and link <> 0`),
+	tables.Of("x", "transfers", `kind in ('send', 'refund') and packet_id in (select body::jsonb ->> case kind when 'packet' then 'id' else 'packet' end from e)`)) + `
 select c.link, c.transfer, c.at, c.amount, 'claim', c.packet_id, '', c.user_id, c.share_no, '', '', ''
-	from claims c where c.link between $2 and $3 and c.link = any($1::bigint[])
+	from /*one*/ claims /*end*/ c where c.link between $2 and $3 and c.link = any($1::bigint[])
 union all
 select t.link, t.id, t.at, case when t.kind = 'debit' then -t.amount else t.amount end, t.kind, coalesce(t.packet_id, ''), t.note, t.user_id, 0, t.actor, t.request_id, t.reason
-	from transfers t where t.link = any($1::bigint[]) and t.link <> 0
+	from /*one*/ transfers /*end*/ t where t.link = any($1::bigint[]) and t.link <> 0
 union all
 select e.link, t.id, t.at, case when t.kind = 'send' then -t.amount else t.amount end, t.kind, t.packet_id, t.note, t.user_id, 0, '', '', ''
-	from entries e cross join lateral (
-		select id, at, amount, kind, packet_id, note, user_id from transfers
+	from /*one*/ entries /*end*/ e cross join lateral (
+		select id, at, amount, kind, packet_id, note, user_id from ` + tables.Named("transfers", "x") + `
 		where packet_id = e.body::jsonb ->> case e.kind when 'packet' then 'id' else 'packet' end
 			and kind = case e.kind when 'packet' then 'send' else 'refund' end and kind in ('send', 'refund') offset 0) t
 	where e.link = any($1::bigint[]) and e.kind in ('packet', 'packet_done')`

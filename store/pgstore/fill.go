@@ -74,10 +74,14 @@ type pgColumn struct {
 	identity          bool
 }
 
-// begin begins the transaction, reads the schema and locks all tables, so that no server writes to them meanwhile.
+// begin begins the transaction, reads the schema and locks all tables, so that no server writes to them meanwhile. It
+// fails on Citus.
 func (f *filling) begin() error {
 	if err := simple(f.ctx, f.conn, "begin; set local lock_timeout = '5s'; "+waitForClient); err != nil {
 		return err
+	}
+	if citus, err := hasCitus(reader{ctx: f.ctx, conn: f.conn}); err != nil || citus {
+		return errors.Join(err, errors.New("a Citus cluster cannot be filled by a copy: copy into one Postgres, make it the coordinator, and run hongbao migrate -split"))
 	}
 	found, err := tables.List(reader{ctx: f.ctx, conn: f.conn}, func(rs tables.Row) (c pgColumn, err error) {
 		return c, rs.Scan(&c.table, &c.name, &c.kind, &c.identity)
@@ -102,7 +106,7 @@ func (f *filling) begin() error {
 	return nil
 }
 
-// tables lists the tables of Postgres.
+// tables lists the tables of Postgres in order, without schema_migrations.
 func (f *filling) tables() []string { return slices.Sorted(maps.Keys(f.columns)) }
 
 // checkEmpty fails with ErrNotEmpty if a table has rows. The row that a migration has made, of no money in circulation, is deleted.
@@ -113,7 +117,8 @@ func (f *filling) checkEmpty() error {
 	return mustBeEmpty(f.ctx, f.conn, f.tables())
 }
 
-// mustBeEmpty fails with ErrNotEmpty if one of the tables has rows.
+// mustBeEmpty fails with ErrNotEmpty if one of the tables has rows. A row of circulation with the amount 0 does not
+// count.
 func mustBeEmpty(ctx context.Context, conn *pgx.Conn, tables []string) error {
 	for _, table := range tables {
 		rows := `from ` + pgx.Identifier{table}.Sanitize()
@@ -131,8 +136,9 @@ func mustBeEmpty(ctx context.Context, conn *pgx.Conn, tables []string) error {
 	return nil
 }
 
-// CheckEmpty fails with ErrNotEmpty if the database has a table with rows. It changes nothing, so call it before the schema is made for
-// Fill: a database that is in use by mistake must not be migrated.
+// CheckEmpty fails with ErrNotEmpty if the database has a table with rows. The rows that migrations have made do not
+// count. It changes nothing, so call it before the schema is made for Fill: a database that is in use by mistake must
+// not be migrated.
 func CheckEmpty(ctx context.Context, url string) error {
 	config, err := parseURL(url)
 	if err != nil {

@@ -8,8 +8,10 @@ import (
 	"hongbao/store/tables"
 )
 
-// takeFunding makes the funding of a packet sent and credits its amount to the sender. The caller must call circulate at the end
-// of the transaction. The row of the funding is locked from here on, so nothing else can reverse it.
+// takeFunding sets the state of a packet's funding to sent, and credits its amount to the sender. The caller must call
+// circulate at the end of the transaction. The row of the funding is locked from here on, so nothing else can reverse
+// it. Errors: Funding.Void if the funding is not in state asked, and chat.ErrConflict if the host's key or the key of
+// the credit was used before.
 func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	f, credit := o.Funded, o.FundingCredit()
 	details, err := f.Details()
@@ -36,12 +38,13 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 		b        pgx.Batch
 		recorded int64
 	)
+	unused := w.queueKey(&b, credit.Key)
 	w.queueTransfer(&b, m).Exec(affected(&recorded))
 	queueCredit(&b, []string{f.User}, []redpacket.Money{f.Amount})
 	if err := w.sendBatch(&b); err != nil {
 		return err
 	}
-	if recorded == 0 { // an operator has used the key
+	if recorded == 0 || *unused == 0 { // an operator has used the key
 		return chat.ErrConflict
 	}
 	return nil
@@ -60,7 +63,8 @@ func (w *writer) fundingRefused(f redpacket.Funded) error {
 	return f.Void()
 }
 
-// circulate adds a credit to the money in circulation. It locks the only row of the table until the commit, so it must come last.
+// circulate adds a credit to the money in circulation, and fails if that is more than redpacket.MaxMoney then. It locks
+// the only row of the table circulation until the commit, so it must come last.
 func (w *writer) circulate(credit redpacket.Money) error {
 	var (
 		b           pgx.Batch

@@ -58,7 +58,7 @@ func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
 }
 
 // removeMember marks the member as left and appends the entries about it. It locks the leaving member, the heir if
-// the owner leaves, and then the room. If one of these has changed since it was read, the transaction is run again.
+// the owner leaves, and then the room. If one of these has changed since it was read, it returns tables.ErrRetry.
 func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
 	if left.NewOwner, err = w.lockHeir(l, role); err != nil {
 		return chat.Left{}, err
@@ -87,8 +87,9 @@ func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, e
 	return left, err
 }
 
-// lockHeir locks the leaving member. If that is the owner, it also locks the heir: the admin that joined first or, without
-// admins, the member that joined first.
+// lockHeir locks the leaving member. If that is the owner, it also locks the heir: the admin that joined first or,
+// without admins, the member that joined first. It returns "" if the leaving member is not the owner, or is the only
+// member.
 func (w *writer) lockHeir(l chat.Leaving, role chat.Role) (heir string, err error) {
 	held := []string{l.User.ID}
 	if role == chat.Owner {
@@ -120,7 +121,8 @@ func (w *writer) lockHeir(l chat.Leaving, role chat.Role) (heir string, err erro
 	return heir, err
 }
 
-// nextOwner returns the heir that lockHeir must lock. It can sort by role, because 'admin' comes before 'member'.
+// nextOwner returns the heir that lockHeir must lock, or "" if there is no other member. It can sort by role, because
+// 'admin' comes before 'member'.
 func (w *writer) nextOwner(l chat.Leaving) (heir string, err error) {
 	_, err = w.Row(`select user_id from members where room_id = $1 and state = 'in' and user_id <> $2
 		order by role, joined_at, user_id limit 1`, []any{l.Room, l.User.ID}, &heir)

@@ -14,10 +14,11 @@ import (
 	"hongbao/store/tables"
 )
 
-// The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.
+// State, Missing, Accept and Renew of lineage.Store use a connection of their own, because they decide whether the pool
+// may be used at all. Only in a new database does State use the pool, to draw the epoch.
 
 const (
-	// lineageTimeout bounds each call of State, Missing and Accept.
+	// lineageTimeout bounds what each call of State, Missing and Accept does on that connection.
 	lineageTimeout = 5 * time.Second
 	// renewTimeout bounds the beginning of an epoch, which writes a row for each user.
 	renewTimeout = 10 * time.Minute
@@ -25,7 +26,8 @@ const (
 	lineageLock = 0x6c696e65616765
 )
 
-// settingIdentity is the name of the setting for the identity of the server. It is written together with the epoch.
+// settingIdentity is the name of the setting for the identity of the server. Accept writes it, and Renew writes it
+// together with the epoch.
 const settingIdentity = "identity"
 
 // State implements lineage.Store.
@@ -183,7 +185,8 @@ type ownConn struct {
 	conn *pgx.Conn // guarded by mu; nil: none
 }
 
-// use runs fn with the connection, and opens it first if there is none. After an error it is closed.
+// use runs fn with the connection, and opens it first if there is none. After an error it is closed. Calls run one
+// after another.
 func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r reader) error) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// A row's key is one of these prefixes and the row's id. A user's row and the same user's wallet share one key.
+// A row's key is one of these prefixes and the row's id; a member's row has the id room/user. A user's row and the same
+// user's wallet share one key.
 const (
 	packetRow = "packet "
 	walletRow = "wallet "
@@ -56,6 +57,11 @@ func scanInto(ids map[string]bool) func(pgx.Rows) error {
 // begin begins a transaction that locks the wanted rows which are free. It returns the keys of the rows that other
 // transactions have locked.
 func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
+	if w.citus {
+		if err := w.begin(boundKeys); err != nil {
+			return nil, err
+		}
+	}
 	switch err := f.send(w.reader); {
 	case lockTimeout(err): // the statements skip locked rows, so a whole table must be locked
 		return nil, tables.Unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
@@ -75,11 +81,13 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 
 // newFreeLocks returns a freeLocks that wants no rows yet. Its transaction waits for nothing but a unique key that
 // another transaction is inserting.
-func newFreeLocks() *freeLocks {
+func newFreeLocks(citus bool) *freeLocks {
 	f := &freeLocks{}
-	f.add(begin)
-	f.add(boundKeys)
-	f.add(boundIdle)
+	if !citus { // on Citus, freeLocks.begin calls writer.begin, which sends these
+		f.add(begin)
+		f.add(boundKeys)
+		f.add(boundIdle)
+	}
 	return f
 }
 

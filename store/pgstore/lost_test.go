@@ -34,7 +34,7 @@ func newFaultyStore(t *testing.T) *faultyStore {
 	b := &faultyStore{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
 	b.pool.config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if b.bypass.Load() {
-			addr = storetest.SharedPostgres(t).Addr()
+			addr = sharedServer(t).Addr()
 		}
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -33,6 +34,9 @@ var template struct {
 // migratedDatabase copies the template and returns the URL of the copy. A copy takes less time than the migrations.
 func migratedDatabase(t testing.TB) string {
 	t.Helper()
+	if *citus {
+		return citusDatabase(t)
+	}
 	server := storetest.SharedPostgres(t)
 	template.once.Do(func() { template.name, template.err = makeTemplate(context.WithoutCancel(t.Context()), server) })
 	if template.err != nil {
@@ -48,6 +52,52 @@ func migratedDatabase(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return server.URL(name)
+}
+
+// citus makes the tests run on a Citus coordinator with two workers: make citus-test.
+var citus = flag.Bool("citus", false, "run the tests on Citus")
+
+// citusTemplate is a migrated database without rows, on the cluster that the tests share.
+var citusTemplate struct {
+	once sync.Once
+	url  string
+	err  error
+}
+
+// citusDatabase copies the template of the cluster, and removes the copy with the test.
+func citusDatabase(t testing.TB) string {
+	t.Helper()
+	cluster := storetest.SharedCitus(t)
+	citusTemplate.once.Do(func() {
+		citusTemplate.url, citusTemplate.err = makeCitusTemplate(context.WithoutCancel(t.Context()), cluster)
+	})
+	if citusTemplate.err != nil {
+		t.Fatal(citusTemplate.err)
+	}
+	url, err := cluster.Copy(t.Context(), citusTemplate.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.DropDatabase(context.WithoutCancel(t.Context()), url); err != nil {
+			t.Error(err)
+		}
+	})
+	return url
+}
+
+func makeCitusTemplate(ctx context.Context, cluster *loopback.Citus) (url string, err error) {
+	if url, err = cluster.NewDatabase(ctx); err != nil {
+		return "", err
+	}
+	s, err := Open(ctx, url, discardLog)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Close(); err != nil {
+		return "", err
+	}
+	return url, cluster.Freeze(ctx, url)
 }
 
 // makeTemplate migrates a new database and returns its name. Postgres copies only a database without connections.
@@ -85,7 +135,16 @@ func openStore(t testing.TB, url string) *Store {
 // PgBouncer.
 func bouncer(t testing.TB) func(database string) string {
 	t.Helper()
-	return bouncerOf(t, storetest.SharedPostgres(t))
+	return bouncerOf(t, sharedServer(t))
+}
+
+// sharedServer returns the server with the databases of migratedDatabase.
+func sharedServer(t testing.TB) *loopback.Postgres {
+	t.Helper()
+	if *citus {
+		return storetest.SharedCitus(t).Coordinator
+	}
+	return storetest.SharedPostgres(t)
 }
 
 func bouncerOf(t testing.TB, p *loopback.Postgres) func(database string) string {

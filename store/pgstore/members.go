@@ -14,7 +14,7 @@ type admission struct {
 	role       chat.Role
 	at         time.Time
 	chosen     bool // by the user
-	maxRooms   int  // limit of countedRooms
+	maxRooms   int  // the limit of rooms: see countedRooms
 }
 
 // countedRooms selects, from the memberships of a user, the number to compare with the limit of rooms before the user enters
@@ -24,8 +24,9 @@ type admission struct {
 // chosen, so others could then add rooms without end. To prevent that, the number is at least that of all rooms less the limit.
 const countedRooms = `case when $2 then count(*) filter (where chosen) else greatest(count(*) filter (where not chosen), count(*) - $3) end`
 
-// addMember adds the user to the room. Earlier entries count as read. A mute from an earlier membership stays, but
-// not for a new owner, because no member could lift it.
+// addMember adds the user to the room, or returns chat.ErrLimitExceeded if the user is in too many rooms. Earlier
+// entries count as read, and a ban ends. A mute from an earlier membership stays, but not for a new owner, because no
+// member could lift it.
 func (w *writer) addMember(e admission) error {
 	var rooms int
 	if _, err := w.Row(`select `+countedRooms+` from members where user_id = $1 and state = 'in'`,

@@ -2,7 +2,7 @@ package pgstore
 
 import "hongbao/redpacket/meter"
 
-// Meters returns what the store measures. It calls no Postgres.
+// Meters returns what the store measures. It sends nothing to Postgres.
 func (s *Store) Meters() meter.Engines {
 	stat := s.pool.all.Stat()
 	return meter.Engines{
@@ -17,7 +17,7 @@ func (s *Store) Meters() meter.Engines {
 	}
 }
 
-// meters returns the figures of the committer. Jobs in lanes wait, too.
+// meters returns the figures of the committer. Jobs in lanes count as waiting, too.
 func (c *committer[J]) meters(name string) meter.Work {
 	waiting := len(c.queue)
 	c.lanes.mu.Lock()

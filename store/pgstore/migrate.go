@@ -19,13 +19,15 @@ import (
 // transaction ends. So instances that start at once migrate one after another, also through PgBouncer.
 const migrationLock = 0x686f6e6762616f
 
-// prepareSchema makes the schema fit this version, or says why it does not. A migration is one transaction, which also
-// records its name. There is no time limit. A role that may not change the schema is enough if nothing is missing.
+// prepareSchema makes the schema fit this version, or says why it does not. In mode Verify it only checks the schema,
+// and in mode Off it does nothing. On Citus it also splits the tables (place) or, in mode Verify, checks that they are
+// split. A migration is one transaction, which also records its name. There is no time limit.
+// A role that may not change the schema is enough if nothing is missing.
 func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog.Logger) error {
 	if mode == migrations.Off {
 		return nil
 	}
-	pooled, err := p.acquire(ctx)
+	pooled, err := p.acquireFirst(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -35,7 +37,7 @@ func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog
 		return err
 	}
 	if mode == migrations.Verify {
-		return migrations.Check(migrations.Postgres(), applied)
+		return errors.Join(migrations.Check(migrations.Postgres(), applied), checkSplit(reader{ctx: ctx, conn: pooled.Conn()}))
 	}
 	missing, err := migrations.Missing(migrations.Postgres(), applied)
 	if err != nil {
@@ -47,10 +49,44 @@ func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog
 			return fmt.Errorf("migrate %s: %w", m.Name, err)
 		}
 	}
-	if len(missing) == 0 && !slices.Contains(slices.Collect(maps.Values(applied)), "") {
-		return nil
+	if len(missing) > 0 || slices.Contains(slices.Collect(maps.Values(applied)), "") {
+		if err := watch.storeSums(ctx, pooled.Conn()); err != nil {
+			return err
+		}
 	}
-	return watch.storeSums(ctx, pooled.Conn())
+	return watch.place(ctx, pooled.Conn(), mode)
+}
+
+// place splits the tables of a Citus cluster, unless they are split already. If there are users, it does so only in
+// mode Split, and returns errNotSplit otherwise. On a Postgres without Citus it does nothing.
+func (m *migrationWatch) place(ctx context.Context, conn *pgx.Conn, mode migrations.Mode) error {
+	r := reader{ctx: ctx, conn: conn}
+	if citus, err := hasCitus(r); err != nil || !citus {
+		return err
+	}
+	if split, err := isSplit(r); err != nil || split {
+		return err
+	}
+	stop, err := m.begin(ctx, conn)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if split, err := isSplit(r); err != nil || split { // another instance was quicker
+		return errors.Join(err, rollback(ctx, conn))
+	}
+	filled, err := r.Row(`select 1 from users limit 1`, nil, new(int))
+	if err != nil {
+		return err
+	}
+	if filled && mode != migrations.Split {
+		return errors.Join(errNotSplit, rollback(ctx, conn))
+	}
+	m.log.Info("Citus: tables are split over the workers", "tables", len(splitTables), "buckets", buckets)
+	if err := splitAll(ctx, conn); err != nil {
+		return fmt.Errorf("split the tables: %w", err)
+	}
+	return commit(ctx, conn)
 }
 
 // CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
@@ -120,7 +156,8 @@ func (m *migrationWatch) applyWhenFree(ctx context.Context, conn *pgx.Conn, miss
 // that other instances can start.
 const beginMigrating = `begin; set local idle_in_transaction_session_timeout = 10000`
 
-// lockMigration waits for the migrations of other instances, bounds later waits for locks, and creates the table of migrations.
+// lockMigration waits for the migrations of other instances, bounds later waits for locks, and creates the table of
+// migrations if it is missing.
 const lockMigration = `select pg_advisory_xact_lock(%d); set local lock_timeout = '500ms';
 	create table if not exists schema_migrations (name text primary key)`
 

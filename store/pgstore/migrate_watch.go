@@ -19,7 +19,7 @@ import (
 type migrationWatch struct {
 	pool   *pool
 	log    *slog.Logger
-	logged time.Time // time of the last line
+	logged time.Time // when it has last logged what a migration waits for
 }
 
 const (
@@ -28,7 +28,8 @@ const (
 	logWaitEvery = 10 * time.Second
 )
 
-// begin begins the transaction of a migration, and watches it until stop is called.
+// begin begins the transaction of a migration, and watches it until stop is called. It waits until the migrations of
+// other instances have ended.
 func (m *migrationWatch) begin(ctx context.Context, conn *pgx.Conn) (stop func(), err error) {
 	if err := simple(ctx, conn, beginMigrating); err != nil {
 		return nil, err

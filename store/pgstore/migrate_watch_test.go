@@ -90,7 +90,7 @@ func TestBackgroundAuditGivesWayToMigration(t *testing.T) {
 func TestMigrationNamesTheAuditThatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	_, url := auditedDatabase(t)
-	a := &Auditor{connect(t, url)} // OpenAuditor refuses the old schema: this audit began before the new version was installed
+	a := &Auditor{conn: connect(t, url)} // OpenAuditor refuses the old schema: this audit began before the new version was installed
 	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		_, err := a.Audit(t.Context(), pausingQuery(reached, release))

@@ -11,8 +11,9 @@ import (
 // Notes are entries that are not content, so no read_seq advances with them. The caller must hold the lock of their
 // room.
 
-// queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. All notes must have the
-// same sender and time. target is the seq of the entry that they refer to, or 0.
+// queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. It sets room.LastSeq,
+// which the caller must write. All notes must have the same sender and time. target is the seq of the entry that they
+// refer to, or 0.
 func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, target int64) error {
 	if len(notes) == 0 {
 		return nil
@@ -36,8 +37,8 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 		return err
 	}
 	first := notes[0]
-	b.Queue(`insert into entries (`+tables.EntryColumns+`, content_no, target, link, name_seal, text_seal)
-		select r.id, l.seq, l.id, $2, $3, $4, $5, l.kind, '', l.body, r.content_no, $6, $11, l.name_seal, l.text_seal
+	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, target, link, name_seal, text_seal)
+		select /*! bucket_of($1), */ r.id, l.seq, l.id, $2, $3, $4, $5, l.kind, '', l.body, r.content_no, $6, $11, l.name_seal, l.text_seal
 		from unnest($7::bigint[], $8::text[], $9::text[], $10::text[], $12::bytea[], $13::bytea[])
 			as l (seq, id, kind, body, name_seal, text_seal), rooms r where r.id = $1`,
 		first.Room, first.At.UnixMilli(), first.From.ID, first.From.Name, first.From.Avatar, target, seqs, ids, kinds, bodies,
@@ -46,11 +47,11 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 }
 
 // committedBefore reports whether an earlier run of this transaction, which made these entries, was committed after
-// all.
+// all. Without entries it returns false.
 func (w *writer) committedBefore(made ...chat.Entry) (bool, error) {
 	if !w.maybeCommitted || len(made) == 0 {
 		return false, nil
 	}
 	e := made[0]
-	return w.Row(`select 1 from entries where room_id = $1 and seq = $2 and id = $3`, []any{e.Room, e.Seq, e.ID}, new(int))
+	return w.Row(`select 1 from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2 and id = $3`, []any{e.Room, e.Seq, e.ID}, new(int))
 }

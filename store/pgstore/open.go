@@ -31,6 +31,7 @@ type Store struct {
 	cuts      shareCache
 	seeded    seeded
 	keys      *secret.Keys
+	citus     bool // static: the tables are split
 	events    eventlog.Kinds
 	chains    chains
 	own       ownConn        // for lineage.Store
@@ -39,7 +40,7 @@ type Store struct {
 	sendLocks keyLocks       // by sender
 	roomLocks keyLocks       // by room; taken to change a room or to amend an entry in it
 	singles   chan struct{}  // semaphore: bounds how many single transactions run at once
-	alone     *meter.Batches // the single transactions
+	alone     *meter.Batches // measures the single transactions
 	blocked   chan struct{}  // semaphore: bounds the runs after a lock timeout
 	log       *slog.Logger
 
@@ -47,7 +48,8 @@ type Store struct {
 }
 
 const (
-	// patience is how long a call tries before it fails. So a caller learns within 5 s that Postgres is dead.
+	// patience is how long a transaction or a read is tried before it fails. So a caller learns within 5 s that
+	// Postgres is dead. If Postgres is not dead, the wait for other calls (keyLocks, committer) comes on top.
 	patience = 4 * time.Second
 	// connectTimeout bounds the time to make a connection, unless the URL sets another bound.
 	connectTimeout = 2 * time.Second
@@ -82,6 +84,13 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	}
 	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
 	s.Tables = tables.New(database{s: s})
+	if err := s.withReader(ctx, func(r reader) (err error) {
+		s.citus, err = isSplit(r)
+		return err
+	}); err != nil {
+		p.close()
+		return nil, err
+	}
 	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
 	s.warnIfNotDurable(ctx)
 	slots := make(chan struct{}, max(1, config.MaxConns/4))

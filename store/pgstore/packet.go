@@ -23,10 +23,10 @@ func (s *Store) Image(ctx context.Context, id string) (i redpacket.Image, err er
 	err = s.withReader(ctx, func(r reader) error {
 		i = redpacket.Image{}
 		b := &pgx.Batch{}
-		b.Queue(`select id, partition, count, expires_at, status from packets where id = $1`, id).QueryRow(func(row pgx.Row) error {
+		b.Queue(`select id, partition, count, expires_at, status from packets where id = $1 /*! and bucket = bucket_of($1) */`, id).QueryRow(func(row pgx.Row) error {
 			return noRowsOK(row.Scan(&i.ID, &i.Partition, &i.Count, tables.Time(&i.Deadline), &i.Status))
 		})
-		b.Queue(`select user_id, share_no from claims where packet_id = $1 order by share_no`, id).Query(func(rs pgx.Rows) (err error) {
+		b.Queue(`select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ order by share_no`, id).Query(func(rs pgx.Rows) (err error) {
 			i.Grants, err = collect(rs, scanGrant)
 			return err
 		})
@@ -50,7 +50,7 @@ func noRowsOK(err error) error {
 	return err
 }
 
-// foundPacket returns chat.ErrNotFound if no packet was read.
+// foundPacket returns chat.ErrNotFound if no packet was read, so that its id is "".
 func foundPacket(id string) error {
 	if id == "" {
 		return chat.ErrNotFound
@@ -117,15 +117,15 @@ func (c *shareCache) drop(packet string) {
 	delete(c.cut, packet)
 }
 
-// shares returns the amounts of the shares of those packets that exist. unreadable has the reasons why the shares of
-// packets cannot be decrypted.
+// shares returns the amounts of the shares of those packets that exist. A packet whose shares cannot be decrypted is in
+// unreadable, with the reason; in cut it has no amounts.
 func (s *Store) shares(q querier, packets []string) (cut map[string][]redpacket.Money, unreadable map[string]error, err error) {
 	cut, unknown := s.cuts.cached(packets)
 	if len(unknown) == 0 {
 		return cut, nil, nil
 	}
 	read, err := tables.List(q, scanCut, `select p.id, p.sender, p.key, p.mode, p.spread, p.total, p.count, `+tables.CutColumns+`
-		from packets p where p.id = any($1)`, unknown)
+		from packets p where p.id = any($1) /*! and p.bucket = any(buckets_of($1::text[])) */`, unknown)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,9 +173,9 @@ func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpac
 // open packet are secret, so they are not read.
 func (r reader) queueDetails(batch *pgx.Batch, q redpacket.DetailsQuery, d *redpacket.DetailsPage) {
 	*d = redpacket.DetailsPage{}
-	batch.Queue(`select `+tables.PacketColumns+`, `+tables.StateColumns+`,
+	batch.Queue(tables.StateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+tables.PacketColumns+`, `+tables.StateColumns+`,
 			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end
-		from packets p`+tables.StateJoins(dialect{})+`where p.id = $2`, q.User, q.Packet).QueryRow(func(row pgx.Row) (err error) {
+		from /*one*/ packets /*end*/ p`+tables.StateJoins(dialect{})+`where p.id = $2`, q.User, q.Packet).QueryRow(func(row pgx.Row) (err error) {
 		var (
 			stored tables.StoredPacket
 			state  tables.StoredState
@@ -196,10 +196,12 @@ func (r reader) queueDetails(batch *pgx.Batch, q redpacket.DetailsQuery, d *redp
 	})
 }
 
-// claimsAfter reads a page of claims, ordered by share. It selects the page before it joins the users. Otherwise, for
-// a packet newer than the table's statistics, Postgres would join the users of all its claims.
-var claimsAfter = `select ` + tables.PaidColumns("c", "u") + `
-	from (select share_no, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) c
+// claimsAfter reads a page of claims of the packet $1, ordered by share and from share $2 on. It selects the page
+// before it joins the users. Otherwise, for a packet newer than the table's statistics, Postgres would join the users
+// of all its claims.
+var claimsAfter = tables.FirstOnCitus(
+	tables.Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1) and share_no >= $2 order by share_no limit $3`)) + `select ` + tables.PaidColumns("c", "u") + `
+	from /*one*/ (select share_no, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
 	left join users u on u.id = c.user_id order by c.share_no`
 
 // Book implements redpacket.Ledger.

@@ -9,8 +9,9 @@ import (
 	"hongbao/store/tables"
 )
 
-// Packets implements redpacket.Ledger, in one round trip. A received packet counts at the time of its claim. Totals.Amount of sent packets
-// is their total less their refunds. Luckiest counts only received packets.
+// Packets implements redpacket.Ledger, in one round trip. A received packet counts at the time of its claim.
+// Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
+// the user's claim is the luckiest; it is 0 for sent packets.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	totals, list, err := tables.PacketsPage(dialect{}, q)
 	if err != nil {

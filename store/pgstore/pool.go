@@ -67,8 +67,27 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended, if all
-// connections were in use, or if Postgres has too many: none of these means that Postgres is out of reach.
+// startPatience is how long a program that starts waits for a Postgres that does not answer in time.
+const startPatience = 10 * time.Second
+
+// acquireFirst is acquire for a program that starts. A Postgres that is busy or still starting may answer late: it is tried again. Any
+// other failure, such as a wrong address or password, is returned at once.
+func (p *pool) acquireFirst(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := p.acquire(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		return conn, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	if p.breaker.await(waiting) != nil {
+		return nil, err
+	}
+	return p.acquire(ctx)
+}
+
+// noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended,
+// if all connections were in use, or if Postgres has too many: none of these means that Postgres is out of reach. If
+// patience ended although not all connections were in use, it only starts a probe.
 func (p *pool) noteFailedAcquire(ctx context.Context, err error) {
 	switch {
 	case tooManyConnections(err):
@@ -79,7 +98,7 @@ func (p *pool) noteFailedAcquire(ctx context.Context, err error) {
 	}
 }
 
-// suspect starts a probe of Postgres. If the probe fails, all connections are closed.
+// suspect starts a probe of Postgres. If the probe fails, all connections are closed and the breaker opens.
 func (p *pool) suspect(cause error) { p.breaker.suspect(cause, p.dropConns) }
 
 // suspectIfSlow calls suspect after suspectAfter, unless stop is called before.
@@ -95,7 +114,8 @@ func tooManyConnections(err error) bool {
 	return errors.As(err, &refused) && refused.Code == "53300"
 }
 
-// dropConns closes all connections of the pool. It is called when all may be lost, or may lead to the wrong server.
+// dropConns closes all connections of the pool; those in use are closed when they are released. It is called when all
+// may be lost, or may lead to the wrong server.
 func (p *pool) dropConns() { p.all.Reset() }
 
 // probe checks that a new connection can be made, that the server takes writes, and that calls may use it. Its connection does
@@ -116,7 +136,7 @@ func (p *pool) probe(ctx context.Context) error {
 	return conn.Ping(ctx)
 }
 
-// close waits until all connections are released and closes them.
+// close ends the probes, waits until all connections are released and closes them.
 func (p *pool) close() {
 	p.breaker.close()
 	p.all.Close()
@@ -204,7 +224,7 @@ func (b *breaker) suspect(cause error, failed func()) {
 	})
 }
 
-// probeUntilBack probes until a probe succeeds.
+// probeUntilBack probes until a probe succeeds, and then lets calls pass again. It also ends with close.
 func (b *breaker) probeUntilBack() {
 	began := time.Now()
 	for b.tryOnce() != nil {
@@ -227,7 +247,7 @@ func (b *breaker) tryOnce() error {
 	return b.probe(ctx)
 }
 
-// await blocks until calls pass or the context ends.
+// await blocks until calls pass. It returns an error if the context ends or the breaker is closed before that.
 func (b *breaker) await(ctx context.Context) error {
 	b.mu.Lock()
 	cause, recovered := b.cause, b.recovered
@@ -255,7 +275,7 @@ func (b *breaker) close() {
 
 // dialer connects to Postgres. It notices within patience that the server's host has vanished, even during a long
 // wait such as an audit: after two seconds of silence it sends a keepalive once a second. On Linux, sent data that
-// stays unacknowledged for that long also ends the connection.
+// stays unacknowledged for as long as patience also ends the connection.
 var dialer = net.Dialer{
 	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: patience / 2, Interval: time.Second, Count: 2},
 	Control:         limitUnacknowledged,
@@ -271,8 +291,8 @@ const keepalives = `select set_config('tcp_keepalives_idle', '1', false), set_co
 	set_config('tcp_keepalives_count', '1', false), set_config('tcp_user_timeout', '2000', false)
 	where pg_backend_pid() = %d`
 
-// prepareConn runs once on each new connection of the pool. A database without keepalive settings is used without
-// them.
+// prepareConn runs once on each new connection of the pool, of an Auditor and of Fill. A database without keepalive
+// settings is used without them.
 func prepareConn(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	conn.TypeMap().RegisterDefaultPgType([]redpacket.Money{}, "_int8") // as a simple Query carries no types, the driver must know this one
 	tag, err := conn.Exec(ctx, fmt.Sprintf(keepalives, conn.PgConn().PID()))
@@ -302,7 +322,8 @@ func setsSessionAttrs(url string) bool {
 	return strings.Contains(url, name) || os.Getenv("PG"+strings.ToUpper(strings.ReplaceAll(name, "_", ""))) != ""
 }
 
-// dangers returns why connections of this configuration are not safe on a network: no TLS, or no password.
+// dangers returns why connections of this configuration are not safe on a network: TLS is not required, or there is
+// neither a password nor a client certificate. Connections within the host count as safe.
 func dangers(config *pgx.ConnConfig) (list []string) {
 	plain, free := "", ""
 	note := func(host string, encrypted, certified bool) {
@@ -378,7 +399,8 @@ func (p *pool) admitServer(ctx context.Context, conn *pgx.Conn) error {
 // serve makes calls use servers of this identity only.
 func (p *pool) serve(identity string) { p.serving.Store(&identity) }
 
-// noteIdentity makes all calls fail, until the next call of serve, if they may not use a server of this identity.
+// noteIdentity makes all calls fail if they may not use a server of this identity. They pass again after a probe has
+// reached a server that they may use: of the old identity or, after serve, of this one.
 func (p *pool) noteIdentity(identity string) {
 	if serving := p.serving.Load(); serving != nil && *serving != identity {
 		p.breaker.trip(errOtherServer)

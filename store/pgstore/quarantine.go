@@ -24,12 +24,15 @@ func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, why st
 	}))
 }
 
-// longestName is the most bytes of an id in quarantine, so that the index accepts it.
+// longestName is the most bytes that storableText leaves of a text, so that the index of the table quarantine accepts it.
 const longestName = 500
 
-// storableText replaces what Postgres refuses in a text: invalid UTF-8 and the character U+0000. It also cuts the
-// text to longestName bytes.
+// storableText replaces what Postgres refuses in a text, invalid UTF-8 and the character U+0000, by U+FFFD. Then it cuts the text
+// to longestName bytes.
 func storableText(text string) string {
-	text = text[:min(len(text), longestName)]
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	if len(text) > longestName {
+		text = strings.ToValidUTF8(text[:longestName], "")
+	}
+	return text
 }

@@ -13,7 +13,8 @@ func (s *Store) Sample(ctx context.Context, now time.Time) (sample redpacket.Led
 	err = s.withSnapshot(ctx, func(r reader) error {
 		var total, claimed, first int64
 		_, err := r.Row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit $1),
-				claimed as (select c.amount from open o join claims c on c.packet_id = o.id limit $2)
+				claimed as /*! materialized */ (select c.amount from /*one*/ open o join claims c on c.packet_id = o.id /*end*/
+					/*! claims c where c.packet_id in (select id from open) */ limit $2)
 			select count(*), coalesce(sum(total), 0)::bigint, (select coalesce(sum(amount), 0)::bigint from claimed),
 				count(*) filter (where expires_at < $3), coalesce(min(expires_at) filter (where expires_at < $3), $3),
 				(select count(*) from (select 1 from quarantine limit $1) q)

@@ -9,7 +9,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// UseKeys makes the store encrypt what is secret. It must be called before the first other call of a Ledger.
+// UseKeys makes the store encrypt seeds and passphrases before it stores them, and decrypt them. It must be called
+// before any method of redpacket.Ledger.
 func (s *Store) UseKeys(keys *secret.Keys) { s.keys = keys }
 
 // EncryptSeeds encrypts the next seeds that are stored in clear or with another key than the first. It leaves out those that

@@ -23,8 +23,8 @@ type sender struct {
 const openOfSender = `select count(*) from packets where sender = $1 and done_seq is null`
 
 // lockSender locks the sender's row in users and reads the earlier use of the key, the standing, the seed, the number
-// of open packets, and what was sent on that day. That number can only fall while the row is locked, and no other send adds to
-// the day. lockSender draws a seed if there is none.
+// of open packets, and what was sent on that day. While the row is locked, the
+// number of open packets can only fall, and no other send adds to the day. lockSender draws a seed if there is none.
 //
 // If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
 // other content, it returns chat.ErrKeyReused.
@@ -39,7 +39,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
 		return noRowsOK(row.Scan(&stored))
 	})
-	b.Queue(`select hash, room_id, seq, ref from requests where user_id = $1 and key = $2`, user, o.Packet.Key).
+	b.Queue(`select hash, room_id, seq, ref from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2`, user, o.Packet.Key).
 		QueryRow(func(row pgx.Row) error {
 			return noRowsOK(row.Scan(&hash, &from.request.Room, &from.request.Seq, &from.request.Ref))
 		})

@@ -34,9 +34,10 @@ type querier interface {
 // a snapshot all see the same data.
 type reader struct {
 	dialect
-	ctx  context.Context
-	conn *pgx.Conn
-	keys *secret.Keys
+	ctx   context.Context
+	conn  *pgx.Conn
+	keys  *secret.Keys
+	citus bool // the tables are split: see citus.go
 }
 
 // Keys implements tables.Querier.
@@ -52,12 +53,20 @@ func (r reader) Each(scan func(tables.Row) error, query string, args ...any) err
 }
 
 func (r reader) query(query string, args ...any) (pgx.Rows, error) {
-	return r.conn.Query(r.ctx, query, described(args)...)
+	return r.conn.Query(r.ctx, r.text(query), described(args)...)
+}
+
+// text returns the statement as it is sent to this database: on Citus it is changed by onCitus.
+func (r reader) text(statement string) string {
+	if r.citus {
+		return onCitus(statement)
+	}
+	return statement
 }
 
 // Row implements tables.Querier.
 func (r reader) Row(query string, args []any, dest ...any) (found bool, err error) {
-	return scanned(r.conn.QueryRow(r.ctx, query, described(args)...).Scan(dest...))
+	return scanned(r.conn.QueryRow(r.ctx, r.text(query), described(args)...).Scan(dest...))
 }
 
 // described makes the driver send the parameters separately from the query. It asks Postgres for their types only
@@ -74,12 +83,17 @@ func scanned(err error) (found bool, _ error) {
 	return err == nil, err
 }
 
-func (r reader) sendBatch(b *pgx.Batch) error { return r.conn.SendBatch(r.ctx, b).Close() }
+func (r reader) sendBatch(b *pgx.Batch) error {
+	for _, q := range b.QueuedQueries {
+		q.SQL = r.text(q.SQL)
+	}
+	return r.conn.SendBatch(r.ctx, b).Close()
+}
 
 // writer is one transaction. It may be rerun, so each run must reset its results.
 //
 // Every statement is a simple Query with its arguments in the text. After each one, Postgres ends the session if the
-// client is silent for 400 ms (beginWriting). Between messages of the extended protocol that timer does not run, so a
+// client is silent for 400 ms (boundIdle). Between messages of the extended protocol that timer does not run, so a
 // frozen client would keep its locks for ever.
 type writer struct {
 	reader
@@ -88,6 +102,8 @@ type writer struct {
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration
+
+	splitWrites bool // it has changed rows of split tables on Citus: see commit
 
 	chains *chains
 	link   *link // what this run adds to a chain; nil before takeLink
@@ -106,7 +122,7 @@ func (w *writer) Exec(query string, args ...any) (affected int64, err error) {
 	if err := w.checkArgs(args); err != nil {
 		return 0, err
 	}
-	tag, err := w.conn.Exec(w.ctx, query, args...)
+	tag, err := w.conn.Exec(w.ctx, w.noted(query), args...)
 	return tag.RowsAffected(), err
 }
 
@@ -123,7 +139,13 @@ func (w *writer) query(query string, args ...any) (pgx.Rows, error) {
 	if err := w.checkArgs(args); err != nil {
 		return nil, err
 	}
-	return w.conn.Query(w.ctx, query, args...)
+	return w.conn.Query(w.ctx, w.noted(query), args...)
+}
+
+// noted is text. It also notes, for commit, whether the statement changes a split table.
+func (w *writer) noted(statement string) string {
+	w.splitWrites = w.splitWrites || w.citus && changesSplit(statement)
+	return w.text(statement)
 }
 
 // Row implements tables.Querier.
@@ -131,7 +153,7 @@ func (w *writer) Row(query string, args []any, dest ...any) (found bool, err err
 	if err := w.checkArgs(args); err != nil {
 		return false, err
 	}
-	return scanned(w.conn.QueryRow(w.ctx, query, args...).Scan(dest...))
+	return scanned(w.conn.QueryRow(w.ctx, w.noted(query), args...).Scan(dest...))
 }
 
 func (w *writer) sendBatch(b *pgx.Batch) error {
@@ -139,6 +161,7 @@ func (w *writer) sendBatch(b *pgx.Batch) error {
 		if err := w.checkArgs(q.Arguments); err != nil {
 			return err
 		}
+		w.splitWrites = w.splitWrites || w.citus && changesSplit(q.SQL)
 	}
 	return w.reader.sendBatch(b)
 }
@@ -224,27 +247,32 @@ func (s storedSeed) ScanBytes(text []byte) error {
 // withReader runs fn with a connection. Each statement sees the data that was committed when the statement began. If
 // the connection is lost, fn is run once more.
 func (s *Store) withReader(ctx context.Context, fn func(r reader) error) error {
-	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(reader{ctx: ctx, conn: conn, keys: s.keys}) })
+	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return fn(reader{ctx: ctx, conn: conn, keys: s.keys, citus: s.citus})
+	})
 }
 
-// withSnapshot runs fn with one snapshot of the database. If the connection is lost, fn is run once more.
+// withSnapshot runs fn with one snapshot of the database, and with a reader that has no data keys. If the connection is
+// lost, fn is run once more.
 func (s *Store) withSnapshot(ctx context.Context, fn func(r reader) error) error {
-	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return snapshot(ctx, conn, fn) })
+	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return snapshot(ctx, conn, s.citus, fn)
+	})
 }
 
-// withLongSnapshot runs fn once, with one snapshot of the database and without a time limit. fn may be slow between
-// two rows, so the timeouts that end the session of a slow client are switched off.
+// withLongSnapshot runs fn once, with one snapshot of the database, without data keys and without a time limit. fn may
+// be slow between two rows, so the timeouts that end the session of a slow client are switched off.
 func (s *Store) withLongSnapshot(ctx context.Context, fn func(r reader) error) error {
 	pooled, err := s.pool.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer pooled.Release()
-	return longSnapshot(ctx, pooled.Conn(), fn)
+	return longSnapshot(ctx, pooled.Conn(), s.citus, fn)
 }
 
-func longSnapshot(ctx context.Context, conn *pgx.Conn, fn func(r reader) error) error {
-	return snapshot(ctx, conn, func(r reader) error {
+func longSnapshot(ctx context.Context, conn *pgx.Conn, citus bool, fn func(r reader) error) error {
+	return snapshot(ctx, conn, citus, func(r reader) error {
 		if err := simple(ctx, r.conn, waitForClient); err != nil {
 			return err
 		}
@@ -252,8 +280,8 @@ func longSnapshot(ctx context.Context, conn *pgx.Conn, fn func(r reader) error) 
 	})
 }
 
-// waitForClient switches the timeouts off. It takes their names from pg_settings, because other databases lack some
-// of them.
+// waitForClient switches off, until the transaction ends, the timeouts that end the session of a slow client. It takes
+// their names from pg_settings, because databases that are only compatible with Postgres lack some of them.
 const waitForClient = `select set_config(name, '0', true) from pg_settings
 	where name in ('tcp_user_timeout', 'idle_in_transaction_session_timeout')`
 
@@ -281,8 +309,8 @@ func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, con
 }
 
 // noteConnError wraps the error in errLost if the connection is gone or useless, and tells the pool. If the caller's
-// context ended, that costs the connection too, but says nothing about Postgres. If patience ended, it may have been
-// one slow statement, so only a probe is started.
+// context ended, that costs the connection too, but says nothing about Postgres: the error is returned as it is. So is
+// idleTimeout. If patience ended, it may have been one slow statement, so only a probe is started.
 func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) error {
 	impatient := errors.Is(context.Cause(ctx), errPatience)
 	switch {
@@ -304,11 +332,11 @@ func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) er
 // beginReading begins a transaction whose statements all see one snapshot.
 const beginReading = "begin read only, isolation level repeatable read"
 
-func snapshot(ctx context.Context, conn *pgx.Conn, fn func(r reader) error) error {
+func snapshot(ctx context.Context, conn *pgx.Conn, citus bool, fn func(r reader) error) error {
 	if err := simple(ctx, conn, beginReading); err != nil {
 		return err
 	}
-	err := fn(reader{ctx: ctx, conn: conn})
+	err := fn(reader{ctx: ctx, conn: conn, citus: citus})
 	_ = rollback(ctx, conn) // an error does not matter: nothing was written, and all is read
 	return err
 }
@@ -350,7 +378,8 @@ func sqlState(err error) string {
 	return ""
 }
 
-// retryable reports whether the same transaction may succeed if it is run again.
+// retryable reports whether the same transaction, which was rolled back, may succeed if it is run again. A lost
+// connection (errLost) does not count.
 func retryable(err error) bool {
 	switch sqlState(err) {
 	case "40001", "40P01", idleTimeout: // serialization failure, deadlock, ended session
@@ -370,15 +399,21 @@ func lockTimeout(err error) bool {
 	return errors.As(err, &failed) && failed.Code == "55P03" && failed.Routine != "exec_stmt_raise"
 }
 
-// wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: the server is shutting
-// down, starting up, or is not the primary any more.
+// wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: for example because the
+// server is shutting down, starting up, or is not the primary any more.
 func wrongServer(err error) bool {
 	switch c := sqlState(err); c {
 	case "25006", "57P01", "57P02", "57P03": // read-only, shut down, crashed, starting up
 		return true
 	default:
-		return sqlClass(c) == "08" // connection exceptions, also those of PgBouncer
+		return sqlClass(c) == "08" && !workerDown(err) // connection exceptions, also those of PgBouncer
 	}
+}
+
+// workerDown reports whether a coordinator of Citus cannot reach a worker. Statements about rows of other workers succeed.
+func workerDown(err error) bool {
+	var failed *pgconn.PgError
+	return errors.As(err, &failed) && sqlClass(failed.Code) == "08" && strings.Contains(failed.Message, "remote node")
 }
 
 // contended reports whether other transactions kept this one from its rows. A smaller batch may succeed.

@@ -83,12 +83,20 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 	for i, j := range jobs {
 		users[i] = j.User
 	}
-	f := newFreeLocks()
-	f.want(packetRow, `select id from packets where id = any($1::text[])`, ` for share`, packetsOf(jobs))
+	f := newFreeLocks(w.citus)
+	if w.citus {
+		f.wantByBucket(packetRow, "packets", "id", ` for share`, packetsOf(jobs))
+	} else {
+		f.want(packetRow, `select id from packets where id = any($1::text[])`, ` for share`, packetsOf(jobs))
+	}
 	if unseeded := s.seeded.unknown(users); len(unseeded) > 0 {
 		f.want(walletRow, `select id from users where id = any($1::text[])`, ` for no key update`, unseeded)
 	}
-	f.want(walletRow, `select user_id from wallets where user_id = any($1::text[])`, ` for no key update`, users)
+	if w.citus {
+		f.wantByBucket(walletRow, "wallets", "user_id", ` for no key update`, users)
+	} else {
+		f.want(walletRow, `select user_id from wallets where user_id = any($1::text[])`, ` for no key update`, users)
+	}
 	taken, err := f.begin(w)
 	return lockedKeys(jobs, keysOfClaim, taken), err
 }
@@ -129,7 +137,7 @@ func rowRefusal(err error) string {
 
 // claimBatch is the claims of one transaction.
 type claimBatch struct {
-	packets []string    // ids of the claims' packets, sorted
+	packets []string    // ids of the packets to lock, sorted: those of the jobs, without missing and unreadable ones
 	users   []string    // users that the transaction may pay, unique and sorted
 	pay     []*claimRow // claims that may be paid, in the order of insertion
 	rest    []*claimRow // claims that cannot be paid now; classify answers them
@@ -150,7 +158,8 @@ type claimRow struct {
 	paid   bool
 }
 
-// claimKey identifies either a user in a packet, or a share of a packet. At most one stored claim has each key.
+// claimKey identifies a user in a packet (share -1), a share of a packet (user ""), or a claim (both). At most one
+// stored claim has each key.
 type claimKey struct {
 	packet string
 	share  int
@@ -173,7 +182,7 @@ func packetsOf(jobs []*settleJob) []string {
 // be paid and the rest. The claims that may be paid are sorted, so that two instances with the same claims do not deadlock. A
 // later claim for the same user or share stays behind the earlier one.
 func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadable map[string]error) *claimBatch {
-	b := &claimBatch{packets: make([]string, 0, len(cut)), pay: make([]*claimRow, 0, len(jobs)), accounts: map[string]redpacket.Account{}, allNew: true}
+	b := &claimBatch{pay: make([]*claimRow, 0, len(jobs)), accounts: map[string]redpacket.Account{}, allNew: true}
 	seen := make(map[claimKey]struct{}, len(jobs))
 	rounds := make(map[claimKey]int, 2*len(jobs))
 	for n, j := range jobs {
@@ -186,6 +195,7 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 			j.answer = unpayable("no such packet")
 			continue
 		}
+		b.packets = append(b.packets, j.ID)
 		r := &claimRow{settleJob: j, n: n}
 		if j.Share >= 0 && j.Share < len(shares) {
 			r.amount = shares[j.Share]
@@ -202,10 +212,8 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 		b.allNew = b.allNew && r.round == 1 && j.Entry != ""
 		b.pay = append(b.pay, r)
 	}
-	for id := range cut {
-		b.packets = append(b.packets, id)
-	}
 	slices.Sort(b.packets)
+	b.packets = slices.Compact(b.packets)
 	slices.SortFunc(b.pay, func(x, y *claimRow) int {
 		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.round, y.round), cmp.Compare(x.Share, y.Share))
 	})
@@ -222,13 +230,15 @@ func (r *claimRow) perUser() claimKey { return claimKey{packet: r.ID, share: -1,
 
 // claimFactsQuery reads, for each claim, the facts that decide its answer: the packet's status, the user's claim in
 // that packet, whether the share is taken, and whether this very claim took it.
-const claimFactsQuery = `
-select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
+var claimFactsQuery = tables.FirstOnCitus(
+	tables.Of("p", "packets", `bucket = any(buckets_of($1::text[])) and id = any($1::text[])`),
+	tables.Of("c", "claims", `bucket = any(buckets_of($1::text[])) and packet_id = any($1::text[])
+		and (share_no = any($2::bigint[]) or user_id = any($3::text[]))`)) + `select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
 	with ordinality i (packet_id, share_no, user_id, transfer, n)
-left join packets p on p.id = i.packet_id
-left join claims m on m.packet_id = i.packet_id and m.user_id = i.user_id
-left join claims s on s.packet_id = i.packet_id and s.share_no = i.share_no
+left join /*one*/ packets /*end*/ p on p.id = i.packet_id
+left join ` + tables.Named("claims", "c") + ` m on m.packet_id = i.packet_id and m.user_id = i.user_id
+left join ` + tables.Named("claims", "c") + ` s on s.packet_id = i.packet_id and s.share_no = i.share_no
 order by i.n`
 
 // claimFacts is one row of claimFactsQuery.
@@ -312,7 +322,7 @@ func (b *claimBatch) paidJobs() map[claimKey]int {
 }
 
 // verdict returns the settlement of a claim. Whether the user already has a claim decides first, because that never
-// changes.
+// changes. It returns tables.ErrRetry if the claim should have been paid, but was not.
 func (r *claimRow) verdict(f claimFacts, accounts map[string]redpacket.Account) (redpacket.Settlement, error) {
 	switch mine := f.mine.paid(); {
 	case r.paid: // paid by this run or by an earlier run of the same transaction
@@ -340,7 +350,7 @@ func (r *claimRow) verdict(f claimFacts, accounts map[string]redpacket.Account) 
 //
 // The statement leaves the planner of Postgres no choice, because its statistics of these tables are poor. Each
 // packet is looked up in the given order. The "is true" prevents a join. The status is not tested, because the
-// planner might then scan the whole index of open packets for each.
+// planner might then scan the whole index of open packets for each packet.
 //
 // It adds a link with the leaves of the inserted claims, if there are any. $9 holds the link's chain, id, previous link and
 // time.
@@ -355,7 +365,7 @@ var payNewClaims = payClaimsWith("", `
 	select case when count(*) = ($9::bigint[])[5] then count(*) end as n, ($8::bytea[])[1] as digest from paid`)
 
 func payClaimsWith(onConflict, leaves string) string {
-	return `
+	return `/*one*/
 with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id and closed_at is null for share) p
@@ -381,28 +391,33 @@ with held as materialized (
 	select transfer, at, 'packet:' || packet_id, 'user:' || user_id, amount, 'claim', user_id, packet_id, share_no from paid
 )
 select (select count(*) from paid), user_id, balance, version,
-	(select case when users.sends = credited.sends then next_seed end from users where id = user_id) from credited`
+	(select case when users.sends = credited.sends then next_seed end from users where id = user_id) from credited /*end*/`
 }
 
 // notAllNew reports whether payNewClaims failed because a share or user has a claim already, or a packet is not open.
 func notAllNew(err error) bool { return sqlState(err) == "23505" || nullInLink(err, "leaves") }
 
-// holdPackets locks the packets as payClaims does. It runs before payClaims if first seeds must be drawn, because packets are
-// locked before users.
+// holdPackets locks the packets as payClaims does, but also closed ones. It runs before payClaims if first seeds must
+// be drawn, because packets are locked before users.
 const holdPackets = `select p.id from unnest($1::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id for share) p`
 
-// beginPaying begins the transaction of a payment.
+// beginPaying has the statements that begin the transaction of a payment. boundIdle is not needed, because the whole
+// transaction is one message.
 var beginPaying = []string{begin, boundGroup, onlyIndexes}
 
-// payBatch pays the claims that may be paid, and commits, in one round trip. If all claims looked new but some cannot be paid,
-// it rolls back and pays again with payClaims, which takes two more.
+// payBatch pays the claims that may be paid, and commits. This is one round trip if the statements are prepared and a
+// chain is open. If all claims looked new but some cannot be paid, it rolls back and pays again with payClaims, which
+// takes two more. For Citus see payOnCitus.
 func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	if len(b.pay) == 0 {
 		if b.begun {
 			return rollback(w.ctx, w.conn)
 		}
 		return nil
+	}
+	if w.citus {
+		return s.paid(w, b, s.payOnCitus(w, b))
 	}
 	if _, err := w.takeLink(); err != nil {
 		return err
@@ -417,6 +432,12 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 			err = s.payBy(w, b, payClaims)
 		}
 	}
+	return s.paid(w, b, err)
+}
+
+// paid completes the accounts after a payment and answers the claims. err is the error of the payment. If it is not
+// nil, paid clears the cache of seeds and returns err.
+func (s *Store) paid(w *writer, b *claimBatch, err error) error {
 	if err == nil {
 		err = b.readMissingAccounts(w)
 	}
@@ -431,7 +452,7 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 
 func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
 	names := make([]string, 3)
-	if !b.begun { // not once rows are locked: no idle timer runs between the messages that prepare statements
+	if !b.begun { // once rows are locked, nothing is prepared: between the messages for that, no idle timer runs
 		var err error
 		if names, err = w.prepareAll(pay, holdPackets, firstSeeds); err != nil {
 			return err

@@ -54,7 +54,7 @@ func packetsToGrab(b *testing.B, s *Store, n, shares, users int) []redpacket.Pac
 		if err != nil {
 			return err
 		}
-		_, err = w.Exec(`insert into wallets (user_id, balance) select 'user-' || i, 0 from generate_series(0, $1 - 1) i`, users)
+		_, err = w.Exec(`insert into wallets (/*! bucket, */ user_id, balance) select /*! bucket_of('user-' || i), */ 'user-' || i, 0 from generate_series(0, $1 - 1) i`, users)
 		return err
 	}))
 	_, _, err := s.PutUser(b.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0)

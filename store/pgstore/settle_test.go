@@ -1,9 +1,11 @@
 package pgstore
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,5 +186,19 @@ func TestPaymentsUseIndexes(t *testing.T) {
 		if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan") || !strings.Contains(text, "Index") {
 			t.Errorf("%s", text)
 		}
+	}
+}
+
+// TestClaimBatchLocksThePacketsOfItsJobs checks that a batch does not lock a packet of a job that was left out, because its row is
+// locked, or a packet that cannot be read.
+func TestClaimBatchLocksThePacketsOfItsJobs(t *testing.T) {
+	claim := func(packet, user string, share int) *settleJob {
+		return &settleJob{Claim: redpacket.Claim{Ref: redpacket.Ref{ID: packet}, Share: share, User: user}}
+	}
+	jobs := []*settleJob{claim("b", "ann", 0), claim("a", "bob", 1), claim("b", "cyn", 1), claim("torn", "ann", 0), claim("none", "ann", 0)}
+	cut := map[string][]redpacket.Money{"a": {1, 2}, "b": {3, 4}, "locked": {5}, "torn": nil}
+	b := newClaimBatch(jobs, cut, map[string]error{"torn": errors.New("its seed is lost")})
+	if want := []string{"a", "b"}; !slices.Equal(b.packets, want) || len(b.pay) != 3 {
+		t.Errorf("locks %v for %d claims, want %v for 3", b.packets, len(b.pay), want)
 	}
 }

@@ -34,16 +34,29 @@ const (
 	// boundKeys bounds the wait for a unique key that another transaction is inserting. Meanwhile the group commit holds
 	// rows that many other calls need.
 	boundKeys = "set local lock_timeout = 20"
-
-	beginWriting = begin + "; " + boundIdle
+	// toWorkers makes Citus send the settings that follow to the workers, too. The timeout of idle sessions stays on the coordinator: a
+	// worker's session may be idle while another one works.
+	toWorkers = "set local citus.propagate_set_commands = 'local'"
 )
+
+// begin begins a transaction whose waits for locks are bounded by bound. To the workers, Citus sends not only a setting but the whole
+// message that it is in. So there the setting is a message of its own.
+func (w *writer) begin(bound string) error {
+	if !w.citus {
+		return simple(w.ctx, w.conn, begin+"; "+boundIdle+"; "+bound)
+	}
+	if err := simple(w.ctx, w.conn, begin+"; "+boundIdle+"; "+toWorkers); err != nil {
+		return err
+	}
+	return simple(w.ctx, w.conn, bound)
+}
 
 const (
 	// lockWait bounds the lock waits of the first run of a transaction. It is short because the run holds a pooled
 	// connection that callers of other rows need.
 	lockWait = 100 * time.Millisecond
 	// groupConns is the number of connections that single transactions never use. They are reserved for group commits,
-	// their lanes, and reads.
+	// their lanes, and reads. In a pool of at most groupConns connections, one single transaction may run.
 	groupConns = 6
 	// blockedLockWait bounds the lock waits of a run that follows a lock timeout. Only maxBlocked such runs are active
 	// at once.
@@ -55,14 +68,15 @@ const (
 	reserve = 100 * time.Millisecond
 )
 
-// tx runs fn in a transaction of its own. It returns nil after the commit. If fn fails, it rolls back and returns
-// that error. Until patience ends, it calls fn again in a new transaction if a row stays locked, if another transaction
-// interfered, or if it is unknown whether the last one was committed.
+// tx runs fn in a transaction of its own and returns nil after the commit. If fn fails, it rolls back and returns that
+// error. It calls fn again in a new transaction if a row stays locked, if another transaction interfered, or if the
+// connection was lost. The connection may be lost during the commit, so an earlier run may have been committed. If
+// patience ends first, tx returns an error that the database is unavailable, and the outcome may be unknown. Once begun,
+// it goes on even if ctx ends.
 func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 	defer s.alone.Done(1, time.Now())
 	return s.runUntilDone(ctx, s.singles, func(w *writer) (committing bool, err error) {
-		bounded := fmt.Sprintf("%s; set local lock_timeout = %d", beginWriting, w.lockWait.Milliseconds())
-		if err = simple(w.ctx, w.conn, bounded); err == nil {
+		if err = w.begin(fmt.Sprintf("set local lock_timeout = %d", w.lockWait.Milliseconds())); err == nil {
 			err = fn(w)
 		}
 		if err == nil {
@@ -76,7 +90,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 }
 
 // runUntilDone calls run, which begins and commits a transaction itself. If run fails, committing reports whether the
-// commit had been sent. run is called again, while patience lasts, if the outcome is unknown or another transaction
+// commit had been sent. run is called again, while patience lasts, if the connection was lost or another transaction
 // interfered. runUntilDone goes on even if the caller's context ends, because the caller could not know whether the
 // work is committed.
 //
@@ -133,7 +147,7 @@ func (s *Store) groupTx(ctx context.Context, run func(w *writer) (committing boo
 	})
 }
 
-// maxGroupRuns is how often a group commit is run before its batch is halved.
+// maxGroupRuns is how often a group commit is run in spite of conflicts.
 const maxGroupRuns = 4
 
 func acquireSlot(ctx context.Context, slots chan struct{}) error {
@@ -202,7 +216,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer pooled.Release()
 	defer s.pool.suspectIfSlow()()
 	conn := pooled.Conn()
-	w.reader = reader{ctx: ctx, conn: conn, keys: s.keys}
+	w.reader = reader{ctx: ctx, conn: conn, keys: s.keys, citus: s.citus}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
 	if l := w.link; l != nil && l.added {
@@ -264,7 +278,7 @@ func (m *message) add(sql string) {
 	m.scans = append(m.scans, nil)
 }
 
-// run appends a statement whose arguments replace $1 to $9: lists of strings, numbers or bytes. If the statement is
+// run appends a statement whose arguments replace $1 to $9. Each is a []string, []int64 or [][]byte. If the statement is
 // prepared on this connection, name is its name, otherwise "". scan reads the rows.
 func (m *message) run(scan func(pgx.Rows) error, name, sql string, args ...any) {
 	if name == "" {
@@ -319,7 +333,8 @@ func (m *message) list(arg any) {
 	m.text = append(m.text, "}'"...)
 }
 
-// item appends one string of an array. Quotes and backslashes are escaped twice: for the array and for the literal.
+// item appends one string of an array. A single quote is doubled, for the literal. A double quote or a backslash gets a
+// backslash before it, for the array.
 func (m *message) item(s string) {
 	m.text = append(m.text, '"')
 	for from := 0; ; {
@@ -341,7 +356,8 @@ func (m *message) item(s string) {
 	}
 }
 
-// send sends the message to Postgres and passes the rows to the scans.
+// send sends the message to Postgres and passes the rows to the scans. It sends nothing if an argument cannot be sent,
+// or if settings of the session make it unsafe to send texts in a statement.
 func (m *message) send(r reader) error {
 	if m.err != nil {
 		return m.err

@@ -26,7 +26,7 @@ func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.
 // largest amount, because circulation had no bound then.
 var auditDialect = audit.Dialect{
 	Amount:  func(column string) string { return `min(` + column + `, 9007199254740991)` },
-	Sum:     func(expression string) string { return `coalesce(sum(` + expression + `), 0)` },
+	Bounded: func(sum string) string { return sum },
 	Balance: `min(balance, 72057594037927936)`,
 	// This union takes the place of a full join, which would compare each wallet with each sum.
 	Wallets: `select user_id, format('its balance is %d, its movements make %d', sum(balance), sum(moved))

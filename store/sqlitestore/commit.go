@@ -76,7 +76,8 @@ func (s *Store) enqueue(ctx context.Context, j *job) error {
 	}
 }
 
-// answer returns the error of a queued job once its commit is durable.
+// answer waits until the committer is done with a queued job. It returns nil if the commit of the job is durable, else why the job
+// failed. If the committer has ended without doing the job, the error says that the store is closed.
 func (s *Store) answer(j *job) error {
 	select {
 	case <-j.done:

@@ -13,7 +13,7 @@ import (
 func (w *writer) place(c chat.Change, p chat.UserStanding) error {
 	state, role, muted := tables.StateIn, p.Standing.Role, int64(0)
 	if !p.Standing.In {
-		state, role = "kicked", chat.Plain
+		state, role = tables.StateKicked, chat.Plain
 	}
 	if !p.Standing.MutedUntil.IsZero() {
 		muted = p.Standing.MutedUntil.UnixMilli()

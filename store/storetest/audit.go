@@ -68,6 +68,7 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	})
 	t.Run("anchors", func(t *testing.T) { u.anchors(t, saved) })
 	t.Run("luckiest", func(t *testing.T) { u.luckiest(t) })
+	t.Run("copied packet", func(t *testing.T) { u.copiedPacket(t) })
 	t.Run("quarantine", func(t *testing.T) { u.quarantine(t) })
 	t.Run("overdue", func(t *testing.T) { u.overdue(t) })
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
@@ -147,6 +148,18 @@ func (u AuditUnderTest) luckiest(t *testing.T) {
 				t.Errorf("after %s (changed: %v), found %v", statement, changed, found)
 			}
 		}
+	}
+}
+
+// copiedPacket adds a copy of a packet. The audit must report the copy and not the entry, which is about the genuine packet.
+func (u AuditUnderTest) copiedPacket(t *testing.T) {
+	statement := `insert into packets (` + copied + `, id, key) select ` + copied + `, 'copy', 'copy' from packets where id = 'open'`
+	found, changed := u.Tamper(t, statement, redpacket.AuditQuery{})
+	about := func(kind, id string) bool {
+		return slices.ContainsFunc(found, func(d redpacket.Difference) bool { return d.Kind == kind && d.ID == id })
+	}
+	if !changed || !about("packet", "copy") || about("room", "room-1") {
+		t.Errorf("found %v (changed: %v), want the copy and not the room", found, changed)
 	}
 }
 

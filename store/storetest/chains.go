@@ -48,9 +48,9 @@ func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnd
 		u.Exec(t, strings.ReplaceAll(statement, "EMPTY", empty))
 	}
 	const many = 2500 // more than ChainRows handles in one step
-	u.Exec(t, fmt.Sprintf(`insert into entries (room_id, seq, id, at, sender, sender_name, kind, body, content_no)
+	u.Exec(t, fmt.Sprintf(`insert into entries (/*! bucket, */ room_id, seq, id, at, sender, sender_name, kind, body, content_no)
 		with recursive n (i) as (select 1 union all select i + 1 from n where i < %d)
-		select 'room-2', last_seq + i, 'old-' || i, 5, 'u1', 'Name', 'text', '{"text":"old"}', content_no + i from n, rooms where id = 'room-2'`, many))
+		select /*! bucket_of('room-2'), */ 'room-2', last_seq + i, 'old-' || i, 5, 'u1', 'Name', 'text', '{"text":"old"}', content_no + i from n, rooms where id = 'room-2'`, many))
 	u.Exec(t, fmt.Sprintf(`update rooms set last_seq = last_seq + %d, content_no = content_no + %[1]d where id = 'room-2'`, many))
 
 	s = u.Open(t) // a new process: the old one knows a chain that is not there any more

@@ -88,7 +88,7 @@ func actsAreExported(t *testing.T, s SecurityUnderTest) {
 
 func testCounts(minute time.Time) (counts []security.Count) {
 	for i, kind := range []string{"unauthorized", "not_admin"} {
-		for _, origin := range []string{"192.0.2.7", "2001:db8::/64", "others"} {
+		for _, origin := range []string{"192.0.2.7", "Others", "others"} {
 			counts = append(counts, security.Count{Minute: minute, Instance: "i", Kind: kind, Origin: origin, N: int64(i + 1)})
 		}
 	}

@@ -19,6 +19,7 @@ var servers struct {
 	redis    shared[*loopback.Redis]
 	cluster  shared[*loopback.RedisCluster]
 	postgres shared[*loopback.Postgres]
+	citus    shared[*loopback.Citus]
 	main     bool
 }
 
@@ -29,6 +30,7 @@ func Main(m *testing.M) int {
 	defer servers.redis.stop()
 	defer servers.cluster.stop()
 	defer servers.postgres.stop()
+	defer servers.citus.stop()
 	return m.Run()
 }
 
@@ -67,6 +69,15 @@ func SharedPostgres(t testing.TB) *loopback.Postgres {
 	t.Helper()
 	enginetest.Need(t, "Postgres")
 	return servers.postgres.get(t, loopback.StartPostgres)
+}
+
+// SharedCitus returns the coordinator and the two workers that the tests of this package share. No test may break them.
+func SharedCitus(t testing.TB) *loopback.Citus {
+	t.Helper()
+	enginetest.Need(t, "Postgres")
+	return servers.citus.get(t, func(ctx context.Context, dir string) (*loopback.Citus, error) {
+		return loopback.StartCitus(ctx, dir, 2)
+	})
 }
 
 // Database creates an empty database on the shared server and returns its URL.

@@ -50,10 +50,10 @@ func forbiddenAmend(b *storeBench) {
 
 func wrongTarget(b *storeBench) {
 	room := b.privateRoom(ann, bob)
-	b.say(room, ann)                                                                             // 1
-	b.leave(room, bob)                                                                           // 2
-	b.amend(b.editing(room, ann, 1, "edited"), `{"target":1,"text":"edited"}`)                   // 3
-	b.amend(b.reacting(room, ann, 1, "x", true), `{"target":1,"emoji":"x","on":true,"count":1}`) // 4
+	b.say(room, ann)                                                                             // seq 1
+	b.leave(room, bob)                                                                           // seq 2
+	b.amend(b.editing(room, ann, 1, "edited"), `{"target":1,"text":"edited"}`)                   // seq 3
+	b.amend(b.reacting(room, ann, 1, "x", true), `{"target":1,"emoji":"x","on":true,"count":1}`) // seq 4
 	b.unchanged(room, func() {
 		for seq, want := range map[int64]error{
 			0: chat.ErrNotFound, 2: chat.ErrBadRequest, 3: chat.ErrBadRequest, 4: chat.ErrBadRequest, 5: chat.ErrNotFound, 99: chat.ErrNotFound,

@@ -24,10 +24,10 @@ func unreadCounts(b *storeBench) {
 		}
 	}
 	unread(bob, 0, 0)
-	b.say(room, ann)   // 1
-	b.say(room, ann)   // 2
+	b.say(room, ann)   // seq 1
+	b.say(room, ann)   // seq 2
 	b.leave(room, dan) // 3: a member entry
-	b.say(room, cyn)   // 4
+	b.say(room, cyn)   // seq 4
 	unread(ann, 1, 2)
 	unread(bob, 3, 0)
 	unread(cyn, 0, 4)
@@ -37,7 +37,7 @@ func unreadCounts(b *storeBench) {
 
 	d := b.draft(room, ann, "a packet")
 	d.Kind = chat.KindPacket
-	_, _, err := b.Append(b.ctx, d) // 6
+	_, _, err := b.Append(b.ctx, d) // seq 6
 	b.must(err)
 	unread(bob, 1, 5)
 	unread(ann, 0, 6)

@@ -69,8 +69,8 @@ func recalledNowhere(b *storeBench) {
 func recallOne(b *storeBench) {
 	room, other := b.room(ann), b.room(ann)
 	for _, r := range []string{room, other} {
-		b.say(r, ann) // 1
-		b.say(r, ann) // 2
+		b.say(r, ann) // seq 1
+		b.say(r, ann) // seq 2
 		for seq := range int64(2) {
 			b.amend(b.editing(r, ann, seq+1, "edited"), fmt.Sprintf(`{"target":%d,"text":"edited"}`, seq+1))
 			b.amend(b.reacting(r, ann, seq+1, "x", true), fmt.Sprintf(`{"target":%d,"emoji":"x","on":true,"count":1}`, seq+1))
@@ -104,7 +104,7 @@ func whoMayRecall(b *storeBench) {
 	muted := plain
 	muted.MutedUntil = b.now.Add(24 * time.Hour)
 	b.Stand(room, cyn, muted)
-	b.change(b.giving(chat.Admin, room, ann, bob)) // 6
+	b.change(b.giving(chat.Admin, room, ann, bob)) // seq 6
 	late := func(by string, seq int64) chat.Amendment {
 		a := b.amending(chat.KindRecall, room, by, seq)
 		a.At = a.At.Add(2 * window)

@@ -8,7 +8,7 @@ import (
 	"hongbao/store/security"
 )
 
-// acts implements security.Store, but for AddCounts.
+// acts implements security.Store, except AddCounts, which each store has itself.
 type acts struct{ db DB }
 
 // AddAct implements security.Store.
@@ -63,6 +63,7 @@ func (t acts) Counts(ctx context.Context, limit int) (counts []security.Count, e
 	counts, err = list(ctx, t.db, func(row Row) (c security.Count, err error) {
 		err = row.Scan(Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N)
 		return c, err
-	}, `select minute, instance, kind, origin, count from security_counts order by minute desc, instance, kind, origin limit $1`, limit)
+	}, `select minute, instance, kind, origin, count from security_counts
+		order by minute desc, `+t.db.Bytes(`instance`)+`, `+t.db.Bytes(`kind`)+`, `+t.db.Bytes(`origin`)+` limit $1`, limit)
 	return counts, Outcome("read counts", err)
 }

@@ -9,17 +9,18 @@ import (
 	"hongbao/store/secret"
 )
 
-// books has the method of redpacket.Ledger that tells all about a packet.
+// books has the method Story of redpacket.Ledger.
 type books struct{ db DB }
 
-// ClaimsQuery reads a packet's claims by share, for ScanPaid.
-var ClaimsQuery = `select ` + PaidColumns("c", "u") + `
-	from claims c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
+// ClaimsQuery reads the claims of the packet $1, ordered by share, for ScanPaid.
+var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1)`)) + `select ` + PaidColumns("c", "u") + `
+	from /*one*/ claims /*end*/ c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
 
-// BookQuery reads a packet for ScanBook.
-const BookQuery = `select ` + PacketColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1`
+// BookQuery reads the packet $1, without its claims, for ScanBook.
+const BookQuery = `select ` + PacketColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
 
-// ScanBook returns a function that scans a row of BookQuery.
+// ScanBook returns a function that scans a row of BookQuery. The book has no claims yet. The function fails if the row
+// is encrypted and cannot be decrypted.
 func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 	return func(row Row) (b redpacket.Book, err error) {
 		var (
@@ -36,7 +37,8 @@ func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 	}
 }
 
-// ReadBook reads a packet and its claims with two statements: q must read from one snapshot, or the packet's row must be locked.
+// ReadBook reads a packet and its claims, or returns chat.ErrNotFound. It uses two statements: q must read from one
+// snapshot, or the packet's row must be locked.
 func ReadBook(q Querier, packet string) (redpacket.Book, error) {
 	b, err := one(q, ScanBook(q, q.Keys()), BookQuery, packet)
 	if err == nil {
@@ -45,19 +47,22 @@ func ReadBook(q Querier, packet string) (redpacket.Book, error) {
 	return b, err
 }
 
-// storyTransfers reads the sending first, then the claims by share, and the refund last.
-const storyTransfers = `
+// storyTransfers reads the transfers of the packet $1: the sending first, then the claims by share, and the refund last.
+var storyTransfers = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1)`),
+	Of("t", "transfers", `packet_id = $1 and kind in ('send', 'refund')`),
+	Of("w", "transfers", `(user_id, at, id) in (select user_id, at, transfer from c)`)) + `
 select id, at, amount, kind, packet_id, note, user_id, share_no from (
 	select t.id, t.at, case when t.kind = 'send' then -t.amount else t.amount end as amount, t.kind, t.packet_id, t.note, t.user_id, 0 as share_no
-		from transfers t where t.packet_id = $1 and t.kind in ('send', 'refund')
+		from /*one*/ transfers /*end*/ t where t.packet_id = $1 and t.kind in ('send', 'refund')
 	union all
 	select t.id, t.at, t.amount, t.kind, t.packet_id, t.note, t.user_id, c.share_no
-		from claims c join transfers t on t.user_id = c.user_id and t.at = c.at and t.id = c.transfer where c.packet_id = $1) t
+		from /*one*/ claims /*end*/ c join ` + Named("transfers", "w") + ` t on t.user_id = c.user_id and t.at = c.at and t.id = c.transfer where c.packet_id = $1) t
 order by case kind when 'send' then 0 when 'claim' then 1 else 2 end, share_no`
 
-const storyEntries = `select ` + EntryColumns + ` from entries
-	where (room_id, seq) in (select room_id, seq from packets where id = $1
-		union all select room_id, done_seq from packets where id = $1 and done_seq is not null) order by seq`
+var storyEntries = FirstOnCitus(Of("p", "packets", `id = $1 and bucket = bucket_of($1)`)) + `select ` + EntryColumns + ` from entries
+	where room_id = (select room_id from ` + Named("packets", "p") + ` where id = $1)
+		and seq in (select seq from ` + Named("packets", "p") + ` where id = $1
+			union all select done_seq from ` + Named("packets", "p") + ` where id = $1) order by seq`
 
 // Story implements redpacket.Ledger.
 func (t books) Story(ctx context.Context, packet string) (story redpacket.Story, err error) {
@@ -69,8 +74,8 @@ func (t books) Story(ctx context.Context, packet string) (story redpacket.Story,
 		if story.Book, err = ReadBook(q, packet); err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
 		}
-		if _, err = q.Row(`select coalesce(done_seq, 0), coalesce(closed_at, 0) from packets where id = $1`, []any{packet},
-			&story.DoneSeq, TimeOrZero(&story.ClosedAt)); err != nil {
+		if _, err = q.Row(`select coalesce(done_seq, 0), coalesce(closed_at, 0) from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{packet},
+			&story.DoneSeq, timeOrZero(&story.ClosedAt)); err != nil {
 			return err
 		}
 		if story.Transfers, err = List(q, func(row Row) (t redpacket.LedgerTransfer, err error) {

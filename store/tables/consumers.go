@@ -8,7 +8,7 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// consumers has the methods of eventlog.Consumers that need no more than these tables.
+// consumers has the methods of eventlog.Consumers, except Lease, Advance and EventsAt, which each store has itself.
 type consumers struct{ db DB }
 
 // Consumer implements eventlog.Consumers.

@@ -6,11 +6,12 @@ import (
 	"hongbao/chat"
 )
 
-// contacts has the methods of chat.Store about who may reach whom.
+// contacts has the methods of chat.Store about blocks, contact settings and the users that a user knows.
 type contacts struct{ db DB }
 
-// Refusing selects those of the users $2 that the user $1 may not put into a room: one of the two has blocked the other,
-// or the user's contact setting forbids it. The users must be locked: then no other transaction changes their settings or
+// Refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
+// may not put into a room: one of the two has blocked the other, or the contact setting of the user in $2 forbids it.
+// The user $1 itself is never selected. All of them must be locked: then no other transaction changes their settings or
 // their blocks.
 func Refusing(d Dialect) string {
 	return `from users u where u.id ` + d.In(2) + ` and u.id <> $1 and (
@@ -20,7 +21,8 @@ func Refusing(d Dialect) string {
 	or exists (select 1 from blocks b where b.user_id = u.id and b.blocked = $1 or b.user_id = $1 and b.blocked = u.id))`
 }
 
-// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room.
+// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. It is in a
+// chat.FieldError that names such a user. The users must be locked: see Refusing.
 func RefuseContact(w Tx, by, field string, users ...string) error {
 	var user string
 	found, err := w.Row(`select u.id `+Refusing(w)+` limit 1`, []any{by, w.List(users)}, &user)
@@ -84,15 +86,15 @@ func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, e
 		if _, err := q.Row(`select contact from users where id = $1`, []any{user}, &c.Contact); err != nil {
 			return err
 		}
-		c.Blocked, err = List(q, ScanUser, `select b.blocked, coalesce(u.name, ''), coalesce(u.avatar, '')
+		c.Blocked, err = List(q, scanUser, `select b.blocked, coalesce(u.name, ''), coalesce(u.avatar, '')
 			from blocks b left join users u on u.id = b.blocked where b.user_id = $1 order by b.blocked`, user)
 		return err
 	})
 	return c, Outcome("read contacts", err)
 }
 
-// ScanUser scans the id, name and avatar of a user.
-func ScanUser(row Row) (u chat.User, err error) {
+// scanUser scans the id, name and avatar of a user.
+func scanUser(row Row) (u chat.User, err error) {
 	err = row.Scan(&u.ID, &u.Name, &u.Avatar)
 	return u, err
 }
@@ -114,9 +116,9 @@ const strangersQuery = `select m.user_id from members m join rooms r on r.id = m
 const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.room_id
 	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
 
-// Known implements chat.Store. Of each user it looks for one common room only.
+// Known implements chat.Store. For each user, the search ends at the first common room that counts.
 func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
-	known, err = list(ctx, t.db, ScanUser, `select u.id, u.name, u.avatar from users u where u.id `+t.db.In(2)+` and (u.id = $1 or exists (
+	known, err = list(ctx, t.db, scanUser, `select u.id, u.name, u.avatar from users u where u.id `+t.db.In(2)+` and (u.id = $1 or exists (
 			select 1 from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id
 			where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)))
 		order by u.id`, viewer, t.db.List(users))

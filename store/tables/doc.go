@@ -1,7 +1,9 @@
-// Package tables reads and writes the tables that both SQL databases keep in the same way. The stores pgstore and sqlitestore embed Tables,
-// which has the methods of each subject, and use its functions inside their own transactions. What they do differently stays with them:
-// locks of many rows, batches, commits whose outcome is unknown, hash chains.
+// Package tables reads and writes the tables that both SQL databases keep in the same way. The stores pgstore and
+// sqlitestore embed Tables, which has the methods of each subject, and use its functions inside their own transactions.
+// What they do differently stays with them, for example locks of many rows, batches, commits whose outcome is unknown,
+// and hash chains.
 //
-// It must always hold: a statement of this package works on both databases, with its arguments as $1, $2 and so on. What must differ
-// comes from a Dialect. No value stands in the text of a statement: SQLite keeps each text prepared.
+// It must always hold: a statement of this package works on both databases, with its arguments as $1, $2 and so on.
+// What must differ comes from a Dialect, or is marked in the text for Citus (citus.go). Values that vary are arguments
+// and never part of the text, because SQLite keeps each text prepared.
 package tables

@@ -11,7 +11,7 @@ import (
 	"hongbao/store/cursor"
 )
 
-// entries has the methods of chat.Store that list entries.
+// entries has the methods History and Mentions of chat.Store.
 type entries struct{ db DB }
 
 // EntryColumns are the columns of an entry that EntryInto scans.
@@ -31,19 +31,21 @@ func ScanEntry(row Row) (e chat.Entry, err error) {
 // ErrNoEntry means that an entry is missing to which a request or a packet refers.
 var ErrNoEntry = errors.New("an entry that must exist is missing")
 
-// ReadEntry reads an entry that must exist, because a request or a packet refers to it.
+// ReadEntry reads an entry that must exist, because a request or a packet refers to it. If it is missing, ReadEntry
+// returns ErrNoEntry. It does not apply amendments.
 func ReadEntry(q Querier, room string, seq int64) (chat.Entry, error) {
-	e, err := one(q, ScanEntry, `select `+EntryColumns+` from entries where room_id = $1 and seq = $2`, room, seq)
+	e, err := one(q, ScanEntry, `select `+EntryColumns+` from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, room, seq)
 	if errors.Is(err, chat.ErrNotFound) {
 		err = fmt.Errorf("%w: %d of room %s", ErrNoEntry, seq, room)
 	}
 	return e, err
 }
 
-// StoredFold is the column fold: the state of an amended text in JSON, or "" for a text that was never amended.
+// StoredFold is the column fold: the state of an amended text or packet in JSON, or "" for an entry that was never
+// amended.
 type StoredFold string
 
-// Fold parses the column.
+// Fold parses the column. For "" it returns the zero chat.Fold.
 func (s StoredFold) Fold() (f chat.Fold, err error) {
 	if s == "" {
 		return chat.Fold{}, nil
@@ -56,7 +58,7 @@ func (s StoredFold) Fold() (f chat.Fold, err error) {
 
 // History implements chat.Store.
 func (t entries) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
-	query, args := `select `+EntryColumns+`, fold from entries where room_id = $1`, []any{room, p.Limit + 1}
+	query, args := `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */`, []any{room, p.Limit + 1}
 	switch {
 	case p.After != nil:
 		query, args = query+` and seq > $3 order by seq limit $2`, append(args, *p.After)
@@ -91,7 +93,9 @@ func scanFolded(row Row) (e chat.Entry, err error) {
 	return e.Folded(f)
 }
 
-// fitting returns how many of the entries fit into a page. They are ordered by their distance from the cursor.
+// fitting returns how many of the entries fit into a page: at most limit, and at most maxBytes of bodies. If maxBytes
+// is 0, only limit counts. A first entry that is too large fits. The entries are ordered by their distance from the
+// cursor.
 func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	size := 0
 	for i, e := range entries {
@@ -103,8 +107,9 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	return len(entries)
 }
 
-// Mentions implements chat.Store. It reads limit mentions, and one more to know whether there are more. Those in rooms that the user has
-// left count, too, so that the cost of a page is bounded.
+// Mentions implements chat.Store. It reads limit mentions, and one more to know whether there are more. Mentions that
+// it leaves out, such as those in rooms that the user has left, count towards limit, so that the cost of a page is
+// bounded.
 func (t entries) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
 	where, args := `user_id = $1`, []any{user, limit + 1}
 	if next != "" {
@@ -115,10 +120,13 @@ func (t entries) Mentions(ctx context.Context, user, next string, limit, maxByte
 		}
 		where, args = where+` and (at, room_id, seq) < ($3, $4, $5)`, append(args, at, room, seq)
 	}
-	found, err := list(ctx, t.db, scanMention, `select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key,
+	found, err := list(ctx, t.db, scanMention, FirstOnCitus(
+		Of("n", "mentions", `bucket = bucket_of($1) and `+where+` order by at desc, room_id desc, seq desc limit $2`),
+		Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`))+
+		`select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key,
 				e.body, e.fold
-			from (select user_id, at, room_id, seq from mentions where `+where+` order by at desc, room_id desc, seq desc limit $2) n
-			join entries e on e.room_id = n.room_id and e.seq = n.seq
+			from /*one*/ (select user_id, at, room_id, seq from mentions where `+where+` order by at desc, room_id desc, seq desc limit $2) /*end*/ n
+			join /*one*/ entries /*end*/ e on e.room_id = n.room_id and e.seq = n.seq
 			left join members m on m.room_id = n.room_id and m.user_id = n.user_id and m.state = 'in'
 			order by n.at desc, n.room_id desc, n.seq desc`, args...)
 	if err != nil {
@@ -134,7 +142,8 @@ type mention struct {
 	seen  bool // the user is in the room, and the text was not recalled
 }
 
-// scanMention also leaves out texts that an older version has recalled: it keeps their mentions.
+// scanMention scans a mention, with the entry in its present state. The mentions of a recalled text are normally
+// deleted, but an older version of the program has kept them: for these, seen is false, too.
 func scanMention(row Row) (m mention, err error) {
 	var fold StoredFold
 	if err := row.Scan(append(append([]any{&m.seen}, EntryInto(&m.entry)...), &fold)...); err != nil {
@@ -149,7 +158,8 @@ func scanMention(row Row) (m mention, err error) {
 	return m, err
 }
 
-// mentionPage returns the entries of a page that the user may see. If there are more mentions, it also returns the cursor of the next page.
+// mentionPage returns the entries of a page that the user may see: none if the user may see none of the mentions. If
+// there are more mentions, it also returns the cursor of the next page, otherwise "".
 func mentionPage(found []mention, limit, maxBytes int) (entries []chat.Entry, more string) {
 	size := 0
 	for i, m := range found {

@@ -48,7 +48,7 @@ func (t fundings) DropFunding(ctx context.Context, f redpacket.Funding) error {
 	}))
 }
 
-// NoOtherFunding is true if the user has no other funding with the host's key $4.
+// NoOtherFunding is a condition: the user $2, whose bucket is $1, has no funding other than $3 with the host's key $4.
 const NoOtherFunding = `not exists (select 1 from fundings o where o.bucket = $1 and o.user_id = $2 and o.host_key = $4 and o.id <> $3)`
 
 // ReverseFunding implements redpacket.Fundings.

@@ -8,7 +8,7 @@ import (
 	"hongbao/chat"
 )
 
-// links has the methods of chat.Store about invite links and requests to enter.
+// links has the methods of chat.Store that create, read and delete invite links, and the list of requests to enter.
 type links struct{ db DB }
 
 // CreateLink implements chat.Store. It locks the creator's membership and the room, so that neither the creator's standing nor the number
@@ -53,7 +53,8 @@ func createLink(w Tx, l chat.NewLink) (chat.NewLink, error) {
 	return l, err
 }
 
-// repeatedLink returns the link that an earlier request with the same key has created, if there was one. The room must be locked.
+// repeatedLink returns the link that an earlier request with the same key has created, if the room still has it. It
+// returns chat.ErrKeyReused if that request was for another kind of link. The room must be locked.
 func repeatedLink(w Tx, l chat.NewLink) (first chat.NewLink, found bool, err error) {
 	if l.Request == nil {
 		return chat.NewLink{}, false, nil
@@ -69,7 +70,7 @@ func repeatedLink(w Tx, l chat.NewLink) (first chat.NewLink, found bool, err err
 
 const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses, l.approval`
 
-// LinkQuery selects a link with the standing of its creator.
+// LinkQuery selects the link $2 of the room $1, with the standing of its creator.
 const LinkQuery = `select ` + inviteLinkColumns + `, ` + StandingColumns + `
 	from invite_links l join members m on m.room_id = l.room_id and m.user_id = l.creator where l.room_id = $1 and l.id = $2`
 
@@ -77,7 +78,7 @@ func inviteLinkInto(l *chat.Link) []any {
 	return []any{&l.Room, &l.ID, &l.Creator.ID, Time(&l.CreatedAt), Time(&l.ExpiresAt), &l.MaxUses, &l.Uses, &l.Approval}
 }
 
-// ScanLink scans a row of LinkQuery.
+// ScanLink scans a row of LinkQuery. Name and avatar of the creator stay empty.
 func ScanLink(row Row) (l chat.LinkState, err error) {
 	var st StoredStanding
 	err = row.Scan(append(inviteLinkInto(&l.Link), st.Into()...)...)
@@ -110,7 +111,7 @@ func (t links) Links(ctx context.Context, room, creator string, now time.Time) (
 	return links, Outcome("read links", err)
 }
 
-// DeleteLink implements chat.Store. It locks the room, so that nobody enters by the link after it returns.
+// DeleteLink implements chat.Store. It locks the room, so that no user enters by the link after it returns.
 func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
 	return Outcome("delete link", t.db.Write(ctx, func(w Tx) error {
 		if _, err := LockRoom(w, room); err != nil && !errors.Is(err, chat.ErrNotFound) {
@@ -121,7 +122,8 @@ func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
 	}))
 }
 
-// Unanswered selects, of the join_requests r, those of users that ask to enter now: users that are banned, or have become members since, do not.
+// Unanswered is a condition on join_requests r: the user still asks to enter. It is false if the user is banned, is a
+// member, or has become a member since the request, even if the user has left again.
 const Unanswered = `not exists (select 1 from members m where m.room_id = r.room_id and m.user_id = r.user_id
 	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
@@ -153,7 +155,7 @@ func UseLink(c chat.Change, r chat.Ruling) (all []Statement) {
 	return all
 }
 
-// Statement is a statement without a result.
+// Statement is the text of a statement, with its arguments.
 type Statement struct {
 	Text string
 	Args []any

@@ -9,16 +9,18 @@ import (
 	"hongbao/store/cursor"
 )
 
-// members has the methods of chat.Store about one membership, and those that list members and bans.
+// members has methods of chat.Store about memberships: it reads and lists them and the bans, sets preferences and marks
+// entries as read.
 type members struct{ db DB }
 
-// membershipQuery computes the number of unread entries without counting them. All of a user's own content is at or
-// before the user's read_seq, so content after it is from other users.
-const membershipQuery = `select ` + RoomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
+// membershipQuery reads the memberships of the user $1. It computes the number of unread entries without counting them.
+// All of a user's own content is at or before the user's read_seq, so content after it is from other users.
+var membershipQuery = FirstOnCitus(Of("mine", "members", `user_id = $1 and state = 'in'`),
+	Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + RoomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
 	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
 	from members m
 	join rooms r on r.id = m.room_id
-	left join entries e on e.room_id = m.room_id and e.seq = m.read_seq
+	left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq
 	where m.user_id = $1 and m.state = 'in'`
 
 // Memberships implements chat.Store.
@@ -45,8 +47,8 @@ func ReadMembership(q Querier, room, user string) (chat.Membership, error) {
 	return m, err
 }
 
-// ReadRoomFor reads a room that the user has created. If the user has left the room, the returned membership has no
-// role.
+// ReadRoomFor reads a room for the owner of a NewRoom: the room that was created, or an earlier one with the same key
+// or ref. If the user is not a member of it, only the field Room of the result is set.
 func ReadRoomFor(q Querier, room, user string) (chat.Membership, error) {
 	m, err := ReadMembership(q, room, user)
 	if errors.Is(err, chat.ErrNotMember) {
@@ -56,12 +58,12 @@ func ReadRoomFor(q Querier, room, user string) (chat.Membership, error) {
 }
 
 func scanMembership(row Row) (m chat.Membership, err error) {
-	err = row.Scan(append(RoomInto(&m.Room), &m.Role, TimeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
+	err = row.Scan(append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
 	return m, err
 }
 
-// These are the states of a member row that the code tests. in: the user is a member; left: the user has left; kicked:
-// the user was removed; gone: the room was deleted.
+// These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
+// removed, or was banned without ever being a member; gone: the room was deleted, or its deletion has begun.
 const (
 	StateIn     = "in"
 	StateLeft   = "left"
@@ -72,8 +74,8 @@ const (
 // roles are in the order of the member list.
 var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 
-// Members implements chat.Store. It makes one query for each role. So the index returns the members in order, however
-// many there are.
+// Members implements chat.Store. It makes at most one query for each role. So the index returns the members in order,
+// however many there are.
 func (t members) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
 	from := listedMember{role: chat.Owner}
 	if next != "" {
@@ -101,7 +103,7 @@ func (t members) Members(ctx context.Context, room, next string, limit int) (mem
 	return members, more, nil
 }
 
-// listedMember is a member with its sort key: role, then time of joining.
+// listedMember is a member with its sort key: role, then time of joining, then user id.
 type listedMember struct {
 	chat.Member
 	role   chat.Role
@@ -114,7 +116,9 @@ func (t members) Roster(ctx context.Context, room string, limit int) (users []st
 	return users, Outcome("list roster", err)
 }
 
-// readMembers reads up to limit members after the given position.
+// readMembers reads up to limit members after the given position. It reads a read position only in a room of at most
+// chat.SmallRoom members, and only if the user has read an entry that is newer than the membership. Otherwise ReadSeq
+// is 0.
 func readMembers(q Querier, room string, from listedMember, limit int) (list []listedMember, err error) {
 	reached := false
 	for _, role := range roles {
@@ -126,9 +130,11 @@ func readMembers(q Querier, room string, from listedMember, limit int) (list []l
 		default:
 			from = listedMember{role: role}
 		}
-		some, err := List(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
+		some, err := List(q, scanListedMember, FirstOnCitus(
+			Of("page", "members", `room_id = $1 and state = 'in' and role = $2 and (joined_at, user_id) > ($3, $4) order by joined_at, user_id limit $5`),
+			Of("e", "entries", `room_id = $1 and bucket = bucket_of($1) and seq in (select read_seq from page)`))+`select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
 			from members m join users u on u.id = m.user_id join rooms r on r.id = m.room_id
-			left join entries e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
+			left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
 			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
 			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list), chat.SmallRoom)
 		if err != nil {
@@ -142,7 +148,7 @@ func readMembers(q Querier, room string, from listedMember, limit int) (list []l
 }
 
 func scanListedMember(row Row) (l listedMember, err error) {
-	err = row.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, TimeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq)
+	err = row.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, timeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq)
 	return l, err
 }
 
@@ -169,7 +175,7 @@ func (t members) Bans(ctx context.Context, room, next string, limit int, now tim
 }
 
 func scanBanned(row Row) (b chat.Banned, err error) {
-	err = row.Scan(&b.User.ID, &b.User.Name, &b.User.Avatar, TimeOrZero(&b.Until), &b.Reason)
+	err = row.Scan(&b.User.ID, &b.User.Name, &b.User.Avatar, timeOrZero(&b.Until), &b.Reason)
 	return b, err
 }
 
@@ -237,12 +243,14 @@ func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, 
 // StandingColumns are the columns of a member that StoredStanding scans.
 const StandingColumns = `state, banned, role, muted_until, joined_seq, banned_until`
 
-// ReadStanding reads the user's standing in the room.
+// ReadStanding reads the user's standing in the room. If the user was never a member, only Visible can be set: if the
+// room is public and not deleted.
 func ReadStanding(q Querier, room, user string) (chat.Standing, error) {
 	return standing(q, room, user, "")
 }
 
-// LockStanding reads the user's standing in the room and locks it until the end of the transaction.
+// LockStanding reads the user's standing in the room and locks it until the end of the transaction. A user that was
+// never a member has no row that it could lock.
 func LockStanding(w Tx, room, user string) (chat.Standing, error) {
 	return standing(w, room, user, w.Lock())
 }
@@ -278,8 +286,8 @@ func (s *StoredStanding) Into() []any {
 	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until}
 }
 
-// Standing converts the row. A user in state gone keeps ban and mute: while a room's deletion is not complete, the
-// user may join again.
+// Standing converts the row. A ban that has ended stays set: see chat.Standing.At. A user in state gone keeps ban and
+// mute, because the user could otherwise join again while a room's deletion is not complete.
 func (s *StoredStanding) Standing() chat.Standing {
 	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == StateLeft, RoomDeleted: s.state == StateGone, Banned: s.banned}
 	if st.In {

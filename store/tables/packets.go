@@ -14,7 +14,7 @@ import (
 	"hongbao/store/secret"
 )
 
-// packets has the methods of redpacket.Ledger that read packets with one statement, and the list of a user's transfers.
+// packets has the methods Packet, Overdue, States and Transfers of redpacket.Ledger.
 type packets struct{ db DB }
 
 // PacketColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
@@ -38,7 +38,8 @@ func (s *StoredPacket) Into(d Dialect) []any {
 	}
 }
 
-// Packet returns the packet as it was sent. An empty list of recipients becomes nil.
+// Packet returns the packet as it was sent. An empty list of recipients becomes nil. It fails if the passphrase of an
+// open packet cannot be decrypted. If the key of a closed packet is gone, the passphrase stays encrypted.
 func (s *StoredPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
 	if len(p.To) == 0 {
@@ -58,7 +59,7 @@ func ReadPacket(q Querier, id string) (redpacket.Packet, error) {
 			return p, err
 		}
 		return stored.Packet(q.Keys())
-	}, `select `+PacketColumns+` from packets p where p.id = $1`, id)
+	}, `select `+PacketColumns+` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`, id)
 }
 
 // Packet implements redpacket.Ledger.
@@ -84,12 +85,13 @@ func (t packets) Overdue(ctx context.Context, before time.Time, after redpacket.
 	return all, Outcome("list overdue packets", err)
 }
 
-// PaidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is the one that the newest token gave.
+// PaidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is
+// the present one, not that at the time of the claim.
 func PaidColumns(c, u string) string {
 	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
 }
 
-// ScanPaid scans PaidColumns.
+// ScanPaid scans PaidColumns. The row must have a claim.
 func ScanPaid(row Row) (redpacket.Paid, error) {
 	var s storedPaid
 	if err := row.Scan(s.into()...); err != nil {
@@ -125,17 +127,32 @@ func CutInto(d Dialect, c *secret.Columns) []any {
 	return []any{&c.Seed, &c.EncryptedSeed, d.Array(&c.Shares)}
 }
 
-// StateColumns and StateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own claim. l is the luckiest
-// claim, which is marked only when the packet is done.
+// StateColumns and StateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own
+// claim. l is the luckiest claim, which is marked only when the packet is closed. The statement must begin with
+// StateTables.
 var StateColumns = `p.id, p.status, p.refunded,
-	case when p.status = 'open' then (select count(*) from claims where packet_id = p.id) else p.claimed end, ` +
+	case when p.status = 'open' then /*one*/ (select count(*) from claims where packet_id = p.id) /*end*/ /*! coalesce((select n from n where n.packet_id = p.id), 0) */
+		else p.claimed end, ` +
 	PaidColumns("m", "mu") + `, ` + PaidColumns("l", "lu")
+
+// StateTables returns the beginning of a statement with StateJoins. On Citus it first reads the packets that meet the
+// condition packets, and what the joins need of them: Citus cannot join split tables with others. bucket is a condition
+// that names the buckets of these packets, or "true".
+func StateTables(bucket, packets string) string { return FirstOnCitus(stateParts(bucket, packets)...) }
+
+func stateParts(bucket, packets string) []string {
+	return []string{
+		Of("p", "packets p", bucket+` and `+packets), Of("c", "claims", bucket+` and packet_id in (select id from p) and (user_id = $1 or luckiest)`),
+		`n as materialized (select packet_id, count(*) as n from claims
+			where ` + bucket + ` and packet_id in (select id from p where status = 'open') group by packet_id)`,
+	}
+}
 
 // StateJoins is described at StateColumns.
 func StateJoins(d Dialect) string {
 	return `
-		left join claims m on m.packet_id = p.id and m.user_id = $1 left join users mu on mu.id = m.user_id
-		left join claims l on l.packet_id = p.id and ` + d.Is(`l.luckiest`, true) + ` left join users lu on lu.id = l.user_id `
+		left join ` + Named("claims", "c") + ` m on m.packet_id = p.id and m.user_id = $1 left join users mu on mu.id = m.user_id
+		left join ` + Named("claims", "c") + ` l on l.packet_id = p.id and ` + d.Is(`l.luckiest`, true) + ` left join users lu on lu.id = l.user_id `
 }
 
 // StoredState scans StateColumns.
@@ -149,7 +166,7 @@ func (s *StoredState) Into() []any {
 	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed}, s.mine.into(), s.luckiest.into())
 }
 
-// State returns the state.
+// State returns the state of the packet. Call it after the scan.
 func (s *StoredState) State() redpacket.State {
 	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
 	return s.state
@@ -162,34 +179,44 @@ func (t packets) States(ctx context.Context, user string, packets []string) (sta
 		var s StoredState
 		err := row.Scan(s.Into()...)
 		return s.State(), err
-	}, `select `+StateColumns+`
-		from `+t.db.InOrder(2)+` asked cross join packets p`+StateJoins(t.db)+`
+	}, StateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+StateColumns+`
+		from `+t.db.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+StateJoins(t.db)+`
 		where p.id = asked.value order by asked.n`, user, t.db.List(packets))
 	return states, Outcome("read states", err)
 }
 
-// ListedPackets describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The sort key is At, the time
+// listedPackets describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The sort key is At, the time
 // that the query's period refers to, and then ID.
-type ListedPackets struct {
+type listedPackets struct {
 	From, User, At, ID string
-	Totals             string // count, amount, luckiest
+	Totals             string                     // count, amount, luckiest
+	Citus              func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page, or "" for the whole period
 }
 
-// PacketLists has the list for each direction.
-var PacketLists = map[redpacket.Direction]ListedPackets{
+// packetLists has the list for each direction.
+var packetLists = map[redpacket.Direction]listedPackets{
 	redpacket.DirSent: {
-		From: `packets p`, User: `p.sender`, At: `p.created_at`, ID: `p.id`,
+		From: `/*one*/ packets /*end*/ p`, User: `p.sender`, At: `p.created_at`, ID: `p.id`,
 		Totals: `count(*), cast(coalesce(sum(p.total - p.refunded), 0) as bigint), cast(0 as bigint)`,
+		Citus: func(page string) []string {
+			return stateParts(`true`, `sender = $1 and created_at >= $2 and created_at < $3`+page)
+		},
 	},
 	redpacket.DirReceived: {
-		From: `transfers t join claims c on c.packet_id = t.packet_id and c.user_id = t.user_id join packets p on p.id = t.packet_id`,
+		From: `/*one*/ transfers /*end*/ t join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.user_id = t.user_id
+			join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
 		User: `t.kind = 'claim' and t.user_id`, At: `t.at`, ID: `t.packet_id`,
 		Totals: `count(*), cast(coalesce(sum(c.amount), 0) as bigint), count(*) filter (where c.luckiest)`,
+		Citus: func(page string) []string {
+			t := Of("t", "transfers t", `t.bucket = bucket_of($1) and t.user_id = $1 and t.kind = 'claim' and t.at >= $2 and t.at < $3`+page)
+			return append([]string{t}, stateParts(`true`, `id in (select packet_id from t)`)...)
+		},
 	},
 }
 
-// PacketsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves, whose rows ScanPacket scans. Both
-// must see one snapshot.
+// PacketsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves,
+// whose rows ScanPacket scans. Both must see one snapshot. The second reads one packet more than the limit, for
+// OnePage. PacketsPage fails if q.Next is no cursor.
 func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
@@ -197,13 +224,17 @@ func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 			return Statement{}, Statement{}, err
 		}
 	}
-	list := PacketLists[q.Direction]
+	list := packetLists[q.Direction]
 	period := []any{q.User, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
 	where := ` where ` + list.User + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
-	return Statement{`select ` + list.Totals + ` from ` + list.From + where, period},
-		Statement{`select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
-			and (` + list.At + `, ` + list.ID + `) < ($4, $5) order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`,
-			append(period[:3:3], at, id, q.Limit+1)}, nil
+	after := `(` + list.At + `, ` + list.ID + `) < ($4, $5)`
+	order := ` order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`
+	return Statement{FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, period},
+		Statement{
+			FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
+			and ` + after + order,
+			append(period[:3:3], at, id, q.Limit+1),
+		}, nil
 }
 
 // ListedPacket is a packet of a list, with the time by which it is sorted.
@@ -212,7 +243,7 @@ type ListedPacket struct {
 	at int64
 }
 
-// ScanPacket returns a function that scans a row of a page.
+// ScanPacket returns a function that scans a row of the second statement of PacketsPage.
 func ScanPacket(d Dialect, keys *secret.Keys) func(Row) (ListedPacket, error) {
 	return func(row Row) (l ListedPacket, err error) {
 		var (
@@ -228,7 +259,7 @@ func ScanPacket(d Dialect, keys *secret.Keys) func(Row) (ListedPacket, error) {
 	}
 }
 
-// OnePage returns the packets that fit into a page, and the cursor of the next page.
+// OnePage returns the packets that fit into a page, and the cursor of the next page, or "" if all fit.
 func OnePage(q redpacket.PacketsQuery, all []ListedPacket) (page []redpacket.PacketState, next string) {
 	for _, l := range all {
 		page = append(page, l.PacketState)
@@ -259,7 +290,7 @@ func (t packets) Transfers(ctx context.Context, user, next string, limit int) (a
 		err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note)
 		return t, err
 	}, `select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
-		from transfers where user_id = $1 and (at, id) < ($2, $3) order by at desc, id desc limit $4`, user, at, id, limit+1)
+		from transfers where user_id = $1 /*! and bucket = bucket_of($1) */ and (at, id) < ($2, $3) order by at desc, id desc limit $4`, user, at, id, limit+1)
 	if err != nil {
 		return nil, "", Outcome("list transfers", err)
 	}

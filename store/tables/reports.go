@@ -9,7 +9,7 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// reports has the methods of chat.Store about reports of users.
+// reports has the methods of chat.Store about reports that users make.
 type reports struct{ db DB }
 
 const reportColumns = `id, kind, reporter, about, room_id, seq, packet_id, reason, words, at, state, outcome, note, resolved_by, resolved_at`
@@ -40,7 +40,8 @@ func reportByKey(q Querier, n chat.NewReport) (stored chat.Report, found bool, e
 	return stored, found, err
 }
 
-// errReportGone means that a report was resolved while another one about the same was added.
+// errReportGone means that an open report about the same has kept a report from being added, and was resolved before it
+// could be read.
 var errReportGone = errors.New("the open report about the same was resolved meanwhile")
 
 // AddReport implements chat.Store.
@@ -62,7 +63,7 @@ func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.R
 		found, err = w.Row(`select `+reportColumns+` from reports where bucket = $1 and reporter = $2 and kind = $3 and about = $4 and room_id = $5 and seq = $6
 			and state = 'open'`, []any{chat.UserBucket(n.By), n.By, n.Kind, n.About, n.Room, n.Seq}, reportInto(&stored)...)
 		if err == nil && !found {
-			err = errReportGone // the client repeats it; one writer alone never sees this
+			err = errReportGone // the caller gets chat.ErrUnavailable, and the client repeats the request; SQLite, with one writer, never comes here
 		}
 		return err
 	})

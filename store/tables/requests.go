@@ -6,10 +6,11 @@ import (
 	"hongbao/chat"
 )
 
-// requests has the method of chat.Store about idempotency keys.
+// requests has the method KeyUsed of chat.Store and redpacket.Ledger.
 type requests struct{ db DB }
 
 // Request is what a user's idempotency key was used for: the room, and the entry and the packet that the request made.
+// Seq is 0 if it made no entry, and Ref is "" if it made no packet.
 type Request struct {
 	Room string
 	Seq  int64
@@ -19,7 +20,7 @@ type Request struct {
 // LookupRequest finds the earlier use of a user's key. It returns chat.ErrKeyReused if the key was used for other content.
 func LookupRequest(q Querier, user, key string, hash []byte) (req Request, found bool, err error) {
 	var stored []byte
-	found, err = q.Row(`select hash, room_id, seq, ref from requests where user_id = $1 and key = $2`,
+	found, err = q.Row(`select hash, room_id, seq, ref from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2`,
 		[]any{user, key}, &stored, &req.Room, &req.Seq, &req.Ref)
 	if err != nil || !found {
 		return Request{}, false, err
@@ -30,10 +31,10 @@ func LookupRequest(q Querier, user, key string, hash []byte) (req Request, found
 	return req, true, nil
 }
 
-// PutRequest stores the use of the user's key for ever. If another transaction has inserted the key meanwhile, this
-// transaction is run again and then finds the key.
+// PutRequest stores the use of the user's key for ever. If another transaction has inserted the key meanwhile, it
+// returns ErrRetry: the next run of this transaction then finds the key.
 func PutRequest(w Tx, user, key string, hash []byte, req Request) error {
-	n, err := w.Exec(`insert into requests (user_id, key, hash, room_id, seq, ref) values ($1, $2, $3, $4, $5, $6)
+	n, err := w.Exec(`insert into requests (/*! bucket, */ user_id, key, hash, room_id, seq, ref) values (/*! bucket_of($1), */ $1, $2, $3, $4, $5, $6)
 		on conflict do nothing`, user, key, hash, req.Room, req.Seq, req.Ref)
 	if err == nil && n == 0 {
 		return ErrRetry
@@ -44,7 +45,7 @@ func PutRequest(w Tx, user, key string, hash []byte, req Request) error {
 // KeyUsed implements chat.Store.
 func (t requests) KeyUsed(ctx context.Context, user, key string) (used bool, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
-		_, err := q.Row(`select exists (select 1 from requests where user_id = $1 and key = $2)`, []any{user, key}, &used)
+		_, err := q.Row(`select exists (select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2)`, []any{user, key}, &used)
 		return err
 	})
 	return used, Outcome("look up key", err)

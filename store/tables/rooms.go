@@ -13,17 +13,17 @@ import (
 // rooms has the methods of chat.Store that read rooms, and those of redpacket.Ledger about deleted ones.
 type rooms struct{ db DB }
 
-// RoomColumns are the columns of a room r that RoomInto scans.
+// RoomColumns are the columns of a room r that roomInto scans.
 const RoomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
 
-// RoomInto returns the destinations of RoomColumns.
-func RoomInto(r *chat.Room) []any {
+// roomInto returns the destinations of RoomColumns.
+func roomInto(r *chat.Room) []any {
 	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, Time(&r.CreatedAt), &r.Deleted, &r.Invite, &r.NoGuests, &r.Frozen, &r.Ref}
 }
 
 // ScanRoom scans RoomColumns.
 func ScanRoom(row Row) (r chat.Room, err error) {
-	err = row.Scan(RoomInto(&r)...)
+	err = row.Scan(roomInto(&r)...)
 	return r, err
 }
 
@@ -78,7 +78,8 @@ func (t rooms) Room(ctx context.Context, room string) (found chat.Room, err erro
 // ReadRoom reads a room, also a deleted one. It returns chat.ErrNotFound if there never was one.
 func ReadRoom(q Querier, id string) (chat.Room, error) { return selectRoom(q, id, "") }
 
-// LockRoom reads a room and locks it until the end of the transaction. No other row may be locked after it.
+// LockRoom reads a room, also a deleted one, and locks it until the end of the transaction. It returns chat.ErrNotFound
+// if there never was one. After it, only rows may be locked that come later in the order of locks of package pgstore.
 func LockRoom(w Tx, id string) (chat.Room, error) { return selectRoom(w, id, w.Lock()) }
 
 func selectRoom(q Querier, id, lock string) (chat.Room, error) {
@@ -90,7 +91,7 @@ const recordOfRoom = `select ` + RoomColumns + `, coalesce((select m.user_id fro
 	from rooms r `
 
 func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
-	err = row.Scan(append(RoomInto(&r.Room), &r.Owner)...)
+	err = row.Scan(append(roomInto(&r.Room), &r.Owner)...)
 	return r, err
 }
 
@@ -126,7 +127,8 @@ func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.
 	return found, more, nil
 }
 
-// TakeRoomRef gives the new room its ref. If a room that is not deleted has it, it returns that room.
+// TakeRoomRef gives the new room its ref, and returns "". If another room that is not deleted has the ref, it returns
+// the id of that room and changes nothing. It does nothing if the new room has no ref.
 func TakeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 	if r.Ref == "" {
 		return "", nil
@@ -148,12 +150,13 @@ func TakeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 // DeletedRoomsQuery lists the deleted rooms not yet marked packets_closed, and whether they have open packets. It relies
 // on the indexes rooms_deleted and packets_room.
 func DeletedRoomsQuery(d Dialect) string {
-	return `select r.id, exists (select 1 from packets p where p.room_id = r.id and p.status = 'open')
+	return FirstOnCitus(Of("p", "packets", `status = 'open'`)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open')
 		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.packets_closed`, false) + ` and r.id > $1 order by r.id limit $2`
 }
 
-// DeletedRooms implements redpacket.Ledger. A deletion locks the rows of all members until its commit, and each send
-// locks the sender's row; SQLite has one writer. So a reader that sees a room as deleted also sees every packet that was sent into it.
+// DeletedRooms implements redpacket.Ledger. A deletion locks the rows of all members that may still send, until its
+// commit. Each send locks the sender's row in members. SQLite has one writer. So a reader that sees a room as deleted
+// also sees every packet that was sent into it.
 func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
 	var done []string
 	err = t.db.Read(ctx, func(q Querier) error {
@@ -199,18 +202,18 @@ func scanDeleted(row Row) (r deletedRoom, err error) {
 }
 
 // OpenInDeletedQuery lists the open packets of a room if the room is deleted, and none otherwise.
-const OpenInDeletedQuery = `select p.id, p.partition from packets p
+var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and status = 'open'`)) + `select p.id, p.partition from /*one*/ packets /*end*/ p
 	where p.room_id = $1 and p.status = 'open' and p.id > $2 and exists (select 1 from rooms r where r.id = $1 and r.deleted_at <> 0)
 	order by p.id limit $3`
 
 // OpenInDeleted implements redpacket.Ledger.
 func (t rooms) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
-	open, err = list(ctx, t.db, ScanRef, OpenInDeletedQuery, room, after, limit)
+	open, err = list(ctx, t.db, scanRef, OpenInDeletedQuery, room, after, limit)
 	return open, Outcome("list open packets of a deleted room", err)
 }
 
-// ScanRef scans the id and the partition of a packet.
-func ScanRef(row Row) (r redpacket.Ref, err error) {
+// scanRef scans the id and the partition of a packet.
+func scanRef(row Row) (r redpacket.Ref, err error) {
 	err = row.Scan(&r.ID, &r.Partition)
 	return r, err
 }

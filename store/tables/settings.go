@@ -8,18 +8,20 @@ import (
 	"hongbao/redpacket"
 )
 
-// settings has the methods about values under names: the epoch, the last audit, and what packages keep for themselves.
+// settings has the methods about values under names: the epoch, the record of the audit, the packets from before the
+// epoch, and what other packages keep for themselves.
 type settings struct{ db DB }
 
-// The names of the settings that are written together with the epoch.
+// Names of settings. When a new epoch begins, one transaction writes them. It writes SettingOpenBefore only if a packet
+// is open.
 const (
 	SettingEpoch = "epoch"
-	// SettingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the epoch
-	// began. It is absent when all of these packets are closed.
+	// SettingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the
+	// epoch began. OpenFromBefore deletes it when it finds that all of these packets are closed.
 	SettingOpenBefore = "open_before"
 )
 
-// Epoch implements chat.Store. The first call on a database draws a random epoch. Renew replaces it.
+// Epoch implements chat.Store. The first call on a database draws a random epoch. Renew of lineage.Store replaces it.
 func (t settings) Epoch(ctx context.Context) (string, error) {
 	value, err := t.DrawSetting(ctx, SettingEpoch, func() []byte { return []byte(rand.Text()) })
 	return string(value), err
@@ -40,7 +42,8 @@ func ReadSetting(q Querier, name string) (value []byte, err error) {
 	return value, err
 }
 
-// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
+// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of
+// draw. Of several calls at once, one stores its result and all return that one.
 func (t settings) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
 	if value, err = t.Setting(ctx, name); err != nil || value != nil {
 		return value, err
@@ -100,7 +103,7 @@ func (t settings) OpenFromBefore(ctx context.Context, after string, limit int) (
 		if err != nil {
 			return err
 		}
-		open, err = List(q, ScanRef, `select p.id, p.partition from packets p
+		open, err = List(q, scanRef, `select p.id, p.partition from packets p
 			where p.status = 'open' and p.created_at <= $1 and p.id > $2 order by p.id limit $3`, sent, after, limit)
 		return err
 	})

@@ -19,11 +19,11 @@ type Row interface{ Scan(into ...any) error }
 // all see the same data.
 type Querier interface {
 	Dialect
-	// Row scans the single row of a query. It returns found = false if there is no row.
+	// Row scans the first row of a query. It returns found = false, and no error, if there is no row.
 	Row(query string, args []any, into ...any) (found bool, err error)
-	// Each calls scan with each row of a query.
+	// Each calls scan with each row of a query. It stops at the first error of scan and returns it.
 	Each(scan func(Row) error, query string, args ...any) error
-	// Keys returns the data keys; nil without any.
+	// Keys returns the data keys, or nil if the store has none.
 	Keys() *secret.Keys
 }
 
@@ -31,9 +31,9 @@ type Querier interface {
 type Tx interface {
 	Querier
 	Exec(query string, args ...any) (affected int64, err error)
-	// Again reports that an earlier run of the transaction may have been committed.
+	// Again reports whether an earlier run of the transaction may have been committed.
 	Again() bool
-	// Events takes what the transaction adds to the event stream.
+	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
 }
 
@@ -43,36 +43,42 @@ type DB interface {
 	Read(ctx context.Context, fn func(Querier) error) error
 	// Snapshot calls fn with a Querier inside a snapshot.
 	Snapshot(ctx context.Context, fn func(Querier) error) error
-	// Write commits a transaction, unless fn fails.
+	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn.
 	Write(ctx context.Context, fn func(Tx) error) error
 	Dialect
 }
 
 // Dialect writes the parts of statements that differ between the databases. n is the number of an argument.
 type Dialect interface {
-	// In is a condition, to be put behind an expression: it is one of the texts of argument n, which is from List.
+	// In is the end of a condition: the expression before it is one of the texts of argument n, which is from List.
 	In(n int) string
 	// List returns texts as one argument.
 	List(texts []string) any
 	// Values is a table with a column value: the texts of argument n, which is from List.
 	Values(n int) string
-	// InOrder is Values with another column, n, by whose order the texts are as in the list.
+	// InOrder is Values with a second column, n, which numbers the texts in the order of the list.
 	InOrder(n int) string
-	// Lock ends a query for rows that must not change until the transaction ends. LockFree also leaves out those that others have locked.
+	// Lock is the end of a query: it locks the rows until the transaction ends. LockFree does the same, but leaves out
+	// rows that other transactions have locked. Both are empty in SQLite, which has one writer.
 	Lock() string
 	LockFree() string
-	// Is is true if the boolean column has the value. It is written as in the conditions of indexes.
+	// Is is a condition that is true if the boolean column has the value. It is written as in the conditions of indexes.
 	Is(column string, value bool) string
-	// Array returns the destination for a column that is an array.
+	// Array returns the destination that scans a column with a list into the slice that into points to.
 	Array(into any) any
 	// Storable reports whether a text, which may be untrusted input, can occur in the database.
 	Storable(text string) bool
-	// Like is true if the column matches the pattern in argument n. Case does not matter for ASCII letters; \ escapes.
+	// Like is a condition that is true if the column matches the LIKE pattern in argument n. Case does not matter for
+	// ASCII letters. In the pattern, \ escapes a wildcard.
 	Like(column string, n int) string
+	// Bytes is a column of text, to be ordered by its bytes.
+	Bytes(column string) string
 }
 
-// ErrRetry means that a concurrent transaction changed what this one has read. Postgres rolls this one back and runs it again, and then it
-// sees the result of the other. With the one writer of SQLite it does not occur.
+// ErrRetry means that the transaction cannot go on with what it has read, in most cases because another commit has
+// changed that. Package pgstore then rolls it back and runs it again, so that it reads the new state. If that does not
+// help within a limited time, the caller gets chat.ErrUnavailable. ErrRetry does not occur in SQLite, which has only
+// one writer.
 var ErrRetry = errors.New("conflict with another transaction")
 
 // Tables has the methods that both stores share.
@@ -145,11 +151,11 @@ func ScanText(row Row) (text string, err error) {
 // Millis converts Unix milliseconds, as they are stored, to a time in UTC.
 func Millis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// Time scans a column of Unix milliseconds.
+// Time returns a destination that scans a column of Unix milliseconds.
 func Time(into *time.Time) any { return storedTime{into: into} }
 
-// TimeOrZero scans a column of Unix milliseconds in which 0 stands for the zero time.
-func TimeOrZero(into *time.Time) any { return storedTime{into, true} }
+// timeOrZero returns a destination that scans a column of Unix milliseconds in which 0 stands for the zero time.
+func timeOrZero(into *time.Time) any { return storedTime{into, true} }
 
 type storedTime struct {
 	into   *time.Time
@@ -177,8 +183,8 @@ func JSON(texts []string) string {
 	return string(text)
 }
 
-// Outcome maps an error to one that callers of a store may see. A domain error passes unchanged; every other error becomes
-// chat.ErrUnavailable. FieldError and CommitmentError wrap domain errors.
+// Outcome maps an error to one that callers of a store may see. An error that is or wraps a chat.RequestError passes
+// unchanged, for example a chat.FieldError. Every other error is wrapped in chat.ErrUnavailable. nil stays nil.
 func Outcome(doing string, err error) error {
 	if err == nil || chat.IsRequestError(err) {
 		return err
@@ -186,7 +192,8 @@ func Outcome(doing string, err error) error {
 	return Unavailable(doing, err)
 }
 
-// Unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
+// Unavailable returns an error that wraps both chat.ErrUnavailable, which callers test for, and err. Its text has the
+// cause, for logs.
 func Unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
 }

@@ -11,10 +11,12 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// users has the methods of chat.Store for users: who they are, what the host says of them, their device codes, pictures and push subscriptions.
+// users has the methods of chat.Store about users: their names, revoked tokens, suspensions, records for the host,
+// device codes, pictures and push subscriptions.
 type users struct{ db DB }
 
-// refusedUntil selects the second up to which the tokens of a user are refused; chat.SuspendedSecond: all are.
+// refusedUntil selects the Unix second up to which the tokens of a user are refused; 0: none are; chat.SuspendedSecond:
+// all are.
 const refusedUntil = `case when suspended_at > 0 then 9223372036854775807 else not_before end`
 
 // PutUser implements chat.Store.
@@ -73,7 +75,7 @@ func (t users) Revoked(ctx context.Context, users []string) (map[string]int64, e
 	return revoked, Outcome("read revocations", err)
 }
 
-// EnsureUser creates the user if missing. The name stays empty until a token of the user provides it.
+// EnsureUser creates the user if missing. The name stays empty until a token of the user or the host provides it.
 func EnsureUser(w Tx, id string) error {
 	_, err := w.Exec(`insert into users (id) values ($1) on conflict (id) do nothing`, id)
 	return err
@@ -84,7 +86,7 @@ const recordColumns = `u.id, u.name, u.avatar, u.ref, u.custom, u.suspended_at`
 // scanRecord scans recordColumns.
 func scanRecord(row Row) (u chat.UserRecord, err error) {
 	var custom string
-	err = row.Scan(&u.ID, &u.Name, &u.Avatar, &u.Ref, &custom, TimeOrZero(&u.SuspendedAt))
+	err = row.Scan(&u.ID, &u.Name, &u.Avatar, &u.Ref, &custom, timeOrZero(&u.SuspendedAt))
 	if custom != "" {
 		u.Custom = json.RawMessage(custom)
 	}
@@ -195,7 +197,8 @@ func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
 	return readRecord(w, p.User)
 }
 
-// setUserRef gives the user the host's own id, in place of an earlier one; "": none. The user exists.
+// setUserRef gives the user the ref in place of an earlier one; "" only takes that away. It reports whether the ref has
+// changed. If another user has the ref, it returns the error of refTaken. The user must exist.
 func setUserRef(w Tx, user, ref string) (moved bool, err error) {
 	var old string
 	if _, err := w.Row(`select ref from users where id = $1`+w.Lock(), []any{user}, &old); err != nil || old == ref {
@@ -213,7 +216,8 @@ func setUserRef(w Tx, user, ref string) (moved bool, err error) {
 	return true, err
 }
 
-// takeRef gives the ref to id, unless another one has it. It returns which has it then.
+// takeRef gives the ref to id, unless another id has it. It returns the id that has the ref now. kind is "user" or
+// "room". It returns ErrRetry if the other id has lost the ref meanwhile.
 func takeRef(w Tx, kind, ref, id string) (owner string, err error) {
 	if _, err := w.Exec(`insert into refs (kind, ref, id) values ($1, $2, $3) on conflict (kind, ref) do nothing`, kind, ref, id); err != nil {
 		return "", err
@@ -225,7 +229,8 @@ func takeRef(w Tx, kind, ref, id string) (owner string, err error) {
 	return owner, err
 }
 
-// refTaken returns err, or the error that the ref belongs to another one.
+// refTaken returns err if it is not nil. Otherwise it returns the FieldError that says that the ref belongs to another
+// user.
 func refTaken(err error) error {
 	if err == nil {
 		err = &chat.FieldError{Err: chat.ErrConflict, Field: "ref", Reason: "belongs to another one"}
@@ -381,8 +386,9 @@ func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) er
 	}))
 }
 
-// Subscriptions implements chat.Store. It also names the first user, because Postgres uses no index for a comparison of rows of two tables. The cross join
-// makes SQLite begin with the members: they are in order, and a room has fewer of them than the database has subscriptions.
+// Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
+// a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
+// order, and a room has fewer of them than the database has subscriptions.
 func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
 	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
 	if len(a.Of) > 0 {

@@ -7,21 +7,22 @@ import (
 	"hongbao/redpacket"
 )
 
-// wallets has the methods of redpacket.Ledger about wallets and their limits.
+// wallets implements redpacket.Wallets.
 type wallets struct{ db DB }
 
 const walletColumns = `balance, version, frozen_at, limit_sent, limit_received, limit_packets`
 
 func scanWallet(row Row) (w redpacket.Wallet, err error) {
-	err = row.Scan(&w.User, &w.Balance, &w.Version, TimeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets)
+	err = row.Scan(&w.User, &w.Balance, &w.Version, timeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets)
 	return w, err
 }
 
 // Wallets implements redpacket.Ledger.
 func (t wallets) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
-	all, err = list(ctx, t.db, scanWallet, `select u.id, coalesce(balance, 0), coalesce(version, 0), coalesce(frozen_at, 0),
+	all, err = list(ctx, t.db, scanWallet, FirstOnCitus(
+		Of("w", "wallets", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[])`))+`select u.id, coalesce(balance, 0), coalesce(version, 0), coalesce(frozen_at, 0),
 				limit_sent, limit_received, limit_packets
-			from `+t.db.InOrder(1)+` i join users u on u.id = i.value left join wallets w on w.user_id = u.id order by i.n`, t.db.List(users))
+			from `+t.db.InOrder(1)+` i join users u on u.id = i.value left join /*one*/ wallets /*end*/ w on w.user_id = u.id order by i.n`, t.db.List(users))
 	return all, Outcome("read wallets", err)
 }
 
@@ -37,20 +38,21 @@ func (t wallets) FreezeWallet(ctx context.Context, user string, frozen bool, at 
 	if frozen {
 		since = at.UnixMilli()
 	}
-	return t.changeWallet(ctx, "freeze wallet", `insert into wallets (user_id, balance, frozen_at) select id, 0, $2 from users where id = $1
-		on conflict (user_id) do update set frozen_at = case when excluded.frozen_at <> 0 and wallets.frozen_at <> 0 then wallets.frozen_at else excluded.frozen_at end
+	return t.changeWallet(ctx, "freeze wallet", `insert into wallets (/*! bucket, */ user_id, balance, frozen_at) select /*! bucket_of($1), */ id, 0, $2 from users where id = $1
+		on conflict (/*! bucket, */ user_id) do update set frozen_at = case when excluded.frozen_at <> 0 and wallets.frozen_at <> 0 then wallets.frozen_at else excluded.frozen_at end
 		returning user_id, `+walletColumns, user, since)
 }
 
 // SetOwnLimits implements redpacket.Ledger.
 func (t wallets) SetOwnLimits(ctx context.Context, user string, own redpacket.OwnLimits) (redpacket.Wallet, error) {
-	return t.changeWallet(ctx, "set limits", `insert into wallets (user_id, balance, limit_sent, limit_received, limit_packets)
-		select id, 0, $2, $3, $4 from users where id = $1
-		on conflict (user_id) do update set limit_sent = excluded.limit_sent, limit_received = excluded.limit_received, limit_packets = excluded.limit_packets
+	return t.changeWallet(ctx, "set limits", `insert into wallets (/*! bucket, */ user_id, balance, limit_sent, limit_received, limit_packets)
+		select /*! bucket_of($1), */ id, 0, $2, $3, $4 from users where id = $1
+		on conflict (/*! bucket, */ user_id) do update set limit_sent = excluded.limit_sent, limit_received = excluded.limit_received, limit_packets = excluded.limit_packets
 		returning user_id, `+walletColumns, user, own.Sent, own.Received, own.Packets)
 }
 
-// changeWallet runs a statement that changes one wallet and returns it, or no row if there is no such user.
+// changeWallet runs a statement that changes one wallet and returns its row. If the statement returns no row,
+// changeWallet returns chat.ErrNotFound: there is no such user.
 func (t wallets) changeWallet(ctx context.Context, doing, query string, args ...any) (changed redpacket.Wallet, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		changed, err = one(w, scanWallet, query, args...)
@@ -59,12 +61,13 @@ func (t wallets) changeWallet(ctx context.Context, doing, query string, args ...
 	return changed, Outcome(doing, err)
 }
 
-// DayUseQuery sums what a user has sent and received on a day. The key of transfers begins with user and time.
+// DayUseQuery sums what the user $1 has sent and received in packets from $2 on and before $3, and reads the user's own
+// limits. They are null if none are set. It is fast, because the key of transfers begins with user and time.
 const DayUseQuery = `select w.limit_sent, w.limit_received, w.limit_packets, t.sent, t.received, t.packets
 	from (select cast(coalesce(sum(amount) filter (where kind = 'send'), 0) as bigint) as sent, cast(coalesce(sum(amount) filter (where kind = 'claim'), 0) as bigint) as received,
 			count(*) filter (where kind = 'send') as packets
-		from transfers where user_id = $1 and at >= $2 and at < $3 and kind in ('send', 'claim')) t
-	left join wallets w on w.user_id = $1`
+		from transfers where user_id = $1 /*! and bucket = bucket_of($1) */ and at >= $2 and at < $3 and kind in ('send', 'claim')) t
+	left join /*one*/ wallets /*end*/ /*! (select * from wallets where user_id = $1 and bucket = bucket_of($1)) */ w on w.user_id = $1`
 
 // DayUseInto returns the destinations of DayUseQuery.
 func DayUseInto(used *redpacket.DayUse) []any {
@@ -80,7 +83,7 @@ func (t wallets) DayUse(ctx context.Context, user string, day redpacket.Day) (us
 	return used, Outcome("read the day of a user", err)
 }
 
-// ReadDayUse reads what a user has sent and received on a day.
+// ReadDayUse reads what a user has sent and received in packets on a day, and the user's own limits.
 func ReadDayUse(q Querier, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
 	_, err = q.Row(DayUseQuery, []any{user, day.From.UnixMilli(), day.To.UnixMilli()}, DayUseInto(&used)...)
 	return used, err

@@ -34,7 +34,7 @@ type Config struct {
 	Rates     *Rates
 	Connected func(user string) bool // reports whether the user has a socket on this instance
 	Scans     int                    // how many commands that scan may run at once; default 2
-	ScanWait  time.Duration          // some of them are refused while their expected wait is longer; 0: none is
+	ScanWait  time.Duration          // bound of the expected wait for a scan; beyond it some are refused; 0: none is
 	Log       *slog.Logger
 
 	ContactRates ContactRates
@@ -77,6 +77,15 @@ func (a *Commands) Answer(ctx context.Context, c Caller, r *Request) (reply any,
 		return nil, err
 	}
 	return r.call.answer(ctx, a, c)
+}
+
+// spend counts a request against its user's rate or budget (see Rates.spend). Further calls for the request do nothing.
+func (a *Commands) spend(ctx context.Context, c Caller, r *Request) error {
+	if r.spent {
+		return nil
+	}
+	r.spent = true
+	return a.rates.spend(ctx, c, r.method)
 }
 
 // Request is a command as the client sent it: a method and its data. The data is decoded at most once.
@@ -252,7 +261,8 @@ func Methods() []string {
 	return names
 }
 
-// userRates are the rates of web/docs/protocol/limits.md, per user over all instances.
+// userRates are the rates of web/docs/protocol/limits.md. They are per user and over all instances; for the rate of grab see
+// freeGrabs.
 var userRates = map[string]chat.Rate{
 	"send":        {PerSecond: 10, Burst: 20},
 	"send_packet": {PerSecond: 2, Burst: 5},
@@ -278,7 +288,7 @@ var (
 	sharedGrabs = chat.Rate{PerSecond: 15, Burst: 30}
 )
 
-// guestRate limits the creation of guests from one IP address, previewRate the previews of invite links.
+// guestRate limits the new guests and the redeemed device codes from one IP address, previewRate the previews of invite links.
 var (
 	guestRate   = chat.Rate{PerSecond: 2, Burst: 100}
 	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
@@ -290,8 +300,8 @@ var (
 	pictureRate = chat.Rate{PerSecond: 20, Burst: 500}
 )
 
-// guestChangeRate limits how often a user changes their picture, and a guest their profile, or makes device codes. Each change is a write and a notice to
-// all instances.
+// guestChangeRate limits the changes of a user's picture, of a guest's profile, and the new device codes of a guest. Each
+// is a write, and the changes are notices to all instances, too.
 var guestChangeRate = chat.Rate{PerSecond: 0.2, Burst: 10}
 
 const (
@@ -339,7 +349,8 @@ func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
 	return r.take(ctx, "commands:"+user, chat.Rate{PerSecond: CommandsPerSecond, Burst: CommandBurst}, false)
 }
 
-// SpendGuest counts a new guest against the limit of the IP address that the request comes from.
+// SpendGuest counts a new guest, or a device code to be redeemed, against the limit of the IP address that the request
+// comes from.
 func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
 }
@@ -419,7 +430,7 @@ type grabCall struct {
 	request wire.GrabRequest
 	reply   wire.GrabReply
 
-	found      redpacket.FoundGrab // the packet and the user's claim; set by FromMemory, or read by run
+	found      redpacket.FoundGrab // the packet and the user's standing in its room; set by FromMemory or by run
 	fromMemory bool                // found was set by FromMemory
 }
 
@@ -476,7 +487,8 @@ func (a *Commands) FromMemory(user string, r *Request) bool {
 	return true
 }
 
-// MayPend reports whether the request is one that may be answered "pending", because its commit can take long: a grab.
+// MayPend reports whether the request may be answered "pending", because its commit can take long. That is a grab, unless
+// FromMemory has accepted it.
 func (r *Request) MayPend() bool {
 	if r.method != MethodGrab {
 		return false

@@ -13,8 +13,9 @@ import (
 var (
 	// userBudget is for the commands of one user that have a cost.
 	userBudget = chat.Rate{PerSecond: 100, Burst: 500}
-	// addressBudget is for handshakes, for frames before the connect reply, for refused frames, and for guests' commands. Users of
-	// the host take nothing from it, because very many of them may share an address.
+	// addressBudget is for handshakes, for frames before the connect reply, for refused frames, and for guests' connects
+	// and commands. Connects and commands of the host's users take nothing from it, because very many of these users may
+	// share an address.
 	addressBudget = chat.Rate{PerSecond: 1_000, Burst: 10_000}
 	// connectRate is for the connects of one user. They have a rate of their own, so that a user whose program reads too
 	// much can still connect.
@@ -27,7 +28,7 @@ const (
 	sharesPerCost = 25 // shares of a packet that cost one
 )
 
-// costs holds what each method takes from the user's budget. Methods that are not in it have a rate.
+// costs holds what each method takes from the user's budget. Methods that are not in it have a rate instead.
 var costs = func() map[string]int {
 	costs := map[string]int{}
 	for _, m := range wire.Methods {
@@ -52,7 +53,8 @@ func (r *Rates) spendBudget(ctx context.Context, c Caller, cost int) error {
 	return r.spendAddress(ctx, c.Address, cost)
 }
 
-// SpendConnect counts a connect command of a user.
+// SpendConnect counts a connect command against the rate of its user and, for a guest, against the budget of the address. It
+// returns an error if one of them is used up.
 func (r *Rates) SpendConnect(ctx context.Context, c Caller) error {
 	if err := r.take(ctx, "connect:"+c.User.ID, connectRate, false); err != nil || c.Address == "" {
 		return err
@@ -60,7 +62,8 @@ func (r *Rates) SpendConnect(ctx context.Context, c Caller) error {
 	return r.spendAddress(ctx, c.Address, connectCost)
 }
 
-// SpendHandshake counts a WebSocket handshake from an address.
+// SpendHandshake takes the cost of a WebSocket handshake from the budget of the address. It returns an error if too little
+// is left; then the handshake must be refused.
 func (r *Rates) SpendHandshake(ctx context.Context, address string) error {
 	return r.spendAddress(ctx, address, handshakeCost)
 }

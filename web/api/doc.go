@@ -7,6 +7,7 @@
 //   - Request, which is a command as it came: its data is decoded at most once, by the first function that needs it.
 //   - Rates, which keep users within the rates and budgets of web/docs/protocol/limits.md. Each connection has a rate of its
 //     own, too: see package session.
+//   - Hooks, the questions to the host before a command (hooks.go). Package hook asks them.
 //   - The limit of the instance on commands that read very many rows (scans.go). Commands.Begin waits until such a command may
 //     run.
 //
@@ -17,7 +18,8 @@
 //     limits are checked later: contact rates and the cost of a packet's shares once the data is decoded, and the rate of grabs
 //     that all instances share once the packet was looked up.
 //   - A request that FromMemory has accepted is answered without waiting for a store, a pool or another instance.
-//   - Errors are those of chat and redpacket, besides ErrUnknownCommand. What clients see of them is for package web to say.
+//   - Errors are those of chat and redpacket, besides ErrUnknownCommand and ErrDenied, with which the host refuses. What
+//     clients see of them is for package web to say.
 //
 // The package starts no goroutine. Its types are safe for concurrent use, except Request.
 package api

@@ -36,19 +36,20 @@ type Hooks interface {
 	// Funds reports whether the host may fund packets.
 	Funds() bool
 	// Ask returns the host's verdict, within a time that does not depend on the host. The error is a *DeniedError, or wraps
-	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one.
+	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one. If ctx has ended
+	// already, Ask does not ask the host and returns the error of ctx.
 	Ask(ctx context.Context, q Question) (Verdict, error)
 }
 
 // Question is a command about which the host is asked.
 type Question struct {
-	ID      string // names the question; with a funding, its id; "": any
+	ID      string // names the question; with a funding, its id; "": Ask draws one
 	Command string
 	User    chat.User
 	Room    string // in which it happens; "": none
 	Request any    // as the user has sent it, without passphrases
 
-	CheckText func(text string) error // of a text that replaces the user's; nil: there is no text to replace
+	CheckText func(text string) error // returns an error unless this text may replace the user's; nil: none may
 	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
 }
 
@@ -58,7 +59,7 @@ type Verdict struct {
 	Fund Fund
 	None bool // the host gave no verdict, and the command is carried out without one
 
-	NotAsked bool // the host was not asked, or has denied, so it has taken no money; it may also be set beside an error
+	NotAsked bool // the host has taken no money: it was not asked, or ask has replaced its denial by another result. It may be set beside an error
 }
 
 // Fund is what the host has taken from its own ledger. The zero value is nothing.
@@ -70,8 +71,9 @@ type Fund struct {
 // wants reports whether the host is asked about the command.
 func (a *Commands) wants(command string) bool { return a.hooks != nil && a.hooks.Wants(command) }
 
-// ask asks the host about the command. done reports whether an earlier request with the same key was carried out. It is called only
-// for a command that would not be carried out: then the first result is the answer, whatever the host says now. nil: it was not.
+// ask asks the host about the command. done reports whether an earlier request with the same key, or an earlier grab of
+// the packet, was carried out. ask calls done only if the command would not be carried out. If done returns true, ask
+// allows the command, so that the service answers with the first result. A nil done means that no earlier request counts.
 func (a *Commands) ask(ctx context.Context, q Question, done func() (bool, error)) (Verdict, error) {
 	v, err := a.hooks.Ask(ctx, q)
 	if err == nil || done == nil {

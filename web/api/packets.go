@@ -31,7 +31,7 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 }
 
 // count returns the number of shares that a request asks for. A missing count becomes 0, for which the service uses the
-// number of recipients. An explicit 0 becomes -1, which the service refuses.
+// number of recipients, if any are named. An explicit 0 becomes -1, which the service refuses.
 func count(asked *int) int {
 	switch {
 	case asked == nil:
@@ -43,7 +43,7 @@ func count(asked *int) int {
 }
 
 // ttl returns the lifetime that a request asks for. A missing lifetime becomes 0, for which the service uses its
-// default. An explicit 0 becomes negative, and a number beyond the range of a Duration becomes the longest one; the
+// default. A number below 1 becomes negative, and a number beyond the range of a Duration becomes the longest one; the
 // service refuses both.
 func ttl(seconds *int64) time.Duration {
 	switch {

@@ -11,7 +11,7 @@ import (
 	"hongbao/chat"
 )
 
-// scans limits the commands of this instance that scan (history, rooms, find_rooms, members, packet, packets). It bounds how many of
+// scans limits the commands of this instance that scan (made by scanning, such as history and members). It bounds how many of
 // them run at once, so that they leave connections to the database for grabs, texts and wallets. The others wait, and the user
 // that has read least lately is served next.
 //
@@ -29,7 +29,7 @@ type scans struct {
 	turns   []*reader          // users with waiting commands; of those that have read equally, the first is served next
 	waiting int                // of all users
 	pruneAt int                // number of readers at which pruneLocked is called
-	refused uint64             // so far
+	refused uint64             // commands refused so far
 }
 
 // reader is a user of commands that scan.
@@ -231,13 +231,4 @@ func (a *Commands) Begin(ctx context.Context, c Caller, r *Request) (end func(),
 		return nil, err
 	}
 	return a.scans.acquire(ctx, c.User.ID)
-}
-
-// spend counts a request against its user's rate or budget, once.
-func (a *Commands) spend(ctx context.Context, c Caller, r *Request) error {
-	if r.spent {
-		return nil
-	}
-	r.spent = true
-	return a.rates.spend(ctx, c, r.method)
 }

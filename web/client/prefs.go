@@ -8,7 +8,7 @@ import (
 
 // RoomPrefs is what the user decides about a room for all own devices. What is nil stays.
 type RoomPrefs struct {
-	Silent   *bool // new entries make no sound, banner, badge or notification
+	Silent   *bool // new entries make no sound, banner or notification, and do not count in the unread total of all rooms
 	Pinned   *bool // at the top of the list
 	Archived *bool // not in the list, until the next text or packet if the room is not silent
 }

@@ -28,12 +28,12 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// User converts a user to its form on the wire.
+// User converts a user to its form on the wire. The host of the lobby does not count as a guest there.
 func User(u chat.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest() && u.ID != chat.LobbyHost}
 }
 
-// Room converts a room to its form on the wire, without Role.
+// Room converts a room to its form on the wire, without what differs between its members: role and preferences.
 func Room(r chat.Room) wire.Room {
 	room := wire.Room{
 		ID: r.ID, Name: r.Name, Kind: string(r.Kind), Announcement: r.Announcement,
@@ -49,7 +49,7 @@ func Room(r chat.Room) wire.Room {
 	return room
 }
 
-// Membership converts a membership to the room's form on the wire. Role is the member's role.
+// Membership converts a membership to the room's form on the wire, with the member's role and preferences.
 func Membership(m chat.Membership) wire.Room {
 	r := Room(m.Room)
 	r.Role = string(m.Role)
@@ -57,7 +57,7 @@ func Membership(m chat.Membership) wire.Room {
 	return r
 }
 
-// MyRoom converts a membership to its form in the connect reply.
+// MyRoom converts a membership to its form in the replies of connect and rooms.
 func MyRoom(m chat.Membership) wire.MyRoom {
 	return wire.MyRoom{Room: Membership(m), ReadSeq: m.ReadSeq, Unread: m.Unread}
 }
@@ -77,7 +77,7 @@ func JoinRequest(r chat.JoinRequest) wire.AskingUser {
 	return wire.AskingUser{User: User(r.User), At: Millis(r.At)}
 }
 
-// Face converts a user to what visitors see that have not signed in.
+// Face converts a user to what visitors without a token see of it.
 func Face(u chat.User) wire.Face { return wire.Face{Name: u.Name, Avatar: u.Avatar} }
 
 // Entry converts an entry of a room to its form on the wire.
@@ -127,8 +127,8 @@ func GrabReply(r redpacket.Result) wire.GrabReply {
 	return reply
 }
 
-// Claims converts the claims of a packet for one user. Amounts of other users are included only if the packet shows
-// amounts.
+// Claims converts the claims of a packet for one user. Amounts of other users are included only if Details.ShowAmounts is
+// set.
 func Claims(d redpacket.Details, user string) []wire.Claim {
 	return List(d.Claims, func(p redpacket.Paid) wire.Claim {
 		c := wire.Claim{User: User(p.User), Rank: p.Rank(), At: Millis(p.At)}

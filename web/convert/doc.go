@@ -5,5 +5,5 @@
 //
 //   - A function here reads its argument and nothing else: it asks no service and starts no goroutine.
 //   - A list on the wire is never null. List turns a nil slice into an empty one.
-//   - The amount of another user's claim appears only where the packet shows amounts (Claims).
+//   - The amount of another user's claim appears only if the user may see it (Claims), or as the luckiest after the packet's end.
 package convert

@@ -45,7 +45,8 @@ func NewClient(o Options) *http.Client {
 	}
 }
 
-// refusePrivate is called with each address that was found for a host, before it is connected to.
+// refusePrivate returns an error if the address is not public, or if its port is not Options.Port (0 allows every port). The
+// dialer calls it for each address of a host, before it connects.
 func (o Options) refusePrivate(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {

@@ -4,16 +4,19 @@
 // It owns:
 //
 //   - Publisher, which the services publish to.
-//   - Encoder, Ping and Revise, which the hub calls to put messages on the wire, and Repair, which reads lost entries from the store.
+//   - Encoder, Decode, Ping, Revise, Traced and Repair, which are for hub.Options. Repair reads entries from the store.
 //   - The names of the hub's topics, and the forms of signals and notices (Signal, Notice).
 //
 // It must always hold:
 //
-//   - An entry has the same bytes whether it was just committed or read again from the store.
+//   - An entry has the same bytes whether it was just committed or read again from the store, unless its text was recalled in
+//     between.
 //   - The progress of a packet that reaches a client never goes back, and never comes after the packet's packet_done entry, as
 //     long as the packet is among the last 10,000 that Encoder has seen.
-//   - An entry that ends a membership is the last message of the room for that user (hub.Message.Final).
-//   - Messages without a seq, packet_done and react entries are deferred: they may wait a tick, to leave with the next reply.
+//   - An entry that ends the membership of one user (kicked, banned, left_private) is the last message of the room for that user
+//     (hub.Message.Final).
+//   - Messages without a seq, packet_done and react entries are deferred: they may wait a few ticks of the hub, to leave with
+//     the next reply.
 //   - Two things here wait for the store: Repair, and a Publisher that signals a change of a user's rooms. The Publisher reads
 //     the user's standing first. waitBudget limits how long all these reads together may take while the store is slow.
 //

@@ -129,8 +129,9 @@ const (
 	refillWait = 10                   // the budget regains 1/refillWait of the time that passes
 )
 
-// waitBudget bounds how long the calls of one command wait for the store while it is slow. Otherwise a command that invites 100
-// users would be answered only after 100 timeouts. Commands that run at once may each wait as long. The zero value is a full budget.
+// waitBudget bounds how long a Publisher's calls wait for the store while it is slow. Otherwise a command that invites
+// 100 users would be answered only after 100 timeouts. All commands share the budget, but calls that run at once may each
+// wait for all that is left. The zero value is a full budget.
 type waitBudget struct {
 	mu    sync.Mutex
 	spent time.Duration // guarded by mu
@@ -148,7 +149,7 @@ func (b *waitBudget) left(now time.Time) time.Duration {
 	return mostWait - b.spent
 }
 
-// spend takes a wait out of the budget.
+// spend takes a wait out of the budget, except its first freeWait.
 func (b *waitBudget) spend(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,8 +241,9 @@ func entryMessage(e chat.Entry) hub.Message {
 // them.
 func deferrable(k chat.EntryKind) bool { return k == chat.KindPacketDone || k == chat.KindReact }
 
-// finalFor returns the topic of the user whose membership the entry ends, or "". That user receives nothing of the room
-// after the entry, even if later entries arrive before the signal that takes the user's sockets out of the room.
+// finalFor returns the topic of the user whose membership the entry ends by a kick, a ban or leaving a private room. For
+// any other entry it returns "", also if the host has removed many users. The user receives nothing of the room after the
+// entry, even if later entries arrive before the signal that takes the user's sockets out of the room.
 func finalFor(e chat.Entry) string {
 	if e.Kind != chat.KindMember {
 		return ""
@@ -257,7 +259,8 @@ func finalFor(e chat.Entry) string {
 	return ""
 }
 
-// Repair reads entries that were lost on the bus from the store. Its methods are for hub.Options.
+// Repair reads entries of rooms from the store: those that the bus has lost, and those that clients have missed. Its
+// methods are for hub.Options.
 type Repair struct{ Store chat.Store }
 
 // Fetch reads spans of entries of rooms from the store. It omits topics that are not rooms.
@@ -279,7 +282,7 @@ func (r Repair) Fetch(ctx context.Context, spans []hub.Span) (map[string][]hub.M
 	return byTopic, nil
 }
 
-// LastSeqs reads the last seq of each room from the store. It omits topics that are not rooms.
+// LastSeqs reads the last seq of each room from the store. It omits topics that are not rooms, and rooms that do not exist.
 func (r Repair) LastSeqs(ctx context.Context, topics []string) (map[string]int64, error) {
 	rooms := make([]string, 0, len(topics))
 	for _, topic := range topics {

@@ -54,8 +54,8 @@ type Notice struct {
 	Moved *Membership `json:"moved,omitempty"` // what has changed, and instances must therefore drop from their caches
 }
 
-// Membership identifies a user's membership in a room. If User is "", it stands for every membership in the room. If Room is "",
-// it stands for what the store knows of the user: name, avatar and revocation.
+// Membership identifies a user's membership in a room. If User is "", the room was deleted, which ends every membership
+// in it. If Room is "", it stands for what the store knows of the user: name, avatar, revocation and suspension.
 type Membership struct {
 	Room string `json:"room,omitempty"`
 	User string `json:"user,omitempty"`

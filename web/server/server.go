@@ -52,6 +52,8 @@ type Web interface {
 	Failure(err error) wire.Error
 	// CallFor runs a command of users for a user, outside the user's rates. It returns the data of the reply, as JSON.
 	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
+	// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now.
+	Renamed(ctx context.Context, user string)
 	// DisconnectSuspended closes the sockets of a suspended user on every instance.
 	DisconnectSuspended(user string)
 	// Observe records a request in the metrics.
@@ -296,7 +298,7 @@ func headers(req *http.Request, c *Caller, keyed bool) error {
 		}
 		c.Idempotency = DerivedKey(c.Key.Name, given[0])
 	case keyed:
-		return chat.BadField(idempotencyHeader, "is missing: a request that creates something needs it")
+		return chat.BadField(idempotencyHeader, "is missing: this request needs it, so that a repeated one counts once")
 	}
 	c.Reason = req.URL.Query().Get(reasonParameter)
 	switch {

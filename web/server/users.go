@@ -37,11 +37,17 @@ func (s users) findUsers(ctx context.Context, _ Caller, r *hostapi.FindUsersRequ
 
 func (s users) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.PutUser(ctx, chat.UserChange(*r))
+	if err == nil {
+		s.o.Web.Renamed(ctx, u.ID)
+	}
 	return hostapi.UserReply{User: userOf(u)}, err
 }
 
 func (s users) putUsers(ctx context.Context, _ Caller, r *hostapi.PutUsersRequest) (hostapi.PutUsersReply, error) {
 	stored, err := s.o.Chat.PutUsers(ctx, convert.List(r.Users, func(u hostapi.PutUserRequest) chat.UserChange { return chat.UserChange(u) }))
+	for _, u := range stored {
+		s.o.Web.Renamed(ctx, u.ID)
+	}
 	return hostapi.PutUsersReply{Users: convert.List(stored, userOf)}, err
 }
 

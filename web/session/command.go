@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/centrifugal/protocol"
@@ -63,11 +62,10 @@ type command struct {
 	request     api.Request           // of an RPC; owned by the goroutine that runs the command
 	pending     redpacket.PendingGrab // of a grab
 	pendingPoll time.Duration         // wait until pending is looked at again
-	limit       timeLimit
-	barred      error  // why the command must not run
-	end         func() // called when the reply is queued; nil: nothing to call
-	started     bool   // guarded by Session.mu
-	answered    bool   // guarded by Session.mu: early, while the work goes on
+	barred      error                 // why the command must not run; nil: it may
+	end         func()                // called when the reply is queued; nil: nothing to call
+	started     bool                  // guarded by Session.mu
+	answered    bool                  // guarded by Session.mu; the command was answered early, while its work goes on
 }
 
 func newCommand(s *Session, k kind, cmd *protocol.Command) *command {
@@ -148,11 +146,12 @@ func (c *command) subscribe(ctx context.Context, user string) error {
 	return wire.NewError(wire.CodeNotAvailable)
 }
 
-// commandTime limits how long a command may wait before its work begins. A client that has waited this long has given up.
-// Work that has begun is always finished, because otherwise its outcome would be unknown.
+// commandTime limits a command's wait in Commands.Begin, and then its run. A client that has waited this long has given
+// up. It does not interrupt a commit that has begun, because the outcome would be unknown. It also limits each comparison
+// with the store.
 const commandTime = 15 * time.Second
 
-// work runs a command, and then the commands that may start after its answer, one after the other.
+// work runs a command, then the next command that finish returns, and so on.
 func (c *command) work() {
 	for c != nil {
 		c.begin()
@@ -164,9 +163,9 @@ func (c *command) work() {
 	}
 }
 
-// begin waits until the client has taken earlier replies and the command may run. Commands.Begin may wait for other users'
-// commands, so begin looks at the replies again after it. Otherwise all commands of a connection could wait in Commands.Begin
-// and then each add a reply that the client does not take.
+// begin waits until few enough earlier replies are unread (hub.Conn.Behind) and the command may run. Commands.Begin may
+// wait for other users' commands, so begin looks at the replies again after it. Otherwise all commands of a connection
+// could wait in Commands.Begin and then each add a reply that the client does not take.
 func (c *command) begin() {
 	s := c.session
 	for {
@@ -247,9 +246,9 @@ func (c *command) run() (reply []byte) {
 		}
 	}()
 	began := time.Now()
-	c.limit.end = began.Add(commandTime)
-	defer c.limit.cancel()
-	ctx, span := trace.Command(&c.limit, c.name(), "")
+	ctx, cancel := context.WithDeadline(context.Background(), began.Add(commandTime))
+	defer cancel()
+	ctx, span := trace.Command(ctx, c.name(), "")
 	err := c.barred
 	if err == nil {
 		reply, err = c.handle(ctx)
@@ -285,76 +284,12 @@ func (c *command) requestName() string {
 	return fmt.Sprintf("%s/%d", s.client, c.cmd.Id)
 }
 
-// timeLimit is a context with a deadline. Its timer is created by the first call of Done. Most commands never call
-// Done, and a timer would cost as much as an answer from memory.
-type timeLimit struct {
-	end time.Time
-
-	mu   sync.Mutex
-	made context.Context // guarded by mu; context with a timer; nil: Done was not called
-	stop func()          // guarded by mu; cancels made
-	done bool            // guarded by mu; cancel was called
-}
-
-// Deadline implements context.Context.
-func (l *timeLimit) Deadline() (time.Time, bool) { return l.end, true }
-
-// Done implements context.Context.
-func (l *timeLimit) Done() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.made != nil:
-	case l.done:
-		l.made, l.stop = context.WithCancel(context.Background())
-		l.stop()
-	default:
-		l.made, l.stop = context.WithDeadline(context.Background(), l.end)
-	}
-	return l.made.Done()
-}
-
-// Err implements context.Context.
-func (l *timeLimit) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.made != nil:
-		return l.made.Err()
-	case l.done:
-		return context.Canceled
-	case !time.Now().Before(l.end):
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-// Value implements context.Context. It passes keys on to the context that Done has created. Package context thus
-// recognises that one as cancellable, so that derived contexts need no goroutine.
-func (l *timeLimit) Value(key any) any {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.made == nil {
-		return nil
-	}
-	return l.made.Value(key)
-}
-
-// cancel ends the context and stops its timer.
-func (l *timeLimit) cancel() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.done = true
-	if l.stop != nil {
-		l.stop()
-	}
-}
-
-// maxRefused is the number of refused commands at which a connection is closed. The count starts again when the
-// connection's bucket is full.
+// maxRefused is the number of refused commands, pongs and control frames at which a connection is closed. The count starts
+// again when the connection's bucket is full.
 const maxRefused = 200
 
-// bucket limits the commands of one connection to api.CommandsPerSecond, by the generic cell rate algorithm.
+// bucket limits the commands, pongs and control frames of one connection to api.CommandsPerSecond, with bursts of
+// api.CommandBurst. It uses the generic cell rate algorithm.
 type bucket struct {
 	full    time.Duration // when the bucket will be full again, as time since Manager.start
 	refused int           // number of refused commands since the bucket was last full
@@ -402,7 +337,8 @@ func (s *Session) seenOpen() bool {
 }
 
 const (
-	// maxInFlight limits the commands of one connection that are not answered. At the limit, the socket is not read.
+	// maxInFlight limits the commands of one connection that are not answered. A further command waits until one of
+	// them is answered, and meanwhile the socket is not read.
 	maxInFlight = 32
 	// maxRunning limits how many of these commands run concurrently, and so the memory for their replies.
 	maxRunning = 8
@@ -420,11 +356,11 @@ func (f *inFlight) has(id uint32) bool {
 	return slices.ContainsFunc(f.list, func(c *command) bool { return c.cmd.Id == id })
 }
 
-// next marks the next command that may start as started and returns it, or nil if none may start. A command that
-// overlaps may start once all earlier ones have started. Any other command also waits until all running commands are
-// ones that overlap. Before the connect reply, no command overlaps.
+// next marks the next command that may start as started and returns it, or nil if none may start. Commands start in the order of
+// arrival, and at most maxRunning of them run at a time. A command that overlaps (see overlaps) need not wait for running ones to end.
+// Any other command waits until all running ones are commands that overlap. Before the connect reply, no command counts as overlapping.
 func (f *inFlight) next(phase phase) *command {
-	alone := true // no running command excludes others
+	alone := true // every running command overlaps
 	for i, c := range f.list {
 		overlaps := phase == open && c.overlaps()
 		switch {
@@ -476,7 +412,7 @@ func (c *command) answerPending() {
 
 // answerEarly answers a grab that still runs, and removes it from the commands in flight: its id is free and later
 // commands may start. If maxEarly commands of the connection were answered early, it does nothing; the grab is answered
-// when it ends. again means that the grab has no share yet.
+// when it ends. again means that the grab was not answered and must be looked at again.
 func (c *command) answerEarly() (flush, again bool) {
 	s := c.session
 	s.mu.Lock()

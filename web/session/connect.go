@@ -20,7 +20,7 @@ import (
 )
 
 // pingSeconds is the hub's default interval of pings, as told to clients. A client closes its socket when it receives
-// no ping for longer.
+// no ping for some seconds longer.
 const pingSeconds = 25
 
 // errHalfOpen means that the connect reply cannot be made, and that pushes already wait for it. Only closing the socket
@@ -68,8 +68,8 @@ func (c *command) setPhase(p phase) {
 	c.session.phase = p
 }
 
-// openInTurn waits for a slot of the connect limiter and then opens the session. It verifies the token before that,
-// because that may wait for the host's keys and must not occupy a slot.
+// openInTurn waits for a slot of the connect limiter and then opens the session. Before that it verifies the token, because
+// that may wait for the host's keys and must not occupy a slot, and counts the connect against the user's rate.
 func (c *command) openInTurn(ctx context.Context) ([]byte, error) {
 	identity, err := c.authenticate(ctx)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *command) openInTurn(ctx context.Context) ([]byte, error) {
 	return o.open(ctx, c.cmd.Id)
 }
 
-// askedRooms returns how many rooms the client asks for, or 0 for all. Data of any other form, which programs may send for purposes of
-// their own, asks for all.
+// askedRooms returns how many rooms the client asks for, at most wire.MaxAskedRooms, or 0 for all. Data of any other
+// form, which programs may send for purposes of their own, asks for all.
 func askedRooms(data []byte) int {
 	var ask wire.ConnectAsk
 	if len(data) == 0 || json.Unmarshal(data, &ask) != nil {
@@ -120,7 +120,7 @@ type opener struct {
 	identity auth.Identity
 	epoch    string
 	subs     map[string]*protocol.SubscribeRequest // by channel: up to which seq the client has the entries
-	rooms    int                                   // at most so many are listed, besides the subscriptions; 0: all
+	rooms    int                                   // at most so many rooms are listed in the reply; 0: all. All rooms are subscribed to in any case
 }
 
 // open gives the session its user, subscribes its connection to the user's rooms, and returns the reply.
@@ -326,12 +326,12 @@ func publicationsOf(messages []hub.Message) (publications []*protocol.Publicatio
 // admitTime is how long a refresh waits to learn whether its token was revoked. The client's timeout is 5 s.
 const admitTime = 2 * time.Second
 
-// refresh replaces the session's token by a newer one of the same user. A temporary failure is not answered, but closes the
-// socket: if a refresh fails, some SDKs stop permanently and others never retry it. After the close all of them reconnect
-// with the new token.
+// refresh replaces the session's token by a newer one of the same user. An invalid token, or one of another user, closes
+// the socket. A temporary failure is not answered, but closes the socket, too: if a refresh fails, some SDKs stop
+// permanently and others never retry it. After the close all of them reconnect with the new token.
 func (c *command) refresh(ctx context.Context) ([]byte, error) {
 	s := c.session
-	identity, err := c.renew(ctx)
+	identity, unstored, err := c.renew(ctx)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
 		c.refuseToken(err)
@@ -345,6 +345,7 @@ func (c *command) refresh(ctx context.Context) ([]byte, error) {
 	}
 	s.mu.Lock()
 	s.identifyLocked(identity)
+	s.unstored = unstored
 	client := s.client
 	s.mu.Unlock()
 	s.closeAfter(identity.Expires)
@@ -355,15 +356,15 @@ func (c *command) refresh(ctx context.Context) ([]byte, error) {
 
 // renew returns the identity that the newer token proves, which must be the connected user's. While the store cannot
 // say whether the token was revoked, a valid token is accepted and rechecked later.
-func (c *command) renew(ctx context.Context) (auth.Identity, error) {
+func (c *command) renew(ctx context.Context) (identity auth.Identity, unstored bool, err error) {
 	m := c.session.m
-	identity, err := m.c.Verify(ctx, c.cmd.Refresh.Token)
+	identity, err = m.c.Verify(ctx, c.cmd.Refresh.Token)
 	if err != nil {
-		return auth.Identity{}, err
+		return auth.Identity{}, false, err
 	}
 	before, _ := c.session.caller()
 	if identity.User.ID != before.User.ID {
-		return auth.Identity{}, fmt.Errorf("%w: it is another user's", auth.ErrInvalid)
+		return auth.Identity{}, false, fmt.Errorf("%w: it is another user's", auth.ErrInvalid)
 	}
 	admitting, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
@@ -376,7 +377,7 @@ func (c *command) renew(ctx context.Context) (auth.Identity, error) {
 		if identity.User.KeepAvatar {
 			identity.User.Avatar = before.User.Avatar
 		}
-		return identity, nil
+		return identity, true, nil
 	}
-	return identity, err
+	return identity, false, err
 }

@@ -2,11 +2,11 @@
 //
 // It owns:
 //
-//   - Session, the hub.Handler of one connection: it decodes frames, puts commands in flight and sends their replies. It limits
-//     the connection to 50 commands, pongs and control frames a second in total.
+//   - Session, the hub.Handler of one connection: it decodes frames, puts commands in flight and sends their replies. If
+//     Config.Paced is set, it limits the connection to 50 commands, pongs and control frames a second in total (burst 100).
 //   - The connect command: whose token it is, which rooms the user is in, which entries the client missed.
-//   - Signals from this and other instances, which change the rooms of an open session, and the rechecks that make up for
-//     lost signals.
+//   - Signals from this and other instances, which change the rooms of an open session or close its socket, and the rechecks
+//     that make up for lost signals.
 //   - Manager, which knows the open sessions of this instance and listens to other instances (hub.Peers).
 //
 // It must always hold:
@@ -18,19 +18,19 @@
 //   - An idle session costs no goroutine, timer, channel or map of its own: the hub reads its socket and keeps its time.
 //   - A session never blocks the goroutine on which the hub reads sockets: commands that may wait run on their own goroutines,
 //     and a frame with too many commands leaves the rest of them as work that waits (Session.Frame).
-//   - A grab whose share is granted but not committed after Config.PendingAfter is answered "pending". The push grab_result
-//     follows, for such grabs only.
+//   - A grab whose share is granted but not committed after Config.PendingAfter is answered "pending", unless
+//     maxEarly such grabs of the connection still run. The push grab_result follows, for such grabs only.
 //   - Signals of a session are applied one after the other, in the order in which they came.
 //
 // The goroutines:
 //
-//	goroutine                started by                     ends when                           may block on
-//	one per running command  Session.start and startLocked  it and its successors are answered  the services
-//	early answer of a grab   a timer of command.handle      at once; it may set another timer   nothing
-//	signals                  Session.applyCached            none is left to apply               the store, 1 s each
-//	flush beside a command   Session.finish                 the replies are written             nothing
-//	rechecks                 Manager.Run                    its context ends                    the store
-//	watchRevocations         Manager.Run                    its context ends                    the store
+//	goroutine                started by                     ends when                            may block on
+//	one per running command  Session.start and startLocked  it and its successors have ended     the services, unread replies
+//	early answer of a grab   a timer of command.handle      at once; it may set another timer    nothing
+//	signals                  Session.applyCached            none is left to apply                the store, StandingWithin each
+//	flush beside a command   command.finish                 the socket has taken what it can     nothing
+//	rechecks                 Manager.Run                    its context ends                     the store
+//	watchRevocations         Manager.Run, unless Alone      its context ends                     the store
 //
 // The lock order: the registry's mutex, then Session.mu. Neither is held while a service may block. Presence.SocketOpened is called
 // under the registry's mutex, and chat.Service.Forget under Session.mu: these do not block.

@@ -32,10 +32,11 @@ type Config struct {
 
 	// Verify returns the identity that a token proves, or an error as auth.Verifier.Verify does.
 	Verify func(ctx context.Context, token string) (auth.Identity, error)
-	// Refused is called when a token is invalid or revoked. address is the one that was given to NewSession.
+	// Refused is called when the token of a command is invalid or revoked, or its user is suspended, but not if it has only
+	// expired. address is the one that was given to NewSession.
 	Refused func(address string)
-	// AcquireConnect waits until another connect command may run. The caller must call release when the command has
-	// ended.
+	// AcquireConnect waits until another connect command may run. Unless it returns an error, the caller must call release when
+	// the command has ended.
 	AcquireConnect func(ctx context.Context) (release func(), err error)
 	// SocketClosed is called with the client's address when a socket is closed.
 	SocketClosed func(address string)
@@ -51,7 +52,7 @@ type Config struct {
 	PendingAfter   time.Duration // time after which a grab whose commit is awaited is answered "pending"
 	ConnectWithin  time.Duration // time allowed from the upgrade to the connect command
 	RefreshGrace   time.Duration // time from the expiry of a token to the close of its sockets
-	StandingWithin time.Duration // time that a session waits to learn its user's standing to a room
+	StandingWithin time.Duration // time that a session waits for its user's standing in a room before it applies a signal without it
 	Now            func() time.Time
 	Log            *slog.Logger
 }
@@ -66,7 +67,8 @@ type Presence interface {
 type Errors interface {
 	// Code returns the code of an error on the wire. known is false if the error has no code of its own.
 	Code(err error) (code wire.Code, known bool)
-	// Failure returns the error as a client receives it. It logs the error if the client cannot have caused it.
+	// Failure returns the error as a client receives it. It logs errors that the client cannot have caused; of many such errors
+	// it may log only some.
 	Failure(err error) wire.Error
 }
 
@@ -97,7 +99,7 @@ func (m *Manager) NewSession(conn *hub.Conn, address string, upgrade *auth.Ident
 	return s
 }
 
-// Run rechecks sessions until ctx ends.
+// Run rechecks sessions and, unless Config.Alone is set, closes the sockets of revoked users, until ctx ends. It blocks.
 func (m *Manager) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { m.rechecks.run(ctx) })
@@ -129,7 +131,7 @@ func (m *Manager) Notice(data []byte) {
 	}
 }
 
-// BusLost implements hub.Peers. When the bus works again, it queues all users for a comparison with the store, because
+// BusLost implements hub.Peers. When the bus works again, it queues all users with a session here for a comparison with the store, because
 // signals may have been lost and are not sent again.
 func (m *Manager) BusLost(lost bool) {
 	m.c.Chat.SetDisconnected(lost)
@@ -149,7 +151,7 @@ const (
 	revocationsAtOnce = 1000
 )
 
-// watchRevocations closes the sockets of revoked users whose signal was lost, until ctx ends.
+// watchRevocations closes the sockets of revoked and suspended users whose signal was lost, until ctx ends.
 func (m *Manager) watchRevocations(ctx context.Context) {
 	for round := 1; sleep(ctx, revocationsEvery); round++ {
 		if !m.busLost.Load() && round%revocationsSeldom != 0 {
@@ -164,7 +166,7 @@ func (m *Manager) watchRevocations(ctx context.Context) {
 	}
 }
 
-// closeRevoked closes the sockets of these users whose tokens the store refuses.
+// closeRevoked closes those sockets of the users whose token the store refuses. An error means that it could not ask the store.
 func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
@@ -191,7 +193,8 @@ func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
 }
 
 // admit records the user of a token in the store, and completes the identity with the name and avatar that are stored if
-// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked or the user is suspended; then also chat.ErrSuspended.
+// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked or the user is suspended. For a
+// suspended user it also wraps chat.ErrSuspended.
 func (m *Manager) admit(ctx context.Context, identity *auth.Identity) error {
 	user, err := m.c.Chat.Admit(ctx, identity.User, identity.Issued)
 	switch {
@@ -214,9 +217,9 @@ func (m *Manager) ttl(expires time.Time) uint32 {
 // recheckAfter is how long a user waits in the queue, so that delayed signals can arrive first.
 const recheckAfter = time.Second
 
-// rechecks is a queue of users whose sessions may have missed a signal. The bus may have lost it, or this instance may not yet
-// have been subscribed to the user's topic when the user connected. Users are checked one at a time, so that even for many users
-// the store has only one reader.
+// rechecks is a queue of users whose sessions may differ from the store. For example, the bus may have lost a signal, or this
+// instance was not yet subscribed to the user's topic when the user connected. Users are checked one at a time, so that even
+// for many users the store has only one reader.
 type rechecks struct {
 	// static
 	check func(ctx context.Context, user string) error
@@ -325,7 +328,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// recheck compares a user's sessions with the user's rooms in the store, and closes those whose token was revoked.
+// recheck readmits a user's sessions (see readmit), and then compares them with the user's rooms in the store.
 func (m *Manager) recheck(ctx context.Context, user string) error {
 	sessions := m.registry.of(user)
 	if len(sessions) == 0 {
@@ -333,7 +336,7 @@ func (m *Manager) recheck(ctx context.Context, user string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	for _, s := range slices.Backward(sessions) { // oldest first, so that the user's name comes from the newest token
+	for _, s := range sessions {
 		if err := m.readmit(ctx, s); err != nil {
 			return err
 		}
@@ -348,7 +351,8 @@ func (m *Manager) recheck(ctx context.Context, user string) error {
 	return nil
 }
 
-// Renamed makes the user's open sessions on this instance take the name and the avatar that are stored now.
+// Renamed makes the user's open sessions on this instance take the name and the avatar that are stored now, unless their tokens
+// say them. If the store does not answer, the user is rechecked later.
 func (m *Manager) Renamed(ctx context.Context, user string) {
 	for _, s := range m.registry.of(user) {
 		if err := m.readmit(ctx, s); err != nil {
@@ -358,11 +362,13 @@ func (m *Manager) Renamed(ctx context.Context, user string) {
 	}
 }
 
-// readmit closes the session's socket if its token was revoked, or its user suspended, after it was accepted. Otherwise the session takes the name and the
-// avatar that are stored, unless its token says them.
+// readmit closes the session's socket if its token was revoked, or its user suspended, after it was accepted. Otherwise the session takes
+// the name and the avatar that are stored. Those of its token are stored only if its refresh could not store them: else the host may have
+// changed them since.
 func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	s.mu.Lock()
-	identity := auth.Identity{User: chat.Profile{User: s.user, KeepName: s.keepName, KeepAvatar: s.keepAvatar}, Issued: time.Unix(s.issued, 0)}
+	stored := !s.unstored
+	identity := auth.Identity{User: chat.Profile{User: s.user, KeepName: s.keepName || stored, KeepAvatar: s.keepAvatar || stored}, Issued: time.Unix(s.issued, 0)}
 	s.mu.Unlock()
 	err := m.admit(ctx, &identity)
 	switch {
@@ -376,7 +382,7 @@ func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	if err == nil {
 		s.mu.Lock()
 		if s.issued == identity.Issued.Unix() { // else a newer token has come meanwhile
-			s.user = identity.User.User
+			s.user, s.unstored = identity.User.User, false
 		}
 		s.mu.Unlock()
 	}
@@ -394,8 +400,8 @@ func (s *Session) compare(memberships []chat.Membership) {
 	}
 }
 
-// missedLocked returns the signals that the session must have missed. It also drops these rooms from the cache of
-// package chat.
+// missedLocked returns the signals that the session must have missed. It also drops the user's standings in these rooms from
+// the cache of package chat.
 func (m *Manager) missedLocked(s *Session, memberships []chat.Membership) (missed []push.Signal) {
 	topics := s.conn.Topics()
 	for _, in := range memberships {

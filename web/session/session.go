@@ -18,8 +18,8 @@ import (
 type phase uint8
 
 const (
-	silent  phase = iota // no connect command yet; only pongs are allowed before it
-	opening              // a connect command is running
+	silent  phase = iota // no connect command is in flight or has succeeded; the client may send only a connect and pongs
+	opening              // a connect command is in flight
 	open                 // the connect reply is made and will be sent before any push
 )
 
@@ -37,7 +37,7 @@ type Session struct {
 
 	// Owned by the goroutine that reads the socket, or by the one that runs the rest of a frame.
 	unflushed bool // replies are queued and not flushed
-	known     bool // the session was seen open, so its frames do not count against its address
+	known     bool // the session was seen open, so only refused frames count against its address
 	tokens    bucket
 
 	mu                   sync.Mutex // guards the following
@@ -46,8 +46,9 @@ type Session struct {
 	admin                bool
 	user                 chat.User
 	keepName, keepAvatar bool           // the token does not say them
+	unstored             bool           // the name and the avatar of the token may not be stored yet
 	issued               int64          // when the token was issued, in Unix seconds
-	upgrade              *auth.Identity // identity from the upgrade request; nil once connected
+	upgrade              *auth.Identity // identity from the upgrade request; nil: it had no token, or the session is connected
 	client               string         // the session's id, which the client knows
 	epoch                string
 	commands             inFlight
@@ -57,7 +58,7 @@ type Session struct {
 // Idle implements hub.Handler.
 func (s *Session) Idle() bool { return s.InFlight() == 0 }
 
-// InFlight returns how many commands are not answered.
+// InFlight returns how many admitted commands are not answered yet. A command that waits for room is not counted.
 func (s *Session) InFlight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +112,8 @@ func (s *Session) awaitConnect() {
 	s.conn.CloseAt(time.Now().Add(s.m.c.ConnectWithin), c.Code, c.Reason)
 }
 
-// closeAfter schedules the close of the socket for some time after the token's expiry. A newer token moves that time.
+// closeAfter schedules the close of the socket for Config.RefreshGrace after the token's expiry. A later call replaces the
+// schedule.
 func (s *Session) closeAfter(expires time.Time) {
 	c := wire.CloseFor(wire.CloseTokenExpired)
 	s.conn.CloseAt(expires.Add(s.m.c.RefreshGrace), c.Code, c.Reason)
@@ -137,7 +139,8 @@ func (s *Session) Frame(binary bool, data []byte) (flush bool, rest func()) {
 	return flush, rest
 }
 
-// admitAll admits commands until too many are in flight. It returns the command that must wait, and those after it.
+// admitAll admits commands until too many are in flight. It returns the command that must wait, and those after it. If it
+// closes the connection, it drops the rest and returns nil.
 func (s *Session) admitAll(commands []*protocol.Command) (waiting *command, behind []*protocol.Command) {
 	for i, cmd := range commands {
 		if frame.IsPong(cmd) {
@@ -208,8 +211,8 @@ func (s *Session) Control() bool {
 	return !abuse
 }
 
-// start puts an admitted command in flight. If too many are in flight, it returns a channel that is closed when one was
-// answered.
+// start puts an admitted command in flight and returns nil. If maxInFlight commands are in flight, it instead returns a channel
+// that is closed when one of them was answered; the caller must then call start again.
 func (s *Session) start(c *command) (room <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +248,7 @@ func (s *Session) inOrder(k kind, id uint32) bool {
 	return !s.commands.has(id)
 }
 
-// refuse answers a command that exceeds the connection's rate limit.
+// refuse answers a command that exceeds the connection's rate limit. A command without an id gets no answer.
 func (c *command) refuse(wait time.Duration) {
 	s := c.session
 	failure := s.m.c.Errors.Failure(&chat.RateError{After: wait})
@@ -256,9 +259,9 @@ func (c *command) refuse(wait time.Duration) {
 	s.conn.Send(wire.ErrorReply(s.encoding(), c.cmd.Id, failure))
 }
 
-// answerAtOnce answers a command on the reading goroutine if it can be answered from memory without waiting. Another
-// goroutine for the work or for writing would cost more than the answer itself. If it returns false, the command must
-// be put in flight.
+// answerAtOnce answers a command on the calling goroutine if it can be answered from memory and no other one is in flight. It
+// queues the reply and sets unflushed. Another goroutine for the work or for writing would cost more than the answer itself.
+// If it returns false, the command must be put in flight.
 func (c *command) answerAtOnce() bool {
 	s := c.session
 	user, free := s.free()

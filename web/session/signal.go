@@ -147,7 +147,8 @@ func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) 
 	}
 }
 
-// enterRoom subscribes the connection to a room. The subscribe push is sent before the room's first entry.
+// enterRoom subscribes the connection to a room. The subscribe push is sent before the room's first entry, but not if the
+// connection is subscribed already.
 func enterRoom(conn *hub.Conn, room, epoch string, in push.Entered) {
 	if conn.Ended(push.RoomTopic(room)) { // the user has left and returned, and the signal for leaving was lost
 		leaveRoom(conn, room, push.ReasonLeft, 0)
@@ -160,7 +161,7 @@ func enterRoom(conn *hub.Conn, room, epoch string, in push.Entered) {
 }
 
 // leaveRoom unsubscribes the connection from a room after the entry with the seq through (0: at once), and then sends the
-// pushes left and unsubscribe.
+// pushes left and unsubscribe. If it is not subscribed, leaveRoom does nothing.
 func leaveRoom(conn *hub.Conn, room, reason string, through int64) {
 	e := wire.Encoding(conn.Encoding())
 	conn.Unsubscribe(push.RoomTopic(room), through,

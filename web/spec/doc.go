@@ -7,10 +7,10 @@
 //   - The files are what the generator writes: a test fails when they differ.
 //   - Every golden frame of package wire matches the AsyncAPI document. Package wire accepts the smallest request of each
 //     command that the OpenAPI document allows, and refuses it without any one of its fields.
-//   - Every operation and every kind of event is in the documents of the server API. Package server sends their examples to a live
-//     listener, and its answers match the documents.
+//   - Every operation and every kind of event is in the documents of the server API. A test of package server sends the example of
+//     each operation to a live listener, and the answers match the documents.
 //
-// After a change in package wire, package hostapi or in the generator, run:
+// After a change in package wire, package hostapi, the generator or the examples that it reads, run:
 //
 //	go generate ./web/...
 package spec

@@ -11,6 +11,7 @@
 //   - Of one kind of news of a room, a user is told at once and then at most once in each quiet period, for all that came meanwhile.
 //   - A notification holds names, and no text of a message. It is encrypted for the browser, and of the same size whatever it holds.
 //   - A request goes only to a public address and port 443, unless the operator has allowed the host by name (package dial).
+//   - It imports chat and web/dial, and knows packets only as entries.
 //   - No redirect is followed, no proxy is used, and little of an answer is read.
 //   - Each push service has a bounded queue and a bounded number of requests under way, and all queues together are bounded, too. A host
 //     that has not answered quickly the last time shares a quarter of the requests with all such hosts. So it delays only these.

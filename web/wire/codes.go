@@ -40,7 +40,8 @@ const (
 	CodeDenied              Code = 1040
 )
 
-// Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
+// Codes that only commands of the Centrifugo protocol itself, such as subscribe, are answered with. They are never used
+// over HTTP.
 const (
 	CodeAlreadySubscribed Code = 105
 	CodeNotAvailable      Code = 108

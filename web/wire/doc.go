@@ -6,7 +6,8 @@
 // encodings. It must always hold:
 //
 //   - Optional fields are left out, never null. All others are always present, lists as [] when empty.
-//   - Money, seqs and times are integer literals of at most 2^53-1. Any other number is refused.
+//   - Money, seqs and times are integer literals of at most 2^53-1. Any other number in a request is refused, except within an
+//     object of the integrator (data).
 //   - An encoder returns one message without delimiter, and a JSON message contains no newline. The caller adds "\n" between
 //     JSON messages, and the length before Protobuf ones.
 //   - The package imports neither chat, redpacket nor the hub, so that a client that needs only these types links no code of

@@ -26,7 +26,7 @@ const roomPrefix = "room:"
 // RoomChannel returns the channel of a room.
 func RoomChannel(room string) string { return roomPrefix + room }
 
-// ChannelRoom returns the room of a channel.
+// ChannelRoom returns the room of a channel. ok is false if the channel is not that of a room.
 func ChannelRoom(channel string) (room string, ok bool) {
 	return strings.CutPrefix(channel, roomPrefix)
 }
@@ -80,7 +80,7 @@ func ErrorReply(e Encoding, id uint32, err Error) []byte {
 	return append(b, "}}"...)
 }
 
-// ConnectReply returns the reply to a connect command. It fails if data in the result is not JSON.
+// ConnectReply returns the reply to a connect command. In JSON it fails if data in the result is not JSON.
 func ConnectReply(e Encoding, id uint32, r *protocol.ConnectResult) ([]byte, error) {
 	return encodeReply(e, &protocol.Reply{Id: id, Connect: r})
 }
@@ -136,8 +136,8 @@ func UnsubscribePush(e Encoding, channel, reason string) []byte {
 	}}}))
 }
 
-// Marshal returns the JSON of a value, on one line and without the escapes that only HTML needs. It fails only if an
-// entry's body is not JSON.
+// Marshal returns the JSON of a value, on one line and without the escapes that only HTML needs. For a type of this package it
+// fails only if raw JSON in it, such as an entry's body, is not JSON.
 func Marshal(v any) ([]byte, error) { return appendJSON(nil, v) }
 
 func encodeReply(e Encoding, r *protocol.Reply) ([]byte, error) {

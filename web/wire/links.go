@@ -104,7 +104,7 @@ type PreviewRoom struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind" enum:"public,private"`
 	Members int    `json:"members"`
-	Guests  *bool  `json:"guests,omitempty"` // missing: true
+	Guests  *bool  `json:"guests,omitempty"` // whether guests may enter; missing: true
 }
 
 // PreviewPacket is the packet that an invite link was shared for.

@@ -131,7 +131,7 @@ var Methods = []Method{
 		Errors: slices.Concat(govern, []Code{CodeEditWindowOver}), Cost: 5,
 	},
 	{
-		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
+		Name: "react", Does: "Puts an emoji on a text or a packet, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
 		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
 	{
@@ -171,7 +171,7 @@ var Methods = []Method{
 	{Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{}, Cost: 2},
 }
 
-// Endpoint is a request that exists over HTTP only.
+// Endpoint is a request that exists over HTTP only. If Open, Guest and User are false, it requires an administrator's token.
 type Endpoint struct {
 	Method
 
@@ -183,8 +183,8 @@ type Endpoint struct {
 	User  bool // a token of any user is required
 }
 
-// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, those of guests, and the
-// one for pictures of any user.
+// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, those of guests, the
+// preview of invite links, and the one for pictures of any user.
 var Endpoints = []Endpoint{
 	{
 		Method: Method{

@@ -8,8 +8,9 @@ type User struct {
 	Guest  bool   `json:"guest,omitempty"` // a user without an account of the host
 }
 
-// Room is a room as every user sees it. Role is that of the requesting user, if known. Invite and Guests are left out
-// where they are as usual: admins invite in private rooms, members in public ones, and guests may enter.
+// Room is a room as a user sees it. Role, Silent, Pinned and Archived are of that user; they are left out where the user
+// is not known to be a member. Invite and Guests are left out where they are as usual: admins invite in private rooms,
+// members in public ones, and guests may enter.
 type Room struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
@@ -65,7 +66,7 @@ type Mine struct {
 	At     int64 `json:"at"`
 }
 
-// Luckiest is the largest share of a finished lucky packet.
+// Luckiest is the largest share that a user got of a finished lucky packet of two or more shares.
 type Luckiest struct {
 	User   string `json:"user"` // id
 	Amount int64  `json:"amount"`
@@ -167,7 +168,7 @@ const (
 	CommandsPerFrame = 32
 )
 
-// DefaultLimits returns the limits of web/docs/protocol/limits.md.
+// DefaultLimits returns the limits of web/docs/protocol/limits.md. It leaves OpenPackets and the limits per minute 0.
 func DefaultLimits() Limits {
 	return Limits{
 		FrameBytes: FrameBytes, CommandsPerFrame: CommandsPerFrame,

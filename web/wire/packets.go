@@ -35,7 +35,8 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At are set for won and already, Balance and AccountVersion for won.
+// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Balance and AccountVersion
+// are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
 	Outcome        string `json:"outcome" enum:"won,already,empty,expired,pending"`
@@ -76,7 +77,7 @@ type CancelPacketReply struct {
 	AccountVersion int64 `json:"account_version"`
 }
 
-// PacketsRequest is the request of packets. It selects packets from the time From on, up to but not including To.
+// PacketsRequest is the request of packets. It selects packets that the user sent or received at From or later, and before To.
 type PacketsRequest struct {
 	Direction string `json:"direction" enum:"sent,received"`
 	From      *int64 `json:"from,omitempty" min:"0"`
@@ -172,7 +173,7 @@ type StartAuditReply struct {
 	At int64 `json:"at"`
 }
 
-// Difference is one error in the books.
+// Difference is one error in the books. Among AuditReply.Notes it is a claim in quarantine, and no error.
 type Difference struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
@@ -190,7 +191,7 @@ type GuestRequest struct {
 	Name string `json:"name"`
 }
 
-// GuestReply is the reply to GuestRequest, and to a request for a newer token of a guest.
+// GuestReply is the reply to GuestRequest, to RedeemRequest, and to a request for a newer token of a guest.
 type GuestReply struct {
 	Token string `json:"token"`
 	User  User   `json:"user"`
@@ -207,8 +208,8 @@ type ProfileReply struct {
 	User User `json:"user"`
 }
 
-// PictureRequest is the body of POST /v1/picture: a JPEG or PNG in base64, a square of 32 to 256 pixels and at most 32 KiB. "" removes the
-// user's pictures.
+// PictureRequest is the body of POST /v1/picture: a JPEG or PNG in base64, a square of 32 to 256 pixels and at most 32
+// KiB. As the server encodes it again, it must have at most 16 KiB. "" removes the user's pictures.
 type PictureRequest struct {
 	Picture *string `json:"picture,omitempty"` // required; it may be empty
 }
@@ -247,7 +248,7 @@ type StatsReply struct {
 	Users       int           `json:"users"`
 	Topics      int           `json:"topics"`
 	QueuedBytes int64         `json:"queued_bytes"`
-	Delivered   int64         `json:"delivered"` // pushes
+	Delivered   int64         `json:"delivered"` // pushes, counted once for each connection
 	Shed        int64         `json:"shed"`      // pushes that were dropped for slow connections
 	GapRepairs  int64         `json:"gap_repairs"`
 	BusDown     bool          `json:"bus_down"`

@@ -15,7 +15,7 @@ type Entry struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// TextBody is the body of a text entry. EditedAt and Reactions are set only when it is read from history. A recalled
+// TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions. A recalled
 // text has no field but Recalled.
 type TextBody struct {
 	Text      string          `json:"text,omitempty"`
@@ -50,8 +50,8 @@ type MemberBody struct {
 	Role   string `json:"role,omitempty" enum:"owner,admin,member"`
 	Until  int64  `json:"until,omitempty"`
 
-	Users []string `json:"users,omitempty"` // of added and removed: the first of them, with User
-	Count int      `json:"count,omitempty"` // of added and removed: how many there are
+	Users []string `json:"users,omitempty"` // of added and removed: the ids of the first users, beginning with User
+	Count int      `json:"count,omitempty"` // of added and removed: the number of all users
 }
 
 // EditBody is the body of an edit entry. Text is missing if the text was recalled later.
@@ -66,7 +66,8 @@ type RecallBody struct {
 	Target int64 `json:"target"`
 }
 
-// ReactBody is the body of a react entry. Count is the number of users with this emoji on the text, after this change.
+// ReactBody is the body of a react entry. Count is the number of users with this emoji on the text or packet, after this
+// change.
 type ReactBody struct {
 	Target int64  `json:"target"`
 	Emoji  string `json:"emoji"`
@@ -150,7 +151,7 @@ type ProgressPush struct {
 	Room    string   `json:"room"`
 	Claimed int      `json:"claimed"`
 	Count   int      `json:"count"`
-	Latest  []string `json:"latest"` // user ids, newest last
+	Latest  []string `json:"latest"` // ids of users with new claims, at most 5, newest last
 }
 
 // WalletPush says how the user's balance has changed.

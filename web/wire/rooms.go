@@ -330,7 +330,7 @@ type ReactReply struct{}
 
 // TypingSend is the data of a send, the message of the Centrifugo protocol that has no reply. It is not the method send.
 type TypingSend struct {
-	Typing json.RawMessage `json:"typing"` // TypingRoom
+	Typing json.RawMessage `json:"typing"` // a TypingRoom; it is decoded on its own
 }
 
 // TypingRoom names the room in which the user is typing.

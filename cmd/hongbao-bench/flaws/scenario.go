@@ -33,7 +33,8 @@ func both[T any](ctx context.Context, st *Environment, scheme string, play func(
 	return theirs, ours, nil
 }
 
-// alone runs a scenario with one scheme, which may be our service.
+// alone runs a scenario with one scheme, which may be our service, on fresh engines, and stops its processes. It also
+// fails if the scheme's own audit finds its books wrong, or if our service stops with an error.
 func alone[T any](ctx context.Context, st *Environment, scheme schemes.Named, play func(ctx context.Context, sc *scenario) (T, error)) (result T, err error) {
 	sc := &scenario{environment: st, scheme: scheme}
 	if sc.engines, err = st.Fresh(ctx); err != nil {

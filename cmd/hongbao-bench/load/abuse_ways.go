@@ -22,7 +22,7 @@ type way struct {
 	attack func(ctx context.Context, a *abuse, u *user, address string) (requests int)
 }
 
-// ways holds the ways, first none.
+// ways lists all ways of abuse. In the first one nobody attacks.
 var ways = []way{
 	{"nothing", nil},
 	{"reads of history, reconnecting", readAndReconnect},

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Finished drains a packet and returns a repeater for each user. Users that have a share get "already" for each
-// further grab; the same number has none and gets "empty".
+// Finished drains a packet that has shares for half of the users, and returns a repeater for each user. Users that have a
+// share get "already" for each further grab, the others get "empty".
 func Finished(ctx context.Context, t *Target, users int) (already, empty []*Repeater, err error) {
 	c, err := newGroup(t, Plan{Scenario: "grab", Users: users, Packets: 1, Shares: users / 2, Closed: true})
 	if err != nil {
@@ -38,7 +38,7 @@ func Finished(ctx context.Context, t *Target, users int) (already, empty []*Repe
 	return already, empty, c.drained(ctx, c.packetLogs[0])
 }
 
-// repeater connects a user's socket.
+// repeater connects a user and returns its repeater, which grabs the first packet.
 func (c *group) repeater(ctx context.Context, u *user) (*Repeater, error) {
 	s, err := dial(ctx, c.target.socketURL(u.number))
 	if err != nil {

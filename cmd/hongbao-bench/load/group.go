@@ -150,7 +150,7 @@ func (c *group) endAll() {
 	c.all.Wait()
 }
 
-// until polls until the condition holds or the timeout has passed. It is not used in measured code.
+// until looks every 5 ms whether the condition holds. It returns an error if the timeout passes first, or ctx ends.
 func until(ctx context.Context, repeatTimeout time.Duration, so func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, repeatTimeout)
 	defer cancel()

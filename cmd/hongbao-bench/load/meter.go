@@ -65,7 +65,7 @@ func (m *meter) end() (parts []Part) {
 // nearly is the share of a capacity from which it counts as used up.
 const nearly = 0.9
 
-// bottleneck names the part that limits all others.
+// bottleneck says in words which part limits the load, or that none does.
 func bottleneck(parts []Part, cores int) string {
 	if len(parts) == 0 {
 		return "unknown: this system has no /proc"

@@ -13,7 +13,7 @@ type Result struct {
 	Series     []Figures        `json:"series"`
 	Errors     map[string]int64 `json:"errors"`
 	Lost       int64            `json:"lost"`   // connections that broke although this program did not close them
-	Resent     int64            `json:"resent"` // commands that were sent more than once
+	Resent     int64            `json:"resent"` // how often commands were sent again
 	Checks     []Check          `json:"checks"`
 	Operation  string           `json:"operation"` // the operation that CPU times refer to
 	Parts      []Part           `json:"parts"`

@@ -75,8 +75,8 @@ func (r *room) last() int64 {
 	return last
 }
 
-// compare checks that every received and every acknowledged entry is stored as it was seen, and that no more are
-// stored.
+// compare checks that every received and every acknowledged entry is stored as it was seen, and that no key is stored
+// twice.
 func (r *room) compare(stored []mark, c *checks) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -63,7 +63,8 @@ func Run(ctx context.Context, t *Target, p Plan, logf Logf) (Result, error) {
 // stillBusy is how long a server works after clients have connected.
 const stillBusy = 1500 * time.Millisecond
 
-// perform connects every user, measures the load until all requests are answered, and waits until every entry is received.
+// perform connects every user, measures the load until all requests are answered and their entries received, and waits for
+// the entries that the server adds. Each wait is bounded: verify finds what is missing.
 func (c *group) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
 	if err := c.connectAll(ctx); err != nil {
 		return Result{}, err

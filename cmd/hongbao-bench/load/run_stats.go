@@ -11,13 +11,13 @@ type runStats struct {
 	connects   *series // from the time at which a user's first connect was due to its reply
 	reconnects *series // from the loss of a connection, or the start of a storm, to the connect reply
 	sent       *series // messages: from due to acknowledged
-	delivered  *series // messages: from due to received by the first member of the room
+	delivered  *series // messages: from due to received, once for each member that receives it as a push
 	won        *series // grabs that were answered with a share: from due to answered
 	notWon     *series // grabs with any other outcome: from due to answered
 
 	connected atomic.Int64
 	lost      atomic.Int64 // connections that broke although this program did not close them
-	resent    atomic.Int64 // commands that were repeated because their outcome was unknown
+	resent    atomic.Int64 // how often commands were sent again, after a lost connection or a temporary error
 
 	mu     sync.Mutex
 	errors map[string]int64 // guarded by mu: by word

@@ -56,7 +56,8 @@ func (t *Target) socketURL(number int) string {
 	return "ws" + strings.TrimPrefix(t.url(number), "http") + "/v1/socket"
 }
 
-// do sends a request, and repeats it after a temporary error.
+// do sends a request. After a lost connection, a status of 500 or above, or 429, it sends it again, for at most about
+// repeatTimeout. So the server may execute a request more than once.
 func (t *Target) do(ctx context.Context, verb, url, token string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {

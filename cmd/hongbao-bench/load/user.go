@@ -48,8 +48,8 @@ func (u *user) live(ctx context.Context, due time.Time) {
 	}
 }
 
-// visit is one connection from its beginning to its end. It calls in after the connect reply. came reports whether
-// that reply came.
+// visit is one connection from its beginning to its end. When the server has accepted the connect and all missed entries are
+// read, it calls the function in. came reports whether it got that far.
 func (u *user) visit(ctx context.Context, in func()) (came bool, err error) {
 	s, err := dial(ctx, u.group.target.socketURL(u.number))
 	if err != nil {

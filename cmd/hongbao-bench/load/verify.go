@@ -20,7 +20,8 @@ func (c *group) settle(ctx context.Context) {
 	c.await(ctx, last)
 }
 
-// rest waits until every user has received all stored entries. Some are not sent by users: a drained packet adds one.
+// rest waits until every user has received all stored entries, but at most repeatTimeout: verify finds what is missing. Some
+// entries are not sent by users: a drained packet adds one.
 func (c *group) rest(ctx context.Context) error {
 	err := each(ctx, c.packetLogs, func(ctx context.Context, _ int, p *packetLog) error {
 		if !p.drained() {
@@ -58,7 +59,8 @@ func (c *group) drained(ctx context.Context, p *packetLog) error {
 	return fmt.Errorf("packet %s is not drained", p.id)
 }
 
-// await waits until all users are connected and have received the last entry of each room.
+// await waits until all users are connected and have received the last entry of each of their rooms, but at most
+// repeatTimeout.
 func (c *group) await(ctx context.Context, last map[*room]int64) {
 	_ = until(ctx, repeatTimeout, func() bool {
 		if c.runStats.connected.Load() != int64(len(c.users)) {
@@ -75,7 +77,9 @@ func (c *group) await(ctx context.Context, last map[*room]int64) {
 	})
 }
 
-// verify checks everything once more after the users have ended.
+// verify makes the checks that need the whole run: journals are complete and equal the stored entries, packets add up,
+// the books are right. Call it after the users have ended. What it finds is recorded in c.checks; an error means that a
+// check could not be made.
 func (c *group) verify(ctx context.Context) error {
 	if n := c.open.Load(); n > 0 {
 		c.checks.fault(checkAnswered, "%d commands were never answered", n)

@@ -10,6 +10,10 @@
 //	restored   a database that lost its last commits: journals of clients end with what it has
 //	proxies    three servers behind the nginx and the HAProxy of web/docs/deploy, restarted one after the other
 //	browser    the page, in Chromium
+//	host       two back ends of hosts, written from the documents alone, while two of three instances are killed
+//	debian     the program in an empty Debian, and in the image of the Dockerfile
+//	npm        the npm package, a client generated from the OpenAPI document, and the linters of others
+//	load       one server under very many sockets: the memory of idle ones, and a reconnect storm
 //	load       memory of idle sockets, and thousands of reconnects at once
 //
 // It owns the built binaries, the server processes, and the load balancer and slow links between clients and servers. It must

@@ -7,7 +7,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// channelDocument collects the messages of the socket and the operations that use them, for the AsyncAPI document.
+// channelDocument collects the messages of one channel, the socket or the webhook, and the operations that use them, for an
+// AsyncAPI document.
 type channelDocument struct {
 	all        schemas
 	examples   exampleSet
@@ -15,11 +16,11 @@ type channelDocument struct {
 	references object // to the messages, by name
 	operations object
 	channel    string
-	scheme     string // of all operations: how the other side is known
+	scheme     string // name of the security scheme of all operations
 }
 
 // asyncAPI returns the description of the socket interface in its JSON encoding. The Protobuf encoding has the same
-// fields.
+// fields, except reason and data of errors.
 func asyncAPI(examples exampleSet) object {
 	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}, channel: "socket", scheme: "token"}
 	d.envelope()
@@ -131,8 +132,8 @@ func (d channelDocument) pushes() {
 	}
 }
 
-// withoutDiscriminators removes what only OpenAPI understands. AsyncAPI writes a discriminator in another way, which tools read differently;
-// the constants of the kinds suffice.
+// withoutDiscriminators removes the discriminators, which are in OpenAPI's form. AsyncAPI writes them in another way,
+// which tools read differently; the constants of the kinds suffice.
 func (d channelDocument) withoutDiscriminators() {
 	for _, schema := range d.all {
 		delete(schema, "discriminator")

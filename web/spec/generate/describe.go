@@ -24,7 +24,7 @@ var tags = []tag{
 	{"guests", "Users without an account of the host."},
 }
 
-// tagOf holds the tag of each method; the endpoints for administrators and guests follow from their paths.
+// tagOf holds the tag of each method and each endpoint of package wire.
 var tagOf = map[string]string{
 	"create_room": "rooms", "direct": "rooms", "join": "rooms", "leave": "rooms", "rooms": "rooms", "find_rooms": "rooms", "invite": "rooms",
 	"kick": "rooms", "unban": "rooms", "set_role": "rooms", "mute": "rooms", "update_room": "rooms", "delete_room": "rooms", "set_room_prefs": "rooms",
@@ -48,7 +48,7 @@ func allTags() (all []object) {
 	return all
 }
 
-// tagsOf returns the tags of a method. A method without a tag is a bug of this table, which TestFilesAreCurrent finds.
+// tagsOf returns the tags of a method. It panics for a method that is not in tagOf.
 func tagsOf(m wire.Method) []string {
 	if tagOf[m.Name] == "" {
 		panic("generate: no tag for method " + m.Name)
@@ -56,7 +56,7 @@ func tagsOf(m wire.Method) []string {
 	return []string{tagOf[m.Name]}
 }
 
-// describe returns what a method does, what it costs, and whether it may be repeated.
+// describe returns what a method does, its rate or else its cost, and, if its request has a key, that it may be repeated.
 func describe(m wire.Method) string {
 	parts := []string{m.Does}
 	switch {

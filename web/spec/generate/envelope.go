@@ -5,7 +5,7 @@ import (
 	"hongbao/web/wire/strict"
 )
 
-// envelope adds the commands and pushes of the Centrifugo protocol itself.
+// envelope adds the commands and pushes of the Centrifugo protocol itself that the server supports.
 func (d channelDocument) envelope() {
 	d.connect()
 	refresh := d.operation("refresh", "receive", "A newer token of the same user.", d.message("command.refresh", "A newer token.", record(object{

@@ -21,8 +21,9 @@ type exampleSet struct {
 	events            map[string]json.RawMessage // by kind
 }
 
-// readExamples reads the examples of commands from the protocol pages (requests) and the golden frames (replies and messages), which
-// tests compare with the server. web is the path of the folder web. Those of endpoints stand in endpointExamples.
+// readExamples reads the examples of commands from the protocol pages (requests) and the golden frames (replies and
+// messages), which tests compare with the server. It reads those of the server API from server/testdata, and takes those
+// of endpoints from endpointExamples. web is the path of the folder web.
 func readExamples(web string) (exampleSet, error) {
 	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
 	files := os.DirFS(web)
@@ -89,7 +90,7 @@ type frame struct {
 
 var jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)\n```")
 
-// readPage takes the first request of each command from a page.
+// readPage takes from a page the first example of each command that has none yet.
 func (all exampleSet) readPage(files fs.FS, page string) error {
 	text, err := fs.ReadFile(files, page)
 	if err != nil {
@@ -158,7 +159,7 @@ func keepFirst(all map[string]json.RawMessage, name string, example json.RawMess
 	}
 }
 
-// encoded encodes a value of package wire, which never fails.
+// encoded encodes an example of package wire or hostapi. It panics if the example cannot be encoded.
 func encoded(v any) json.RawMessage {
 	text, err := wire.Marshal(v)
 	if err != nil {

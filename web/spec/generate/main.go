@@ -2,7 +2,7 @@
 // derived from the tables of packages wire (methods, endpoints, kinds, pushes, codes) and hostapi (operations, kinds of events), from the
 // fields and tags of their types, and from the examples in the protocol pages, the golden frames and the recorded answers of package server.
 //
-// go generate runs it in package spec, which embeds and serves the files.
+// go generate runs it in the folder of package spec, which embeds the files.
 package main
 
 import (

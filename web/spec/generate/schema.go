@@ -59,7 +59,7 @@ func (all schemas) ofType(t reflect.Type) object {
 	panic("generate: no schema for type " + t.String())
 }
 
-// schemaName returns the name of a type's schema. A type of package hostapi that has the name of one of package wire gets a prefix.
+// schemaName returns the name of a type's schema. A type of package hostapi gets the prefix Host if wireNames has its name.
 func schemaName(t reflect.Type) string {
 	if t.PkgPath() == reflect.TypeFor[hostapi.Event]().PkgPath() && wireNames()[t.Name()] != nil {
 		return "Host" + t.Name()
@@ -67,7 +67,7 @@ func schemaName(t reflect.Type) string {
 	return t.Name()
 }
 
-// wireNames returns the schemas of package wire.
+// wireNames returns the schemas of the types that Methods, the replies of Endpoints, and entries use.
 func wireNames() schemas {
 	all := schemas{}
 	for _, m := range wire.Methods {
@@ -177,7 +177,7 @@ func closeCodes() (closes []object) {
 	return closes
 }
 
-// info returns the head of a document. Package spec adds the version when it serves them.
+// info returns the head of a document. Package spec adds the version to the document that it returns.
 func info(description string) object {
 	return object{
 		"title": "hongbao", "version": "", "description": description,

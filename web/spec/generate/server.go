@@ -113,7 +113,7 @@ func serverOperation(all schemas, examples exampleSet, o hostapi.Operation) obje
 	kind := reflect.TypeOf(o.Request)
 	inBody := []string(nil)
 	var values map[string]json.RawMessage
-	_ = json.Unmarshal(request, &values) // nil, if there is no example: TestServerExamplesMatch finds that
+	_ = json.Unmarshal(request, &values) // nil, if there is no example: TestExamplesMatch finds that
 	for _, f := range reflect.VisibleFields(kind) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		place := "query"

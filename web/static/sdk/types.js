@@ -28,7 +28,7 @@
  * @typedef {'spam' | 'scam' | 'abuse' | 'sexual' | 'violence' | 'other'} ReportReason
  *
  * @typedef {object} RoomPrefs  what the user has decided about a room
- * @property {boolean} silent     new entries make no sound, banner, badge or notification
+ * @property {boolean} silent     new entries make no sound, banner or notification, and do not count in the unread total of all rooms
  * @property {boolean} pinned     at the top of the list
  * @property {boolean} archived   not in the list, until the next text or packet if the room is not silent
  *

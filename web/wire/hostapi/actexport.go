@@ -16,8 +16,8 @@ var actExportOperations = []Operation{
 type GetActsRequest struct {
 	After string `json:"after,omitempty"`         // the next of the page before; "": from the first act on
 	Key   string `json:"key,omitempty"`           // only acts of API keys with this name
-	User  string `json:"user,omitempty"`          // only acts whose request names this user, or that this administrator did
-	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; usually 100
+	User  string `json:"user,omitempty"`          // only acts that this administrator did, or whose stored request has this id in quotes
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
 }
 
 // ActsReply is the reply of get_acts.
@@ -35,7 +35,7 @@ type Act struct {
 	Actor     string `json:"actor"`  // "key/" and the name of an API key, or the id of an administrator
 	Client    string `json:"client"` // address
 	Operation string `json:"operation"`
-	Request   string `json:"request"` // JSON without texts of users, cut to 2000 bytes
+	Request   string `json:"request"` // JSON, cut to 2000 bytes; of a key, without texts of users
 	RequestID string `json:"request_id,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 }

@@ -30,7 +30,7 @@ var eventOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "get_parked_events", Does: "Returns the events that the webhook has refused for three days.", Request: GetParkedRequest{}, Reply: ParkedReply{},
+			Name: "get_parked_events", Does: "Returns the events that the webhook has refused for three days, or at once if 10,000 others wait.", Request: GetParkedRequest{}, Reply: ParkedReply{},
 		},
 		Verb: "GET", Path: "/v1/server/webhook/parked", Scope: Read, Example: GetParkedRequest{Limit: 10},
 	},
@@ -46,16 +46,16 @@ var eventOperations = []Operation{
 // GetEventsRequest is the request of get_events.
 type GetEventsRequest struct {
 	After    string `json:"after,omitempty"`          // a cursor, oldest or newest; "": where the consumer stands, or oldest
-	Consumer string `json:"consumer,omitempty"`       // begin where this consumer stands
+	Consumer string `json:"consumer,omitempty"`       // if after is "", begin where this consumer stands
 	Kinds    string `json:"kinds,omitempty"`          // kinds or groups, separated by commas; "": all
-	Limit    int    `json:"limit,omitempty" min:"1"`  // at most 1000; usually 100
+	Limit    int    `json:"limit,omitempty" min:"1"`  // at most 1000; missing: 100
 	WaitS    int    `json:"wait_s,omitempty" min:"0"` // seconds to wait if there is no event yet, at most 30
 }
 
 // EventsReply is the reply of get_events.
 type EventsReply struct {
 	Events []Event `json:"events"`
-	Next   string  `json:"next"` // the cursor after the last event
+	Next   string  `json:"next"` // the cursor for the next request, also if there are no events
 	More   bool    `json:"more"` // there may be more events now
 }
 
@@ -70,17 +70,17 @@ type Event struct {
 // EventData is what an event is about.
 type EventData struct {
 	Room     string          `json:"room,omitempty"`
-	User     string          `json:"user,omitempty"`     // the user that did it, or whose wallet, membership or account it is about
-	Entry    *wire.Entry     `json:"entry,omitempty"`    // of message.*, packet.sent, packet.closed, member.changed, room.updated
+	User     string          `json:"user,omitempty"`     // the user that did it, or that it is about
+	Entry    *wire.Entry     `json:"entry,omitempty"`    // of message.*, packet.sent, packet.closed, member.changed, room.updated, user.offline_message
 	Claim    *EventClaim     `json:"claim,omitempty"`    // of packet.claimed
-	Transfer *wire.Transfer  `json:"transfer,omitempty"` // of transfer.*
+	Transfer *wire.Transfer  `json:"transfer,omitempty"` // of transfer.*, but not transfer.reversed
 	Details  json.RawMessage `json:"details,omitempty"`
 }
 
 // OfflineDetails are the details of user.offline_message. The entry is the newest one.
 type OfflineDetails struct {
 	Reason string `json:"reason" enum:"direct,mention,packet"`
-	Count  int    `json:"count" min:"1"` // entries since the last event about this user
+	Count  int    `json:"count" min:"1"` // entries that are news for the user since the last such event
 }
 
 // EventClaim is a share that a user has grabbed.
@@ -136,13 +136,14 @@ type ParkedReply struct {
 	Held   int      `json:"held"` // events that wait to be tried again; parked ones do not
 }
 
-// Parked is an event that the webhook has refused for three days.
+// Parked is an event that is not sent to the webhook any more: the webhook has refused it for three days, or too many events
+// were held.
 type Parked struct {
 	No      int64  `json:"no"`
 	Key     string `json:"key"` // the room or the user in whose order the event is
 	FirstAt int64  `json:"first_at"`
 	Tries   int    `json:"tries"`
-	Why     string `json:"why"`             // of the last try
+	Why     string `json:"why"`             // why the last try failed, or that too many events were held
 	Event   *Event `json:"event,omitempty"` // missing if it was deleted because of its age
 }
 

@@ -12,11 +12,11 @@ type Scope string
 
 // The scopes. Each operation needs one of them. A key with the scope admin may call all operations.
 const (
-	Read     Scope = "read"     // everything that changes nothing
-	Chat     Scope = "chat"     // users, rooms, members, texts, commands of users that move no money
-	Money    Scope = "money"    // wallets, limits, and commands of users that move money
-	Moderate Scope = "moderate" // recalls, mutes, bans, suspensions, reports
-	Admin    Scope = "admin"
+	Read     Scope = "read"     // requests that change nothing; those about reports and acts need another scope
+	Chat     Scope = "chat"     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change other things
+	Money    Scope = "money"    // changes of wallets and their limits; commands for a user that move money
+	Moderate Scope = "moderate" // suspensions and reports; recall, kick, unban and mute as the system
+	Admin    Scope = "admin"    // acts, and the position of the webhook
 )
 
 // Scopes returns all scopes.
@@ -27,9 +27,9 @@ type Operation struct {
 	wire.Method // Name is unique; Request is nil only if the operation has no parameters at all
 
 	Verb  string // GET, POST, PUT, DELETE
-	Path  string // such as /v1/server/users/{user}; a name in braces is a field of the request
+	Path  string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
 	Scope Scope
-	Keyed bool // it creates something: the header Idempotency-Key is required
+	Keyed bool // the header Idempotency-Key is required, so that a repeated request counts once
 
 	Command string // the command of users that it calls for the user that the path names; "": none
 	System  bool   // it calls the command as chat.System instead

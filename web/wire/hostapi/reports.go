@@ -23,7 +23,7 @@ var reportOperations = []Operation{
 	},
 }
 
-// Report is what a user has reported. It holds no copy of the entry: read that with history, as the system.
+// Report is what a user has reported. It holds no copy of the entry: read that with get_history.
 type Report struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind" enum:"message,packet,person"`
@@ -46,8 +46,8 @@ type Report struct {
 // ListReportsRequest is the request of list_reports.
 type ListReportsRequest struct {
 	State string `json:"state,omitempty" enum:"open,resolved"` // "": all
-	After string `json:"after,omitempty"`                      // next of the page before
-	Limit int    `json:"limit,omitempty" min:"1"`              // at most 100; usually 50
+	After string `json:"after,omitempty"`                      // the next of the page before; missing: the first page
+	Limit int    `json:"limit,omitempty" min:"1"`              // at most 100; missing: 50
 }
 
 // ListReportsReply is the reply of list_reports.

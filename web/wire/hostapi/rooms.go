@@ -68,7 +68,7 @@ var roomOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "delete_room", Does: "Deletes a room for good. Open packets end, and are refunded.", Request: RoomRequest{}, Reply: wire.DeleteRoomReply{},
+			Name: "delete_room", Does: "Deletes a room for good. Its open packets are closed: shares granted so far are paid, the rest is refunded.", Request: RoomRequest{}, Reply: wire.DeleteRoomReply{},
 			Errors: []wire.Code{wire.CodeNotFound},
 		},
 		Verb: "DELETE", Path: "/v1/server/rooms/{room}", Scope: Chat, Example: RoomRequest{Room: "r-1"},
@@ -105,7 +105,7 @@ type RoomReply struct {
 type CreateRoomRequest struct {
 	Ref          string   `json:"ref,omitempty"` // the host's own id, which no other room may have
 	Name         string   `json:"name"`
-	Kind         string   `json:"kind,omitempty" enum:"public,private"` // usually public
+	Kind         string   `json:"kind,omitempty" enum:"public,private"` // "": public
 	Announcement string   `json:"announcement,omitempty"`
 	Owner        string   `json:"owner"`
 	Members      []string `json:"members,omitempty"` // besides the owner
@@ -122,7 +122,7 @@ type CreateRoomReply struct {
 // ListRoomsRequest is the request of list_rooms.
 type ListRoomsRequest struct {
 	Ref   string `json:"ref,omitempty"`
-	Next  string `json:"next,omitempty"` // of the last page
+	Next  string `json:"next,omitempty"` // the next of the page before; "": the first page
 	Limit int    `json:"limit,omitempty" min:"1"`
 }
 
@@ -132,11 +132,11 @@ type ListRoomsReply struct {
 	Next  string `json:"next,omitempty"` // for the following page; missing: there is none
 }
 
-// UpdateRoomRequest is the request of update_room.
+// UpdateRoomRequest is the request of update_room. A missing field is unchanged.
 type UpdateRoomRequest struct {
 	Room         string  `json:"room"`
 	Name         *string `json:"name,omitempty"`
-	Announcement *string `json:"announcement,omitempty"` // "": none
+	Announcement *string `json:"announcement,omitempty"` // "" removes it
 	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool   `json:"guests,omitempty"`
 	Frozen       *bool   `json:"frozen,omitempty"`
@@ -158,7 +158,7 @@ type MembersRequest struct {
 // MembersReply is the reply of add_members and remove_members.
 type MembersReply struct {
 	Changed   int             `json:"changed"`   // users that were added or removed
-	Unchanged int             `json:"unchanged"` // users that were members already, or were none
+	Unchanged int             `json:"unchanged"` // of add_members: users that were members already; of remove_members: users that were none
 	Refused   []RefusedMember `json:"refused"`
 }
 
@@ -171,7 +171,7 @@ type RefusedMember struct {
 // BansRequest is the request of get_bans.
 type BansRequest struct {
 	Room  string `json:"room"`
-	Next  string `json:"next,omitempty"` // of the last page
+	Next  string `json:"next,omitempty"` // the next of the page before; "": the first page
 	Limit int    `json:"limit,omitempty" min:"1"`
 }
 

@@ -20,7 +20,7 @@ type GetPacketRequest struct {
 // PacketStory is the reply of get_packet.
 type PacketStory struct {
 	Packet *wire.Packet `json:"packet,omitempty"` // missing: the database has lost it, and only claims in quarantine are left
-	Status string       `json:"status,omitempty"` // open, drained, expired or cancelled
+	Status string       `json:"status,omitempty"` // open, drained, expired or cancelled; missing if packet is missing
 
 	ClosedAt    int64              `json:"closed_at,omitempty"`
 	Claims      []PacketClaim      `json:"claims"` // by share

@@ -15,7 +15,7 @@ var transferOperations = []Operation{
 // GetTransfersRequest is the request of get_transfers.
 type GetTransfersRequest struct {
 	After string `json:"after,omitempty"`         // the next of the page before; "": from the first transfer on
-	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; usually 100
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
 }
 
 // TransfersReply is the reply of get_transfers.
@@ -37,7 +37,7 @@ type LedgerTransfer struct {
 	Note   string `json:"note,omitempty"`
 
 	// of a credit or debit
-	Actor     string `json:"actor,omitempty"` // "key/" and the name of an API key, or the id of an administrator
+	Actor     string `json:"actor,omitempty"` // "key/" and the name of an API key, the id of an administrator, or "hook" if the host has funded a packet
 	RequestID string `json:"request_id,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 }

@@ -62,7 +62,7 @@ var userOperations = []Operation{
 // User is a user as the host sees it.
 type User struct {
 	ID          string          `json:"id"`
-	Name        string          `json:"name"` // "": no token and no upsert has given one
+	Name        string          `json:"name"` // "": neither a token nor the host has given one
 	Avatar      string          `json:"avatar,omitempty"`
 	Ref         string          `json:"ref,omitempty"`          // the host's own id
 	Custom      json.RawMessage `json:"custom,omitempty"`       // an object of the host, which no client sees
@@ -78,7 +78,7 @@ type GetUserRequest struct {
 type ListUsersRequest struct {
 	Suspended bool   `json:"suspended,omitempty"`  // only suspended users
 	RefPrefix string `json:"ref_prefix,omitempty"` // only users whose ref begins with it
-	Next      string `json:"next,omitempty"`       // of the last page
+	Next      string `json:"next,omitempty"`       // the next of the page before; "": the first page
 	Limit     int    `json:"limit,omitempty" min:"1"`
 }
 
@@ -94,13 +94,13 @@ type FindUsersRequest struct {
 	Refs  []string `json:"refs,omitempty"`
 }
 
-// PutUserRequest is the request of put_user.
+// PutUserRequest is the request of put_user. A missing field is unchanged.
 type PutUserRequest struct {
 	User   string          `json:"user"`
 	Name   *string         `json:"name,omitempty"`
 	Avatar *string         `json:"avatar,omitempty"` // an address of http or https; "": none
 	Ref    *string         `json:"ref,omitempty"`    // the host's own id, which no other user may have; "": none
-	Custom json.RawMessage `json:"custom,omitempty"` // an object of at most 4096 bytes; it replaces the earlier one
+	Custom json.RawMessage `json:"custom,omitempty"` // an object of at most 4096 bytes; it replaces the earlier one; {} removes it
 }
 
 // PutUsersRequest is the request of put_users.

@@ -54,7 +54,7 @@ type Wallet struct {
 	Limits         *Limits `json:"limits,omitempty"`    // the user's own ones; missing: all are as the service's
 }
 
-// Limits are limits per user and day. -1 is no limit.
+// Limits are limits per user and day. -1 is no limit. In a Wallet, a missing one is as the service's.
 type Limits struct {
 	Sent     *int64 `json:"sent,omitempty"`     // sum of the packets that the user sends
 	Received *int64 `json:"received,omitempty"` // sum of the shares that the user gets
@@ -85,7 +85,7 @@ type DayUse struct {
 // ListWalletsRequest is the request of list_wallets.
 type ListWalletsRequest struct {
 	After string `json:"after,omitempty"`         // the list begins with the user that follows this one
-	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; usually 100
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
 }
 
 // WalletsReply is the reply of list_wallets and get_wallets.

@@ -30,8 +30,8 @@ func (e *Error) Error() string { return e.Field + " " + e.Reason }
 //   - json names the field. With omitempty the field is optional. Without, it is required, and a string must not be empty.
 //   - min is the least integer allowed.
 //
-// No data and null stand for {}. Unknown fields are ignored, names match exactly, and of a repeated name the last one
-// counts. Any error is an *Error.
+// No data and null stand for {}. null as the value of a field is refused. Unknown fields are ignored, names match exactly, and
+// of a repeated name the last one counts. U+0000 is refused everywhere. Any error is an *Error.
 func Decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return &Error{"data", "is not UTF-8"}

@@ -17,10 +17,18 @@ import (
 const (
 	readyLimit  = 30 * time.Second
 	answerLimit = 45 * time.Second // a client of centrifuge-go waits up to 20 s before it reconnects
-	closeLimit  = 5 * time.Second  // after its deadline, or after the requests are answered
 	redisLimit  = 45 * time.Second // recovery waits 5 s, and longer after each failure; a close that failed may wait 30 s
 	calmLimit   = 40 * time.Second // for journals: a client notices a dead connection after 35 s
 )
+
+// closeLimit bounds how long a packet is open after its deadline, or after the requests are answered. On Citus a transaction that a dead
+// node has prepared holds its locks until Citus ends it, and a close that failed meanwhile may wait 30 s.
+func closeLimit() time.Duration {
+	if *citus {
+		return 90 * time.Second
+	}
+	return 5 * time.Second
+}
 
 // truth is what SQL has.
 type truth struct {
@@ -98,7 +106,7 @@ func (w *world) openPackets(calm time.Time) (late []string, open int, err error)
 		var expires int64
 		_, err := pgx.ForEachRow(rows, []any{&id, &expires}, func() error {
 			open++
-			if limit := max(expires, calm.UnixMilli()) + closeLimit.Milliseconds(); time.Now().UnixMilli() > limit {
+			if limit := max(expires, calm.UnixMilli()) + closeLimit().Milliseconds(); time.Now().UnixMilli() > limit {
 				late = append(late, fmt.Sprintf("packet %s is open %d ms after its deadline", id, time.Now().UnixMilli()-expires))
 			}
 			return nil

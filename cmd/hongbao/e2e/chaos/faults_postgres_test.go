@@ -151,9 +151,14 @@ func keepRunning(ctx context.Context, server *loopback.Postgres) (err error) {
 // lockRows holds locks on the rows that many transactions need.
 func lockRows(ctx context.Context, w *world, dice *rand.Rand) error {
 	one := w.users[dice.IntN(len(w.users))].id
+	wallet, packets := "user_id = '"+one+"'", "status = 'open'"
+	if w.postgres.citus != nil { // which locks rows of one bucket only
+		wallet += " and bucket = bucket_of('" + one + "')"
+		packets += fmt.Sprint(" and bucket = ", dice.IntN(16))
+	}
 	return w.hold(ctx, dice, []string{
-		"select 1 from wallets where user_id = '" + one + "' for update",
-		"select 1 from packets where status = 'open' for update",
+		"select 1 from wallets where " + wallet + " for update",
+		"select 1 from packets where " + packets + " for update",
 		"select 1 from rooms where id = '" + w.rooms[dice.IntN(len(w.rooms))] + "' for update",
 		"select 1 from users where id = '" + one + "' for update",
 	}[dice.IntN(4)])

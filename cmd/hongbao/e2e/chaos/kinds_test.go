@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -55,19 +56,22 @@ func kinds() []kind {
 		{name: "Redis paused", part: pool, run: pauseRedis},
 		{name: "Postgres killed", part: sql, run: killPostgres},
 		{name: "Postgres paused", part: sql, run: pausePostgres},
-		{name: "synchronous standby promoted", part: sql, run: promote, moves: true},
-		{name: "synchronous standby killed", part: sql, run: killStandby},
-		{name: "synchronous standby paused", part: sql, run: pauseStandby},
+		{name: "synchronous standby promoted", part: sql, run: promote, moves: true, unable: needsOnePostgres},
+		{name: "synchronous standby killed", part: sql, run: killStandby, unable: needsOnePostgres},
+		{name: "synchronous standby paused", part: sql, run: pauseStandby, unable: needsOnePostgres},
 		{name: "disk of Postgres full", part: sql, run: fillDisk, unable: needsSmallDisk},
 		{name: "rows locked", part: rows, run: lockRows},
 		{name: "table locked", part: rows, run: lockTable},
-		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true},
+		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true, unable: needsOnePostgres},
 		{name: "clock of an instance off", part: clocks, run: shiftClock, slack: 8 * time.Second},
 		{name: "clock of an instance steps back", part: clocks, run: stepClockBack, slack: 8 * time.Second},
 		{name: "clock of Redis off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.redisClock }), steps: true, slack: 8 * time.Second, unable: needsFaketime},
-		{name: "clock of Postgres off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.postgres.clock }), unable: needsFaketime},
-		{name: "asynchronous standby promoted", part: sql, run: promoteAsync, loses: true},
-		{name: "Postgres restored from a backup", part: sql, run: restoreBackup, loses: true},
+		{name: "clock of Postgres off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.postgres.clock }), unable: needsPostgresClock},
+		{name: "asynchronous standby promoted", part: sql, run: promoteAsync, loses: true, unable: needsOnePostgres},
+		{name: "Postgres restored from a backup", part: sql, run: restoreBackup, loses: true, unable: needsOnePostgres},
+		{name: "worker killed", part: sql, run: killWorker, unable: needsCitus},
+		{name: "worker paused", part: sql, run: pauseWorker, unable: needsCitus},
+		{name: "shards moved", part: rows, run: moveShards, unable: needsCitus},
 	}
 	for _, l := range []struct {
 		name string
@@ -140,6 +144,9 @@ func dropReplies(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error 
 
 // needsSmallDisk says why no disk can be filled.
 func needsSmallDisk(w *world) string {
+	if w.postgres.citus != nil {
+		return needsOnePostgres(w)
+	}
 	if !w.postgres.limited {
 		return "needs the right to mount a small file system"
 	}
@@ -150,6 +157,26 @@ func needsSmallDisk(w *world) string {
 func needsFaketime(w *world) string {
 	if w.redisClock == nil {
 		return "needs libfaketime"
+	}
+	return ""
+}
+
+// needsPostgresClock says why the clock of Postgres cannot be wrong.
+func needsPostgresClock(w *world) string {
+	return cmp.Or(needsOnePostgres(w), needsFaketime(w))
+}
+
+// needsOnePostgres says why a fault of standbys, backups, triggers or clocks is left out.
+func needsOnePostgres(w *world) string {
+	if w.postgres.citus != nil {
+		return "is not made on Citus"
+	}
+	return ""
+}
+
+func needsCitus(w *world) string {
+	if w.postgres.citus == nil {
+		return "needs -chaos.citus"
 	}
 	return ""
 }

@@ -16,11 +16,13 @@ import (
 // tmpfsSize is the size of a server's disk where a disk can be made that is full soon.
 const tmpfsSize = 768 << 20
 
-// postgres is a primary with a synchronous and an asynchronous standby. Each has a disk of its own if this process may make one.
+// postgres is a primary with a synchronous and an asynchronous standby. Each has a disk of its own if this process may make one. With
+// -chaos.citus it is a Citus cluster, and the primary is its coordinator.
 type postgres struct {
 	dir      string
 	clock    *loopback.Clock // of all servers
 	database string          // name of the instances' database
+	citus    *loopback.Citus // nil: a primary with standbys
 
 	mu                   sync.Mutex // guards the fields below
 	primary, sync, async *loopback.Postgres
@@ -31,6 +33,9 @@ type postgres struct {
 
 func startPostgres(ctx context.Context, dir string, clock *loopback.Clock) (p *postgres, err error) {
 	p = &postgres{dir: dir, clock: clock, disks: map[*loopback.Postgres]string{}}
+	if *citus {
+		return p, p.startCitus(ctx)
+	}
 	if p.primary, err = p.start(ctx, clock.StartPostgres); err != nil {
 		return p, err
 	}
@@ -47,12 +52,34 @@ func startPostgres(ctx context.Context, dir string, clock *loopback.Clock) (p *p
 	if err != nil {
 		return p, err
 	}
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
+	if err := p.use(url); err != nil {
 		return p, err
 	}
-	p.database = config.Database
 	return p, p.rebuild(ctx)
+}
+
+// use makes the database that of the instances.
+func (p *postgres) use(url string) error {
+	config, err := pgx.ParseConfig(url)
+	if err == nil {
+		p.database = config.Database
+	}
+	return err
+}
+
+func (p *postgres) startCitus(ctx context.Context) (err error) {
+	if err = os.Mkdir(p.dir, 0o755); err != nil {
+		return err
+	}
+	if p.citus, err = loopback.StartCitus(ctx, p.dir, 2); err != nil {
+		return err
+	}
+	p.primary = p.citus.Coordinator
+	url, err := p.citus.NewDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	return p.use(url)
 }
 
 // newDisk makes a folder for a server.
@@ -160,6 +187,10 @@ func (p *postgres) drop(server *loopback.Postgres) {
 func (p *postgres) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.citus != nil {
+		p.citus.Stop()
+		return
+	}
 	for _, server := range []*loopback.Postgres{p.async, p.sync, p.primary} {
 		p.drop(server)
 	}

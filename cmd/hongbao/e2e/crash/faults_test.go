@@ -129,11 +129,7 @@ func postgresKilled(t *testing.T, binary string) {
 	database, err := postgres.NewDatabase(t.Context())
 	e2e.NoError(t, err)
 	cluster := e2e.StartCluster(t, binary, storetest.Redis(t), database, e2e.Three()...)
-	during(t, cluster, func() {
-		postgres.Kill()
-		time.Sleep(2 * time.Second)
-		e2e.NoError(t, postgres.Restart(context.Background()))
-	})
+	during(t, cluster, func() { killed(t, postgres) })
 }
 
 // redisWith starts a Redis of the test's own with more arguments.

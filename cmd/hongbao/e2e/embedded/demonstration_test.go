@@ -41,7 +41,7 @@ func TestDemonstration(t *testing.T) {
 }
 
 func newFixture(t *testing.T, protobuf bool) *fixture {
-	f := &fixture{t: t, server: e2e.Start(t, e2e.Build(t, ""), t.TempDir(), e2e.FreeAddress(t))}
+	f := &fixture{t: t, server: startServer(t)}
 	f.sender = e2e.Connect(t, f.server, f.server.Guest("sender"), protobuf)
 	created := e2e.Call[wire.CreateRoomReply](f.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"})
 	f.room = created.Room.ID

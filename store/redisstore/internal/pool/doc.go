@@ -1,6 +1,6 @@
 // Package pool implements redpacket.Pool, which decides grabs, by a set of Lua scripts, one file for each job. A batcher
-// for each node calls them: while a call to a node is in flight, further requests are collected and sent together. A full
-// batch is sent beside the call in flight.
+// for each node calls them: while a call to a node is in flight, further requests are collected and sent together. A
+// batch of 64 requests is sent beside the call in flight.
 //
 // Invariants:
 //

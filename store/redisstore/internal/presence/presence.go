@@ -193,7 +193,7 @@ func readEntered(cmd *redis.Cmd, users []localUser) ([]entered, error) {
 }
 
 func readUser(answer any) (n entered, err error) {
-	if answer == int64(0) { // all starts are as this instance remembers them
+	if answer == int64(0) { // no limit was given, and this instance knows the starts of all these sockets
 		return entered{}, nil
 	}
 	if err, ok := answer.(error); ok {

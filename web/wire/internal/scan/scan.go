@@ -3,6 +3,11 @@
 // encoding/json, which decides about errors. It must always hold: what the scanner accepts, encoding/json accepts with the same result.
 package scan
 
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
 // Scanner is at one place in a text, which must be UTF-8.
 type Scanner struct {
 	text []byte
@@ -15,7 +20,8 @@ func New(text []byte) Scanner { return Scanner{text: text} }
 // deepest is the nesting depth at which a Scanner gives up.
 const deepest = 8
 
-// Object parses an object. It calls member after each name; member must parse the value.
+// Object parses an object. It calls member after each name; member must parse the value. It returns false if the text is no
+// object that it can parse, or if member has returned false.
 func (s *Scanner) Object(member func(name []byte) bool) bool {
 	if !s.take('{') {
 		return false
@@ -34,7 +40,8 @@ func (s *Scanner) Object(member func(name []byte) bool) bool {
 	}
 }
 
-// Value parses any value and returns its text.
+// Value parses a value of any type and returns its text. It fails for numbers that are not integers, for strings with escapes,
+// and for values that are nested too deep.
 func (s *Scanner) Value() (raw []byte, ok bool) { return s.value(0) }
 
 func (s *Scanner) value(depth int) (raw []byte, ok bool) {
@@ -137,4 +144,52 @@ func (s *Scanner) peek() byte {
 func (s *Scanner) AtEnd() bool {
 	s.space()
 	return s.at == len(s.text)
+}
+
+// OneLine removes the newlines between the parts of a JSON document. Newlines inside strings are escapes and remain. An empty
+// document becomes null.
+func OneLine(doc []byte) []byte {
+	if len(doc) == 0 {
+		return []byte("null")
+	}
+	if bytes.IndexByte(doc, '\n') < 0 {
+		return doc
+	}
+	return bytes.ReplaceAll(doc, []byte("\n"), nil)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func AppendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = append(b, s[from:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+			i++
+			from = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			b = append(append(b, s[from:i]...), "\ufffd"...)
+			from = i + 1
+		}
+		i += n
+	}
+	return append(append(b, s[from:]...), '"')
 }

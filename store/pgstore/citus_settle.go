@@ -1,0 +1,263 @@
+package pgstore
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/redpacket"
+	"hongbao/store/chain"
+	"hongbao/store/eventlog"
+	"hongbao/store/tables"
+)
+
+// bucket does the same as the SQL function bucket_of.
+func bucket(id string) int {
+	hash := sha256.Sum256([]byte(id))
+	return int(hash[0]) % buckets
+}
+
+// byBucket groups items by the buckets of their ids. order has the buckets in ascending order.
+func byBucket[T any](all []T, id func(T) string) (groups map[int][]T, order []int) {
+	groups = map[int][]T{}
+	for _, one := range all {
+		n := bucket(id(one))
+		groups[n] = append(groups[n], one)
+	}
+	return groups, slices.Sorted(maps.Keys(groups))
+}
+
+// wantByBucket is want for rows of a split table. It makes one statement for each bucket, because Citus cannot lock
+// rows of several buckets with one statement.
+func (f *freeLocks) wantByBucket(kind, table, column, mode string, ids []string) {
+	groups, order := byBucket(ids, func(id string) string { return id })
+	for _, n := range order {
+		query := fmt.Sprintf(`select %s from %s where bucket = %d and %[1]s = any($1::text[])`, column, table, n)
+		f.want(kind, query, mode, groups[n])
+	}
+}
+
+// payOnCitus pays the claims of the batch that can be paid, and commits. After the transaction has begun, it sends up
+// to three messages. The first one locks the packets, the second one inserts the claims, and the third one moves the
+// money of those that were inserted and commits. Each statement about split tables is about rows of one bucket, and so
+// of one worker.
+func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
+	inserted, err := s.insertClaims(w, b)
+	if err != nil {
+		return err
+	}
+	b.paid, b.accounts = int64(len(inserted)), map[string]redpacket.Account{}
+	var m message
+	if unseeded := s.seeded.unknown(b.users); len(unseeded) > 0 {
+		m.run(nil, "", firstSeeds, unseeded, newSeeds(w.keys, unseeded))
+	}
+	if len(inserted) == 0 {
+		w.link.committedWithout()
+		m.add("commit")
+		return m.send(w.reader)
+	}
+	sums := map[string]redpacket.Money{}
+	refs := eventlog.Collect(w.events)
+	for _, r := range inserted {
+		sums[r.User] += r.amount
+		w.link.leaves = append(w.link.leaves, chain.ClaimLeaf(r.Claim, r.amount, r.transfer))
+		refs.Claim(r.ID, r.Share)
+	}
+	users := slices.Sorted(maps.Keys(sums))
+	sends := map[string]int64{}
+	m.queueWallets(users, sums, b.accounts, sends)
+	m.queueClaimTransfers(inserted)
+	m.run(func(rs pgx.Rows) error { return b.scanSeeds(rs, w, sends) }, "", `select id, sends, next_seed from users where id = any($1::text[])`, users)
+	m.add(w.link.insertLink())
+	if w.refs.WantsClaims() {
+		insert, err := w.link.insertEvents(&refs)
+		if err != nil {
+			return err
+		}
+		m.add(insert)
+	}
+	m.add("commit")
+	w.link.sent = true
+	if err := m.send(w.reader); err != nil {
+		return err
+	}
+	w.link.added = true
+	return nil
+}
+
+// insertClaims begins the transaction, unless b.begun is set. It locks the open packets, inserts the claims whose share
+// and user are both free, and returns these claims.
+func (s *Store) insertClaims(w *writer, b *claimBatch) (inserted []*claimRow, err error) {
+	if !b.begun {
+		if err := w.begin(boundGroup); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := w.takeLink(); err != nil { // inside the transaction: Citus cannot open a chain otherwise
+		return nil, err
+	}
+	held, err := b.holdByBucket(w)
+	if err != nil {
+		return nil, err
+	}
+	var m message
+	byTransfer := make(map[string]*claimRow, len(b.pay))
+	open := slices.DeleteFunc(slices.Clone(b.pay), func(r *claimRow) bool { return !held[r.ID] })
+	groups, order := byBucket(open, func(r *claimRow) string { return r.ID })
+	for _, n := range order {
+		for _, r := range groups[n] {
+			byTransfer[r.transfer] = r
+		}
+		m.queueClaims(n, groups[n], w.link.id, func(rs pgx.Rows) error {
+			return each(rs, func(row tables.Row) error {
+				transfer, err := tables.ScanText(row)
+				inserted = append(inserted, byTransfer[transfer])
+				return err
+			})
+		})
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	return inserted, m.send(w.reader)
+}
+
+// holdByBucket locks the open packets of the batch, and returns which these are.
+func (b *claimBatch) holdByBucket(w *writer) (held map[string]bool, err error) {
+	var m message
+	held = map[string]bool{}
+	groups, order := byBucket(b.packets, func(id string) string { return id })
+	for _, n := range order {
+		m.run(scanInto(held), "", fmt.Sprintf(`select id from packets where bucket = %d and id = any($1::text[]) and closed_at is null order by id for share`, n), groups[n])
+	}
+	return held, m.send(w.reader)
+}
+
+// queueClaims adds the statement that inserts the claims of one bucket, in their order. scan reads its result: the ids
+// of the transfers of those claims that were inserted.
+func (m *message) queueClaims(bucket int, rows []*claimRow, link int64, scan func(pgx.Rows) error) {
+	m.raw(`insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `)
+	for i, r := range rows {
+		m.raw([]string{"(", ",("}[min(i, 1)], bucket, `,`)
+		m.literal(r.ID)
+		m.raw(`,`, r.Share, `,`)
+		m.literal(r.User)
+		m.raw(`,`, int64(r.amount), `,`, r.At.UnixMilli(), `,`)
+		m.literal(r.transfer)
+		m.raw(`,`, link, `)`)
+	}
+	m.raw(" on conflict do nothing returning transfer;\n")
+	m.scans = append(m.scans, scan)
+}
+
+// queueWallets adds the statements that add the sums to the wallets. Their
+// results go into accounts, which get no commitments yet, and into sends: how many packets each user has sent.
+func (m *message) queueWallets(users []string, sums map[string]redpacket.Money, accounts map[string]redpacket.Account, sends map[string]int64) {
+	groups, order := byBucket(users, func(user string) string { return user })
+	for _, n := range order {
+		m.raw(`insert into wallets (bucket, user_id, balance, version) values `)
+		for i, user := range groups[n] {
+			m.raw([]string{"(", ",("}[min(i, 1)], n, `,`)
+			m.literal(user)
+			m.raw(`,`, int64(sums[user]), `,1)`)
+		}
+		m.raw(` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
+			returning user_id, balance, version, sends;` + "\n")
+		m.scans = append(m.scans, func(rs pgx.Rows) error {
+			return each(rs, func(row tables.Row) error {
+				var (
+					user string
+					acc  redpacket.Account
+					n    int64
+				)
+				if err := row.Scan(&user, &acc.Balance, &acc.Version, &n); err != nil {
+					return err
+				}
+				accounts[user], sends[user] = acc, n
+				return nil
+			})
+		})
+	}
+}
+
+// queueClaimTransfers adds the statements that insert the transfers of the claims.
+func (m *message) queueClaimTransfers(rows []*claimRow) {
+	groups, order := byBucket(rows, func(r *claimRow) string { return r.User })
+	for _, n := range order {
+		m.raw(`insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id, share_no) values `)
+		for i, r := range groups[n] {
+			m.raw([]string{"(", ",("}[min(i, 1)], n, `,`)
+			m.literal(r.transfer)
+			m.raw(`,`, r.At.UnixMilli(), `,`)
+			m.literal(packetParty(r.ID))
+			m.raw(`,`)
+			m.literal(userParty(r.User))
+			m.raw(`,`, int64(r.amount), `,'claim',`)
+			m.literal(r.User)
+			m.raw(`,`)
+			m.literal(r.ID)
+			m.raw(`,`, r.Share, `)`)
+		}
+		m.raw(";\n")
+		m.scans = append(m.scans, nil)
+	}
+}
+
+// scanSeeds adds the next commitments to the accounts. A seed whose user has counted other sends than the wallet
+// belongs to another version of the account. That account gets no commitment here, and readMissingAccounts reads it
+// again.
+func (b *claimBatch) scanSeeds(rs pgx.Rows, w *writer, sends map[string]int64) error {
+	return each(rs, func(row tables.Row) error {
+		var (
+			user   string
+			n      int64
+			stored []byte
+		)
+		if err := row.Scan(&user, &n, &stored); err != nil {
+			return err
+		}
+		seed, drawn, err := w.keys.NextSeed(user, stored)
+		if err == nil && drawn && n == sends[user] {
+			acc := b.accounts[user]
+			acc.NextCommitment = redpacket.Commitment(seed)
+			b.accounts[user] = acc
+		}
+		return err
+	})
+}
+
+// raw appends parts of a statement: texts and whole numbers.
+func (m *message) raw(parts ...any) {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case string:
+			m.text = append(m.text, part...)
+		case int:
+			m.text = strconv.AppendInt(m.text, int64(part), 10)
+		case int64:
+			m.text = strconv.AppendInt(m.text, part, 10)
+		default:
+			m.err = fmt.Errorf("unsupported part of type %T in a message", part)
+		}
+	}
+}
+
+// literal appends a string literal.
+func (m *message) literal(s string) {
+	m.text = append(m.text, '\'')
+	for i := range len(s) {
+		switch s[i] {
+		case '\'':
+			m.text = append(m.text, "''"...)
+		case 0: // it would end the message
+			m.err = errZeroByte
+		default:
+			m.text = append(m.text, s[i])
+		}
+	}
+	m.text = append(m.text, '\'')
+}
