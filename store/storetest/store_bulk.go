@@ -82,27 +82,35 @@ func addMany(b *storeBench) {
 	b.balanced()
 }
 
-// addThousands changes as many members at once as the server API takes in one request.
+// addThousands changes as many members at once as the server API takes in one request. A busy database may take longer
+// over that than a store waits: then the test asks again, as a host does, and the first request may have been committed.
 func addThousands(b *storeBench) {
 	room, users := b.room(ann), make([]string, 10_000)
 	for i := range users {
 		users[i] = member(i)
 	}
 	b.must(b.EnsureUsers(b.ctx, users))
-	add := bySystem(b.wanted(chat.AddMembers, room, ann, users...))
-	add.MaxMembers = len(users) + 1
-	if done := b.change(add); len(done.Entered) != len(users) || len(done.Refused) > 0 {
-		b.Errorf("%d entered and %d were refused, want %d and 0", len(done.Entered), len(done.Refused), len(users))
+	change := func(kind chat.ChangeKind, want int) {
+		c := bySystem(b.wanted(kind, room, ann, users...))
+		c.MaxMembers = len(users) + 1
+		done, err := b.Change(b.ctx, c)
+		again := errors.Is(err, chat.ErrUnavailable)
+		for errors.Is(err, chat.ErrUnavailable) {
+			done, err = b.Change(b.ctx, c)
+		}
+		b.must(err)
+		if moved := len(done.Entered) + len(done.Exited); !again && (moved != len(users) || len(done.Refused) > 0) {
+			b.Errorf("%v: %d users entered or left and %d were refused, want %d and 0", kind, moved, len(done.Refused), len(users))
+		}
+		if m := b.membership(room, ann); m.Room.Members != want {
+			b.Errorf("%v: the room has %d members, want %d", kind, m.Room.Members, want)
+		}
 	}
+	change(chat.AddMembers, len(users)+1)
 	if m := b.membership(room, users[len(users)-1]); m.Room.Members != len(users)+1 {
 		b.Errorf("the last one that was added sees %d members, want %d", m.Room.Members, len(users)+1)
 	}
-	if done := b.change(bySystem(b.wanted(chat.RemoveMembers, room, ann, users...))); len(done.Exited) != len(users) || len(done.Refused) > 0 {
-		b.Errorf("%d were removed and %d refused, want %d and 0", len(done.Exited), len(done.Refused), len(users))
-	}
-	if m := b.membership(room, ann); m.Room.Members != 1 {
-		b.Errorf("%d members are left, want 1", m.Room.Members)
-	}
+	change(chat.RemoveMembers, 1)
 	b.balanced()
 }
 
