@@ -21,8 +21,8 @@ type Absence struct {
 
 // Told is what one look at the stream has found.
 type Told struct {
-	Consumer
-	Before, Owner string
+	Consumer                // with its new position
+	Before, Owner string    // the old position and the owner of the lease, see Consumers.Advance
 	Absences      []Absence // at most one for each user
 	// Again is set for the second look: an absence counts only if the first look has found no later one of the user.
 	Again bool

@@ -45,8 +45,8 @@ type Consumers interface {
 	// Lease makes the owner the only instance that delivers to the consumer, for the time ttl, and creates the consumer if there is none. It
 	// fails with ErrLease while another owner has the lease. The clock is that of the database.
 	Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (Consumer, error)
-	// Advance stores, in one transaction, how far the owner of the lease has delivered, and the events that it could not deliver. If the position
-	// is not before any more, because an operator has moved it, Advance changes nothing. It fails with ErrLease if the owner has lost the lease.
+	// Advance stores, in one transaction, how far the owner of the lease has delivered, and the events that it could not deliver. If the stored
+	// position is another one than the argument before, because an operator has moved it, Advance changes nothing. It fails with ErrLease if the owner has lost the lease.
 	Advance(ctx context.Context, c Consumer, before, owner string, held []Hold) error
 
 	// HeldKeys returns the keys with events that are held and not parked, and how many these are.

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Cursor is a position in the stream: for each chain the id of the last row that was read. A chain that is not named was read up to
-// the oldest row that is kept. The zero Cursor is before all events of any epoch.
+// Cursor is a position in the stream: for each chain the id of the last row that was read. A chain that is not named is read from
+// its oldest kept row on. The zero Cursor is before all events of any epoch.
 type Cursor struct {
 	Epoch string // of the database, see package lineage
 	// Read holds the last row of each chain that was read whole.

@@ -11,6 +11,6 @@
 //
 //   - The id of a row is drawn after the transaction has locked all its rows. So of two facts that lock the same row, the later one
 //     has the greater id. Readers return rows in the order of ids. So order holds for each room and for each user.
-//   - A row that a reader sees implies all rows of its chain with lower ids.
+//   - A reader that sees a row also sees all rows of its chain with lower ids, as far as they are kept.
 //   - A transaction whose outcome was unknown, and which is run again, writes its row once, as it writes its facts once.
 package eventlog

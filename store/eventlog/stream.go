@@ -20,7 +20,7 @@ var (
 	ErrEpoch = errors.New("the database was restored after this cursor was given out: begin again from oldest or newest")
 )
 
-// Event is one event with its fact. Exactly one of Entry, Claim and Transfer is set, or none.
+// Event is one event with its fact. At most one of Entry, Claim and Transfer is set.
 type Event struct {
 	ID   string // unique over all epochs
 	Kind string
@@ -64,10 +64,9 @@ type Query struct {
 type Batch struct {
 	Events []Event
 	Next   Cursor
-	More   bool      // there may be more events now
-	Behind int64     // rows between Next and the newest row, about
-	Faults []error   // why rows or events were left out: they cannot be read, and never will be
-	Oldest time.Time // when the first row after Next was written; zero: there was none
+	More   bool    // there may be more events now
+	Behind int64   // rows between Next and the newest row, about
+	Faults []error // why rows or events were left out: they cannot be read, and never will be
 }
 
 // Store is the SQL database that holds the stream.
@@ -116,9 +115,9 @@ func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 	next := q.After.clone()
 	next.Epoch = epoch
 	p := Page{}
-	for i, row := range rows {
+	for _, row := range rows {
 		if !q.Until.IsZero() && row.At.After(q.Until) {
-			return p.end(next, floor, false, rows[i:])
+			return p.end(next, floor, false)
 		}
 		skip := 0
 		if row.Chain == next.Chain && row.ID == next.ID {
@@ -131,7 +130,7 @@ func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 		for _, it := range found {
 			if len(p.items) == q.Limit {
 				next.Chain, next.ID, next.N = row.Chain, row.ID, it.n
-				return p.end(next, floor, true, rows[i:])
+				return p.end(next, floor, true)
 			}
 			p.items = append(p.items, it)
 		}
@@ -140,15 +139,12 @@ func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 			next.Chain, next.ID, next.N = 0, 0, 0
 		}
 	}
-	return p.end(next, floor, full, nil)
+	return p.end(next, floor, full)
 }
 
-func (p Page) end(next Cursor, floor int64, more bool, left []Row) Page {
+func (p Page) end(next Cursor, floor int64, more bool) Page {
 	next.prune(floor)
 	p.batch.Next, p.batch.More = next, more
-	if len(left) > 0 {
-		p.batch.Oldest = left[0].At
-	}
 	return p
 }
 
