@@ -234,8 +234,8 @@ func TestRevokedWhileTheBusLosesSignals(t *testing.T) {
 	}
 }
 
-// TestNameThatTheHostHasPut has a host change the name of a user whose token says another one, and who has sockets on two instances. The
-// name must stay when the sockets are compared with the store, and the sockets must use it.
+// TestNameThatTheHostHasPut: a host changes the name of a user. The user's token says another name, and there are sockets of the user on
+// two instances. The new name must stay when the sockets are compared with the store, and the sockets must use it.
 func TestNameThatTheHostHasPut(t *testing.T) {
 	t.Parallel()
 	a, b, _ := twoInstancesLossyBus(t)

@@ -154,8 +154,8 @@ func (m *message) queueClaims(bucket int, rows []*claimRow, link int64, scan fun
 	m.scans = append(m.scans, scan)
 }
 
-// queueWallets adds the statements that add the sums to the wallets. Their
-// results go into accounts, which get no commitments yet, and into sends: how many packets each user has sent.
+// queueWallets adds the statements that add the sums to the wallets. Their results go into accounts, which get no
+// commitments yet, and into sends: how many packets each user has sent.
 func (m *message) queueWallets(users []string, sums map[string]redpacket.Money, accounts map[string]redpacket.Account, sends map[string]int64) {
 	groups, order := byBucket(users, func(user string) string { return user })
 	for _, n := range order {

@@ -320,11 +320,7 @@ func TestCitusAuditWhileWriting(t *testing.T) {
 // one call. When the worker is back, all are stored, once.
 func TestCitusWorkerKilled(t *testing.T) {
 	needCitus(t)
-	cluster, err := loopback.StartCitus(t.Context(), t.TempDir(), 2)
-	must(t, err)
-	t.Cleanup(cluster.Stop)
-	url, err := cluster.NewDatabase(t.Context())
-	must(t, err)
+	cluster, url := ownCluster(t)
 	s := openStore(t, url)
 	l := fundedRoom(t, s)
 	here, there := workersOf(t, connect(t, url), cluster)
@@ -392,11 +388,7 @@ func TestCitusCoordinatorKilledInCommit(t *testing.T) {
 		"after its own commit":  {func(c *loopback.Citus) *loopback.Postgres { return c.Coordinator }, "%", 1, redpacket.Duplicate},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cluster, err := loopback.StartCitus(t.Context(), t.TempDir(), 2)
-			must(t, err)
-			t.Cleanup(cluster.Stop)
-			url, err := cluster.NewDatabase(t.Context())
-			must(t, err)
+			cluster, url := ownCluster(t)
 			s := openStore(t, url)
 			l := fundedRoom(t, s)
 			here, there := workersOf(t, connect(t, url), cluster)
@@ -454,6 +446,17 @@ func TestCitusCoordinatorKilledInCommit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ownCluster starts a cluster with two workers for one test, which may kill its nodes. It returns the URL of an empty database there.
+func ownCluster(t *testing.T) (cluster *loopback.Citus, url string) {
+	t.Helper()
+	cluster, err := loopback.StartCitus(t.Context(), t.TempDir(), 2)
+	must(t, err)
+	t.Cleanup(cluster.Stop)
+	url, err = cluster.NewDatabase(t.Context())
+	must(t, err)
+	return cluster, url
 }
 
 // workersOf returns functions that report whether the rows of an id are on the first or on the second worker.

@@ -34,10 +34,23 @@ func TestScaledFaults(t *testing.T) {
 	all.Wait()
 }
 
-// during runs the workload, and causes the fault in the middle of it.
+// during runs the workload, and causes the fault in the middle of it. Redis must lose nothing.
 func during(t *testing.T, c *e2e.Cluster, fault func()) {
 	t.Helper()
+	newWorkload(t).during(c, fault)
+}
+
+// duringLoss does what during does, for a fault by which Redis may lose grabs.
+func duringLoss(t *testing.T, c *e2e.Cluster, fault func()) {
+	t.Helper()
 	w := newWorkload(t)
+	w.redisLoses = true
+	w.during(c, fault)
+}
+
+func (w *workload) during(c *e2e.Cluster, fault func()) {
+	t := w.t
+	t.Helper()
 	w.rounds = 300
 	w.prepare(c.Front())
 	w.auditContinuously()
@@ -56,7 +69,7 @@ func during(t *testing.T, c *e2e.Cluster, fault func()) {
 func redisFlushed(t *testing.T, binary string) {
 	cluster := e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), e2e.Three()...)
 	redis := e2e.RedisClient(t, cluster.Redis)
-	during(t, cluster, func() {
+	duringLoss(t, cluster, func() {
 		for range 3 {
 			e2e.NoError(t, redis.FlushAll(t.Context()).Err())
 			time.Sleep(300 * time.Millisecond)
@@ -66,7 +79,7 @@ func redisFlushed(t *testing.T, binary string) {
 
 func redisKilled(t *testing.T, binary string) {
 	cluster := e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), e2e.Three()...)
-	during(t, cluster, func() {
+	duringLoss(t, cluster, func() {
 		cluster.Redis.Kill()
 		time.Sleep(2 * time.Second)
 		e2e.NoError(t, cluster.Redis.Restart(context.Background()))
@@ -75,7 +88,7 @@ func redisKilled(t *testing.T, binary string) {
 
 func redisKilledWithAOF(t *testing.T, binary string) {
 	cluster := e2e.StartCluster(t, binary, redisWith(t, "--appendonly", "yes"), storetest.Database(t), e2e.Three()...)
-	during(t, cluster, func() {
+	duringLoss(t, cluster, func() {
 		cluster.Redis.Kill()
 		e2e.NoError(t, cluster.Redis.Restart(context.Background()))
 	})
@@ -86,7 +99,7 @@ func redisRestored(t *testing.T, binary string) {
 	server := redisWith(t, "--dbfilename", "dump.rdb")
 	cluster := e2e.StartCluster(t, binary, server, storetest.Database(t), e2e.Three()...)
 	redis := e2e.RedisClient(t, server)
-	during(t, cluster, func() {
+	duringLoss(t, cluster, func() {
 		e2e.NoError(t, redis.Save(t.Context()).Err())
 		dir, err := redis.ConfigGet(t.Context(), "dir").Result()
 		e2e.NoError(t, err)
@@ -111,7 +124,7 @@ func twoMasters(t *testing.T, binary string) {
 	late.OnlyTo(first.Addr())
 	through := func(b *e2e.Balancer) []string { return []string{"HONGBAO_REDIS_URL=redis://" + b.Addr() + "/0"} }
 	cluster := e2e.StartCluster(t, binary, first, storetest.Database(t), through(late), through(early), through(early))
-	during(t, cluster, func() {
+	duringLoss(t, cluster, func() {
 		e2e.NoError(t, promoted.ReplicaOf(t.Context(), "NO", "ONE").Err())
 		early.OnlyTo(second.Addr())
 		early.Cut(1)

@@ -14,16 +14,17 @@ import (
 
 // workload is one sender and three grabbers in a room, and the record of what the server acknowledged.
 type workload struct {
-	t         *testing.T
-	server    *e2e.Server // clients connect to it, and its database is audited
-	room      string
-	ttl       int64 // of packets, in seconds
-	count     int   // shares of a packet
-	rounds    int   // most packets that the sender may send
-	deletes   bool  // the sender also deletes a room with an open packet
-	sender    *e2e.Client
-	grabbers  []*e2e.Client
-	restarted time.Time
+	t          *testing.T
+	server     *e2e.Server // clients connect to it, and its database is audited
+	room       string
+	ttl        int64 // of packets, in seconds
+	count      int   // shares of a packet
+	rounds     int   // most packets that the sender may send
+	deletes    bool  // the sender also deletes a room with an open packet
+	redisLoses bool  // Redis may lose grabs: see repeatAll
+	sender     *e2e.Client
+	grabbers   []*e2e.Client
+	restarted  time.Time
 
 	mu        sync.Mutex // guards the record
 	requests  []wire.SendPacketRequest
