@@ -45,7 +45,8 @@ func mustFit(t *testing.T, u *browserUser, where string) {
 }
 
 // misfits returns elements that are wider than the screen, and touch targets under 44 pixels in either direction, measured from
-// their middle. Links within a text are as high as the text. A neighbour may take one pixel at either end.
+// their middle. Links within a text are as high as the text. A neighbour may take one pixel at either end. The banner with news, which
+// covers the top of the page for some seconds, is looked through.
 const misfits = `(() => {
 	const wrong = [], seen = new Set(), root = document.querySelector('dialog[open]') ?? document.body;
 	const wide = document.documentElement;
@@ -60,9 +61,9 @@ const misfits = `(() => {
 		if (!big || e.disabled || e.closest('[inert], [aria-hidden=true], .text') || !big.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
 		if (getComputedStyle(big).pointerEvents === 'none') continue;
 		big.scrollIntoView({ block: 'center' });
-		const { left, top, width, height } = big.getBoundingClientRect();
-		const x = left + width / 2, y = top + height / 2;
-		const hits = (dx, dy) => { const at = document.elementFromPoint(x + dx, y + dy); return !!at && (big.contains(at) || at.closest('label')?.contains(e)); };
+		const box = big.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+		const top = (x, y) => document.elementsFromPoint(x, y).find((at) => big.contains(at) || !at.closest('.news'));
+		const hits = (dx, dy) => { const at = top(x + dx, y + dy); return !!at && (big.contains(at) || at.closest('label')?.contains(e)); };
 		if (!hits(0, 0)) continue; // another element covers it
 		const extent = (dx, dy) => { let n = 0; while (n < 44 && hits(dx * n, dy * n)) n++; return n; };
 		const size = [extent(-1, 0) + extent(1, 0), extent(0, -1) + extent(0, 1)];
