@@ -1,8 +1,8 @@
 // Package migrations holds the SQL schemas of both engines as numbered files, and decides whether a database fits this version
 // of the program. Each file is applied once, in order. After its release no byte of it changes, not even in a comment, because
 // databases store its hash. Both engines have files of the same names, and each pair means the same. Instances of the old version
-// run while a migration is applied and after it, so a migration takes nothing away that they use. Each file of Postgres is one
-// transaction.
+// run while a migration is applied and after it. So a migration removes nothing that the old version uses. Each file of
+// Postgres is one transaction.
 package migrations
 
 import (
@@ -53,8 +53,8 @@ func list(engine string) (all []Migration) {
 	return all
 }
 
-// Missing returns those migrations that were not applied to a database. applied has the Sum of each migration that was applied, by
-// name; the sum is empty if the version that applied it stored none. Missing fails with ErrNewer or ErrChanged.
+// Missing returns those migrations that were not applied to a database. applied has the Sum of each applied migration, by name;
+// the sum is empty if the version that applied the migration stored none. Missing fails with ErrNewer or ErrChanged.
 func Missing(all []Migration, applied map[string]string) (missing []Migration, err error) {
 	known := 0
 	for _, m := range all {

@@ -21,8 +21,8 @@ type KeyNeeded struct {
 	Err  error  // why the file is not enough; nil: it has all keys
 }
 
-// Backup copies the database of the folder, as it is now, to a new file, even while a server writes to it. It returns the key
-// file that must be kept for it; nil: none.
+// Backup copies the embedded database, as it is now, to a new file. A server may write to the database meanwhile. Backup
+// returns the key file that the copy needs, so that the operator keeps that file, too. nil: the copy needs none.
 func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
 	if c.Scaled() {
 		return nil, errors.New("HONGBAO_DATABASE_URL is set: Postgres is backed up with its own tools, see web/docs/runbooks.md")
@@ -41,8 +41,8 @@ func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
 	return key, errors.Join(err, from.Close())
 }
 
-// Copy copies the database of the folder, which no server may use, into an empty Postgres database. It returns what the audit
-// finds in both, and the data key that the instances need; nil: none.
+// Copy copies the embedded database into an empty Postgres database. It fails with ErrFolderInUse if a server uses the data
+// folder. It returns what the audit finds in both databases, and the key file that the instances need. nil: they need none.
 func Copy(ctx context.Context, c Config, log *slog.Logger) (found redpacket.Audit, key *KeyNeeded, err error) {
 	from, err := c.openFile(ctx)
 	if err != nil {

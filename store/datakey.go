@@ -18,11 +18,11 @@ const DataKeyName = "data.key"
 // settingDataKeys is the setting with the ids of all keys that the database needs, without separators.
 const settingDataKeys = "data_keys"
 
-// UseDataKey reads the data key, and makes the books encrypt with it. It must be called before the first call of the
-// Ledger. It fails with secret.ErrNoKey if the database needs a key that is missing.
+// UseDataKey reads the data key, and makes the books encrypt with it. It must be called before the first use of b.Ledger.
+// It fails with secret.ErrNoKey if the database needs a key that is missing.
 //
-// If the configuration names no file, embedded mode uses data.key in the folder, and makes it if the database needs no key
-// yet. Scaled mode then logs a warning and stores everything in clear.
+// If the configuration names no key file, embedded mode uses data.key in the data folder. It makes that file if the file is
+// missing and the database needs no key yet. Scaled mode without a key file logs a warning and stores everything in clear.
 func (b *Books) UseDataKey(ctx context.Context, c Config, log *slog.Logger) error {
 	needed, err := b.sql.Setting(ctx, settingDataKeys)
 	if err != nil {
@@ -62,7 +62,8 @@ func (c Config) dataKeys(needed bool) (*secret.Keys, error) {
 	}
 }
 
-// needKey adds the id of the first key to the stored ids of the keys that the database needs. needed has these ids.
+// needKey adds the id of the first key to the stored ids of the keys that the database needs. needed has the ids that are
+// stored so far.
 func (b *Books) needKey(ctx context.Context, keys *secret.Keys, needed []byte) (err error) {
 	first := keys.First()
 	if len(needed) == 0 {
@@ -89,10 +90,10 @@ type Encrypted struct {
 }
 
 // EncryptSeeds encrypts with the first key all next seeds that are in clear or encrypted with another key. Packets stay as
-// they were sent. When nothing is encrypted with another key any more, it stores that the database needs only the first key,
-// and waits for the pause. An instance that still encrypts with another key shows this meanwhile: a readiness probe makes it
-// store the id of that key again (checkKeys), or it encrypts something with that key. Then EncryptSeeds stores again the ids
-// that it had found, and sets InUse.
+// they were sent. If nothing is encrypted with another key any more, EncryptSeeds stores that the database needs only the first
+// key. Then it waits for the pause, to find out whether an instance still encrypts with another key. Such an instance either
+// encrypts something with that key meanwhile, or stores the id of that key again when it answers a readiness probe (checkKeys).
+// If EncryptSeeds finds one of these, it restores the ids that were stored before, and sets InUse.
 func (b *Books) EncryptSeeds(ctx context.Context, pause time.Duration) (done Encrypted, err error) {
 	if b.keys == nil {
 		return Encrypted{}, errors.New("there is no data key: set HONGBAO_DATA_KEY_FILE")
@@ -142,7 +143,8 @@ func (b *Books) encrypt(ctx context.Context, done *Encrypted) (others bool, err 
 	return others || done.Seeds.Failed > 0, nil
 }
 
-// othersAppear waits, and then reports whether an instance has encrypted with another key, or has stored that it does.
+// othersAppear waits for the pause. Then it reports whether an instance has meanwhile encrypted with another key, or stored
+// the id of another key.
 func (b *Books) othersAppear(ctx context.Context, done *Encrypted, pause time.Duration) (bool, error) {
 	select {
 	case <-time.After(pause):
@@ -160,8 +162,8 @@ func (b *Books) othersAppear(ctx context.Context, done *Encrypted, pause time.Du
 	return others || again.Seeds.Changed > 0 || !bytes.Equal(stored, first[:]), err
 }
 
-// checkKeys returns an error if the database needs a key that is missing. If the database does not know that this instance
-// encrypts with its first key, checkKeys stores it.
+// checkKeys returns an error if the database needs a key that is missing. If the stored ids lack that of the first key, with
+// which this instance encrypts, checkKeys adds it.
 func (b *Books) checkKeys(ctx context.Context) error {
 	needed, err := b.sql.Setting(ctx, settingDataKeys)
 	if err != nil {

@@ -3,12 +3,12 @@
 // There are two modes. Embedded mode uses SQLite in a folder, and this process's memory for everything else. Scaled
 // mode uses Postgres as the truth, and Redis for the Pool, the bus between instances, presence and rates.
 //
-// It imports the engines pgstore, sqlitestore, redisstore and memstore. Each imports the packages whose interfaces it
-// implements: chat, redpacket, and redisstore also hub.
+// Package store imports the engines pgstore, sqlitestore, redisstore and memstore. Each engine imports the packages whose
+// interfaces it implements: chat and redpacket, and redisstore also hub.
 // Both SQL engines use tables, audit, chain, eventlog, lineage, secret and security; tables uses cursor. Tests use
 // storetest and loopback.
 //
 // Invariants: both modes have the same interfaces and give the same guarantees. In embedded mode, at most one process
-// serves from a data folder. Meanwhile other processes may read its database, and may write what needs only SQL, such as
-// credits. Opening a folder for reading creates nothing in it.
+// serves from a data folder. Meanwhile other processes may read the database of the folder, and may write what needs only
+// SQL, such as credits. OpenBooks, OpenAuditor, Backup, Copy and Examine create neither the data folder nor its database.
 package store

@@ -16,7 +16,8 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// Examine checks the engines of the configuration for hongbao doctor. It migrates nothing, and makes neither folder nor key.
+// Examine checks the engines of the configuration for hongbao doctor. It migrates nothing, and makes neither the data folder
+// nor a key. In a folder that has a database, it makes the lock file (serve.lock) if there is none.
 func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 	if c.Scaled() {
 		all = append(pgstore.Examine(ctx, c.DatabaseURL, c.Migrate), redisstore.Examine(ctx, c.RedisURL)...)
@@ -41,13 +42,14 @@ func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 	case err != nil:
 		l.Fail(err.Error(), "let the user of the server read and write "+c.DataDir)
 	default:
-		_ = lock.Close() // nothing was locked for longer than this check
+		_ = lock.Close() // the lock was taken only for this check
 		l.OK(c.DataDir + " has a database, and no server uses it")
 	}
 	return append(l.All, c.examineKey(ctx)...)
 }
 
-// examineNewFolder checks that the folder can be made, by making a file beside it.
+// examineNewFolder checks that the server can write where the first start makes the database. It makes a file in the data
+// folder or, if that does not exist, in the nearest folder above it that exists. Then it removes the file.
 func (c Config) examineNewFolder(l *finding.List) {
 	parent := c.DataDir
 	for _, err := os.Stat(parent); err != nil && parent != filepath.Dir(parent); _, err = os.Stat(parent) {
@@ -59,11 +61,11 @@ func (c Config) examineNewFolder(l *finding.List) {
 		return
 	}
 	_ = probe.Close()
-	_ = os.Remove(probe.Name()) // an empty file
+	_ = os.Remove(probe.Name()) // if this fails, only an empty file is left
 	l.OK(c.DataDir + " has no database yet: the first start makes it")
 }
 
-// examineKey checks the schema of an existing database, and that each data key that it needs is there.
+// examineKey checks the schema of an existing database, and that the key file has each data key that the database needs.
 func (c Config) examineKey(ctx context.Context) []finding.Finding {
 	l := &finding.List{Part: "data key"}
 	books, err := OpenBooks(ctx, c, slog.New(slog.DiscardHandler))
@@ -78,7 +80,7 @@ func (c Config) examineKey(ctx context.Context) []finding.Finding {
 		l.Fail(err.Error(), "see the page about upgrades")
 		return l.All
 	}
-	defer func() { _ = books.Close() }() // it was only read
+	defer func() { _ = books.Close() }() // nothing was written
 	needed, err := books.sql.Setting(ctx, settingDataKeys)
 	if err != nil {
 		l.Fail(err.Error(), "let the role read the table settings")
@@ -91,7 +93,7 @@ func (c Config) examineKey(ctx context.Context) []finding.Finding {
 	var keys *secret.Keys
 	if file != "" {
 		if keys, err = secret.Read(file); errors.Is(err, fs.ErrNotExist) && len(needed) == 0 && c.DataKeyFile == "" {
-			err = nil // the first start makes it
+			err = nil // the first start makes the key file
 		}
 	}
 	if err == nil {

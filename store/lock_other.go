@@ -2,7 +2,8 @@
 
 package store
 
-// folderLock does nothing here: these systems have no lock that is released when its process dies.
+// folderLock locks nothing on these systems, such as Windows, because lock_unix.go needs flock. So nothing prevents two
+// servers from using the same data folder.
 type folderLock struct{}
 
 func lockFolder(string) (*folderLock, error) { return &folderLock{}, nil }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// folderLock prevents that a second server uses the same data folder. The system releases it when the process dies.
+// folderLock prevents a second server from using the same data folder. The system releases the lock when the process dies.
 type folderLock struct{ file *os.File }
 
 func lockFolder(dir string) (*folderLock, error) {

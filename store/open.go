@@ -90,7 +90,7 @@ type sqlEngine interface {
 	OpenPacketsByKey(ctx context.Context) (map[string]int, error)
 	RecountCirculation(ctx context.Context) error
 	CheckSchema(ctx context.Context) error
-	// ChainRows adds the rows without a link to a hash chain, and returns their number.
+	// ChainRows adds to a hash chain all rows that have no link yet, and returns their number.
 	ChainRows(ctx context.Context) (int, error)
 	Meters() meter.Engines
 	io.Closer
@@ -100,17 +100,17 @@ type sqlEngine interface {
 type Engines struct {
 	*Books
 	Pool     redpacket.Pool
-	Bus      hub.Bus // nil if there are no other instances
+	Bus      hub.Bus // nil in embedded mode, which has one instance
 	Presence chat.Presence
 	Limiter  chat.Limiter  // counts for all instances together
 	Local    chat.Limiter  // counts for this instance alone
-	Notes    lineage.Notes // those of all instances; nil if there are no other instances
-	Scans    int           // reads of very many rows that may run at once, so that connections are left for others
+	Notes    lineage.Notes // of all instances; nil in embedded mode
+	Scans    int           // how many reads of very many rows may run at once; so connections stay free for other calls
 	Name     string        // one line for the log
 
 	// RedisReady returns nil if Redis can be reached and used, or if there is none.
 	RedisReady func(context.Context) error
-	// Meters returns what the engines measure. It calls none of them.
+	// Meters returns what the engines measure. It sends no request to Postgres or Redis.
 	Meters func() meter.Engines
 
 	other io.Closer
@@ -196,8 +196,8 @@ func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, er
 	return books, nil
 }
 
-// MakeBooks opens only the engines in SQL and migrates their schema: mode is migrations.Auto or migrations.Split. If there is no
-// database, it creates one.
+// MakeBooks opens only the engines in SQL and migrates their schema: mode is migrations.Auto or migrations.Split. In embedded
+// mode it creates the data folder and the database if they do not exist.
 func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {
 	return openBooks(ctx, c, mode, log)
 }
@@ -219,8 +219,8 @@ func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, sql: sql}, nil
 }
 
-// OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this version
-// is an error of package migrations. If the folder has no database, it fails with ErrNoBooks.
+// OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this
+// version is an error of package migrations. If the folder has no database, it fails with ErrNoBooks.
 func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
 	if !c.Scaled() {
 		if err := c.findFile(); err != nil {
@@ -249,7 +249,8 @@ func OpenAuditor(ctx context.Context, c Config, log *slog.Logger) (Auditor, erro
 // File is the path of the embedded database.
 func (c Config) File() string { return filepath.Join(c.DataDir, sqlitestore.FileName) }
 
-// nameFolder adds to an error of package migrations which folder is meant, and that another one can be named.
+// nameFolder adds the path of the data folder to an error of package migrations. If a migration cannot help, it also says
+// how to use another folder. All other errors stay as they are.
 func (c Config) nameFolder(err error) error {
 	switch {
 	case errors.Is(err, migrations.ErrChanged), errors.Is(err, migrations.ErrNewer):
@@ -280,10 +281,10 @@ func (b *Books) DeleteSetting(ctx context.Context, name string) error {
 }
 
 // RecountCirculation counts the money in circulation again. It must be called after the last instance of an older
-// version has stopped, because that version makes credits without counting them.
+// version has stopped, because that version makes credits and debits without counting them.
 func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.RecountCirculation(ctx) }
 
-// ChainRows adds the rows that an older version has written to a hash chain, and returns their number. Like
+// ChainRows adds to a hash chain the rows that an older version has written, and returns their number. Like
 // RecountCirculation, it must be called after the last instance of that version has stopped.
 func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.ChainRows(ctx) }
 

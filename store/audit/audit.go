@@ -10,14 +10,14 @@ import (
 	"hongbao/store/tables"
 )
 
-// Snapshot is a snapshot of a database on one connection.
+// Snapshot reads one state of a database on one connection: no later commit is visible.
 type Snapshot interface {
 	tables.Querier
-	// Open begins to read a query, so that several can be read side by side.
+	// Open starts a query. Several cursors may be open at the same time, each with a name of its own.
 	Open(name, query string) (Cursor, error)
 }
 
-// Cursor reads a query step by step.
+// Cursor reads the rows of a query step by step.
 type Cursor interface {
 	// Next calls scan with each of the next n rows, and returns how many there were.
 	Next(n int, scan func(tables.Row) error) (int, error)
@@ -26,9 +26,9 @@ type Cursor interface {
 
 // Dialect has the parts of the statements that differ between the databases.
 type Dialect struct {
-	Amount  func(column string) string // no more than what a sum of many can hold
-	Bounded func(sum string) string    // no more than what can be read
-	Balance string                     // of a row of wallets, as Amount; a wallet of an old version may hold more
+	Amount  func(column string) string // the column, capped so that the sum of many cannot overflow
+	Bounded func(sum string) string    // the sum, capped so that it fits into an int64
+	Balance string                     // of a row of wallets, capped above Amount, because old versions allowed higher balances
 	Wallets string                     // the query for wallets whose balance is not the sum of their transfers
 
 	Shares, Recipients string // of a packet p, as JSON
@@ -73,7 +73,8 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 
 func sum(expression string) string { return `coalesce(sum(` + expression + `), 0)` }
 
-// sums cannot overflow, so a forged amount is reported as a difference.
+// sums counts the rows. It checks that the funded money is in wallets and open packets, and is counted in circulation. Its
+// sums cannot overflow, so a forged amount becomes a difference and not an error.
 func (a *auditor) sums() error {
 	query := `select
 		(select ` + a.Bounded(sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`))) + ` from transfers where 'outside' in (debit, credit)),
@@ -113,7 +114,7 @@ func (a *auditor) narrow() error {
 // check is a query that returns one row for each difference: the id of an object and a description.
 type check struct {
 	kind  string // of the object, as in redpacket.Difference
-	query string // with words of a scope
+	query string // may have words in braces: see the comment of the package
 }
 
 func (a *auditor) checks() error {
@@ -156,7 +157,7 @@ func (a *auditor) overdue() error {
 	}, `select id, expires_at from packets where status = 'open' and expires_at < $1`, limit)
 }
 
-// quarantine notes the claims that can never be paid.
+// quarantine adds a note for each claim that can never be paid, for at most maxDifferences of them.
 func (a *auditor) quarantine() error {
 	return a.Each(func(row tables.Row) error {
 		var (

@@ -8,7 +8,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// chains verifies the hash chains. It reads all tables at once, each by a cursor, ordered by link.
+// chains verifies the hash chains. It reads all tables side by side, each with a cursor and ordered by link.
 func (a *auditor) chains() error {
 	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads, Since: a.asked.Since}
 	links, rows := chained(a.Snapshot, a.Dialect, a.scope)
@@ -71,7 +71,7 @@ func scanLink(row tables.Row) (l chain.StoredLink, err error) {
 	return l, err
 }
 
-// scanRow scans the columns that T names.
+// scanRow scans a row into a T, and returns its link and leaf.
 func scanRow[T any, P interface {
 	*T
 	chain.Stored
@@ -88,9 +88,9 @@ const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 //
 //   - wrong values in columns that no leaf contains,
 //   - chains without links, and links whose chain is not listed,
-//   - entries whose key is not stored as their request,
+//   - entries with a key for which the table requests does not name that entry,
 //   - texts erased without a recall, or recalled without being erased,
-//   - erased names or words of packets, which nothing in the server erases.
+//   - erased names of senders, and erased greetings or passphrases of packets: no command of the server erases these.
 var chainChecks = []check{
 	{"transfer", `select id, format('a %s is in a hash chain, which derives it from a packet or a claim', kind)
 		from transfers where link <> 0 and kind not in ('credit', 'debit')`},

@@ -1,11 +1,11 @@
 package audit
 
-// These checks of Audit need only SQL. Where a value can be null, they compare with "is distinct from", so that a null counts
+// The checks in this file need only SQL. Where a value can be null, they compare with "is distinct from", so that a null counts
 // as a difference. Where a row can be missing on either side, they use a full join. A word in braces stands for the rows to
 // look at: see the comment of the package.
 
-// transferChecks compare transfers with each other and with packets, claims and fundings. Two conditions repeat that of the index
-// transfers_once; otherwise SQLite would not use the index.
+// transferChecks compare transfers with each other and with packets, claims and fundings. Two of them repeat the condition of
+// the index transfers_once; otherwise SQLite would not use the index.
 var transferChecks = []check{
 	{"transfer", `select id, format('its parties do not fit a %s: from %s to %s, user %s', kind, debit, credit, user_id)
 		from transfers where (debit, credit) is distinct from (case kind

@@ -36,7 +36,7 @@ func (t jsonObject) contains(want jsonObject) bool {
 // number converts an integer to float64, the type of a decoded JSON number. All stored amounts and times fit.
 func number[N ~int | ~int64](n N) float64 { return float64(n) }
 
-// storedEntry scans entryFields of an entry, or nulls from an outer join.
+// storedEntry holds the columns entryFields of an entry. All are null if an outer join has found no entry.
 type storedEntry struct {
 	sender, key, body sql.NullString
 	at                sql.NullInt64
@@ -83,8 +83,8 @@ func (p *auditedPacket) doneEntryMatches() bool {
 	})
 }
 
-// checkPacketEntries checks that every packet or packet_done entry belongs to a packet. Several packets may claim to have the
-// same entry, which checkEntries reports.
+// checkPacketEntries checks that every packet or packet_done entry belongs to a packet. The query returns an entry several
+// times if several packets name it. That is no difference here, because checkEntries reports it.
 func (a *auditor) checkPacketEntries() error {
 	type entry struct {
 		room string

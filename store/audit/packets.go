@@ -11,7 +11,7 @@ import (
 )
 
 // auditedPacket is a packet row that may have been tampered with, so no value in it is trusted. It includes the packet's
-// claims, by share, and its two entries.
+// claims, ordered by share, and its two entries.
 type auditedPacket struct {
 	redpacket.Packet
 	status               redpacket.Status
@@ -28,7 +28,7 @@ type auditedPacket struct {
 	luckiest    *redpacket.Paid // computed from the claims
 }
 
-// auditedPackets returns one row for each packet, with all related data.
+// auditedPackets returns a query that reads one row for each packet, with all related data.
 func (a *auditor) auditedPackets() string {
 	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
 		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
@@ -143,7 +143,7 @@ func (a *auditor) packet(p *auditedPacket) error {
 // hidden reports whether seed and shares are encrypted. They can be checked only once the packet is closed.
 func (p *auditedPacket) hidden() bool { return p.encrypted && p.status == redpacket.Open }
 
-// checkHidden checks what can be told of an encrypted open packet without the data key.
+// checkHidden checks an encrypted open packet, as far as that is possible without the data key.
 func (a *auditor) checkHidden(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money) {
 	if len(p.seed) > 0 || p.shares != "[]" {
 		a.report("packet", p.ID, "it is open and encrypted, and yet its seed or shares are in clear")
@@ -153,14 +153,15 @@ func (a *auditor) checkHidden(p *auditedPacket, claims []redpacket.Paid, sum red
 	}
 }
 
-// checkClaim compares a claim with the shares of its packet, or only with their number if these are hidden.
+// checkClaim compares a claim with the shares of its packet. If the shares are hidden, it compares only with their number.
 func (a *auditor) checkClaim(p *auditedPacket, c redpacket.Paid, shares []redpacket.Money) {
 	if c.Share < 0 || c.Share >= p.Count || !p.hidden() && (c.Share >= len(shares) || shares[c.Share] != c.Amount) {
 		a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
 	}
 }
 
-// recut returns the shares that the seed gives. It reports a difference if the stored shares are others.
+// recut computes the shares from the seed and compares them with the stored shares. It also compares the seed with its
+// commitment. If it cannot compute the shares, it reports that and returns the stored ones.
 func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	var seed redpacket.Seed
 	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
@@ -170,7 +171,7 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
 		a.report("packet", p.ID, "its shares are no list of amounts")
 	}
-	if len(stored) != p.Count { // dividing by a forged count could take all memory
+	if len(stored) != p.Count { // computing a forged number of shares could take all memory
 		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
 		return stored
 	}

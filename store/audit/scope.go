@@ -14,8 +14,9 @@ import (
 var whole = strings.NewReplacer("{entries}", "entries", "{packets}", "packets", "{claims}", "claims", "{links}", "links",
 	"{newer}", "true", "{amended}", "true")
 
-// oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. since must have
-// at least one head. If there is no such link, the query returns an id that is higher than all heads.
+// oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. If that id is
+// higher than all heads in since, or there is no such link, the query returns the highest head + 1. since must have at least
+// one head.
 func oldest(since []redpacket.Head) string {
 	var known strings.Builder
 	next := int64(1)
@@ -27,8 +28,12 @@ func oldest(since []redpacket.Head) string {
 		from chains c join links l on l.chain = c.id and l.id > case c.id%s else 0 end`, next, &known)
 }
 
-// newer returns the scope of an audit that looks at rows without a link, and at those whose link has at least the id
-// oldest, at the packets that are open or have ended since, and at the texts that were changed since. The links of the heads are in the scope, too: they must still be there.
+// newer returns the scope of an audit that looks only at
+//
+//   - rows without a link, and rows whose link has at least the id oldest,
+//   - packets that are open, or have ended since that link,
+//   - texts and packets that were amended since that link,
+//   - links whose id is at least oldest, and the links of heads, which must still be there.
 func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {
 	known := make([]string, len(heads))
 	for i, h := range heads {

@@ -54,7 +54,7 @@ type Packet struct {
 	Shares               []int64
 	Recipients           []string
 	Seed                 []byte
-	EncryptedSeed        []byte // if not empty, the leaf contains it instead of Shares and Seed, which Commitment fixes
+	EncryptedSeed        []byte // if not empty, the leaf has it in place of Shares and Seed; Commitment fixes both
 	Commitment, Key      string
 	Seq                  int64
 	CreatedAt, ExpiresAt int64
@@ -62,7 +62,7 @@ type Packet struct {
 	Text                 Hash // Sealed: greeting and passphrase, the latter as it is stored
 }
 
-// Leaf returns the hash of the row. Its kind is packet/1 if the seed is stored in clear, else packet/2.
+// Leaf returns the hash of the row. The kind of the encoding is packet/1 if the seed is stored in clear, else packet/2.
 func (p Packet) Leaf() Hash {
 	kind, shares, seed := "hongbao/packet/1", p.Shares, p.Seed
 	if len(p.EncryptedSeed) > 0 {
@@ -159,7 +159,7 @@ func (b encoder) hashes(hashes ...Hash) encoder {
 
 func (b encoder) sum() Hash { return sha256.Sum256(b) }
 
-// EntryLeaf returns the leaf of an entry. hash is that of the request that made it, or nil.
+// EntryLeaf returns the leaf of an entry. hash is the hash of the request that made the entry, or nil.
 func EntryLeaf(e chat.Entry, hash []byte, target int64, s Seals) Hash {
 	return Entry{
 		Room: e.Room, Seq: e.Seq, ID: e.ID, At: e.At.UnixMilli(), Sender: e.From.ID, Kind: string(e.Kind), Key: e.Key,
@@ -168,7 +168,7 @@ func EntryLeaf(e chat.Entry, hash []byte, target int64, s Seals) Hash {
 	}.Leaf()
 }
 
-// PacketLeaf returns the leaf of a packet that was just sealed, with its secret columns.
+// PacketLeaf returns the leaf of a packet that is about to be inserted with these secret columns.
 func PacketLeaf(p redpacket.Packet, c secret.Columns, s Seals) Hash {
 	cut := make([]int64, len(c.Shares))
 	for i, share := range c.Shares {
@@ -214,9 +214,9 @@ func Erased(seal []byte) bool { return len(seal) == len(Hash{}) }
 
 const sealKind = "hongbao/seal/1"
 
-// chainBits is how many of the lower bits of a link's id are the number of its chain. The upper bits are its time in Unix
-// milliseconds, or a later time if the chain already has a link with this time or a later one. So ids always rise within a
-// chain. Over all chains they rise with time only as well as the clocks of the instances agree.
+// chainBits is how many of the lower bits of a link's id are the number of its chain. The upper bits are the time of the link
+// in Unix milliseconds. If the chain already has a link with this time or a later one, they are a later time. So ids always
+// rise within a chain. Ids of different chains rise with time only as far as the clocks of the instances agree.
 const chainBits = 20
 
 // MaxChain is the highest number of a chain.

@@ -1,5 +1,6 @@
 // Package chain defines the hash chains that make a changed, added, removed or moved row visible. It computes hashes and
-// knows no database: both SQL stores, the audit and the tests use it. It imports chat, redpacket and store/secret for the rows that it hashes.
+// knows no database. Both SQL stores, the audit and the tests use the package. It imports chat, redpacket and store/secret
+// for the rows that it hashes.
 //
 // A leaf is the hash of those fields of one row that never change. It leaves out what the audit compares with another hashed
 // row, such as the skin of a packet with its entry. A link is the hash of all leaves that one transaction has written, and of
@@ -7,7 +8,7 @@
 // kept elsewhere is an anchor: after it was taken, no row that it stands for can change unseen.
 //
 // Texts and names can be erased without breaking a chain, because a leaf contains only their salted hash. The salt is
-// stored beside the text, in a seal column. Erasing replaces the salt by the hash.
+// stored beside the text, in a seal column. Erasing the text replaces the salt with the hash.
 //
 // Everything that is hashed is encoded like this:
 //

@@ -9,7 +9,7 @@ import (
 type Stored interface {
 	// Into returns the destinations to scan the columns that the comment of the type lists.
 	Into() []any
-	// Row returns the scanned row with its leaf, which contains the seals. So call Draw before it if seals may be missing.
+	// Row returns the scanned row with its leaf. The leaf depends on the seals, so call Draw first if seals may be missing.
 	Row() StoredRow
 	// Draw draws the seals that the row lacks, and returns all its seals. A row of claims or transfers has none.
 	Draw() []any

@@ -35,11 +35,13 @@ type Table struct {
 	first []any // a key before all others
 }
 
-// Citus has rows without a link only after hongbao migrate -split, when no instance runs. It cannot lock rows of several nodes by one
-// statement, and reads the tables apart. How a statement says what is only for Citus: see package tables.
+// lock returns the clause that locks the rows of a query. It is marked so that Citus does not get it: see package tables.
+// Citus cannot lock rows of several nodes with one statement. It needs no lock, because rows without a link exist there only
+// after hongbao migrate -split, when no instance runs.
 func lock(of string) string { return `/*one*/ for update ` + of + ` /*end*/` }
 
-// entriesOnCitus reads what Citus reads first for the entries.
+// entriesOnCitus is the beginning of the query for entries on Citus. It reads the entries and their requests one after the
+// other, because Citus cannot join the two tables: their rows belong to different buckets.
 //
 //nolint:unqueryvet // the parts stand for the tables
 const entriesOnCitus = `/*! with
@@ -52,7 +54,7 @@ func Tables(packetRows string) []Table {
 		{
 			New:    func() Stored { return new(StoredEntry) },
 			Read:   entriesOnCitus + EntryRows + ` where e.link = 0 and (e.room_id, e.seq) > ($1, $2) order by e.room_id, e.seq limit $3`, //nolint:unqueryvet // see entriesOnCitus
-			Lock:   lock(`of e`),                                                                                                          // not of the request beside it
+			Lock:   lock(`of e`),                                                                                                          // not the requests, which are joined
 			Update: `update entries set link = $1, name_seal = $2, text_seal = $3 where room_id = $4 /*! and bucket = bucket_of($4) */ and seq = $5`,
 			first:  []any{"", int64(0)},
 		}, {
@@ -80,8 +82,8 @@ func Tables(packetRows string) []Table {
 // stepRows is the highest number of rows in one step of AddRows.
 const stepRows = 1000
 
-// AddRows adds all rows that have no link yet to a chain. It calls step with at most stepRows rows of one table at a time:
-// args are the arguments of the table's Read. step returns the rows that it has committed, and AddRows their number.
+// AddRows adds to a chain all rows that have no link yet, and returns their number. It calls step for at most stepRows rows of
+// one table at a time. args are the arguments of the table's Read. step returns the rows that it has committed.
 func AddRows(tables []Table, step func(t Table, args []any) ([]Stored, error)) (n int, err error) {
 	for _, t := range tables {
 		for after := t.first; after != nil; {

@@ -51,7 +51,7 @@ type head struct {
 	hash Hash
 }
 
-// table is a stream of rows with the next row in it.
+// table is a stream of rows. row is the next one, and more is false if there is none.
 type table struct {
 	kind      string
 	next      func() (StoredRow, error, bool)
@@ -61,7 +61,7 @@ type table struct {
 }
 
 // Verify checks the links, ordered by id, against the rows of all tables. Differences go to Report. It returns an error only
-// if links or rows cannot be read. It may be called once.
+// if links or rows cannot be read. It may be called only once.
 func (v *Verifier) Verify(links iter.Seq2[StoredLink, error], tables ...Rows) error {
 	v.heads, v.since = map[int64]head{}, map[int64]int64{}
 	anchors := map[int64]Hash{}
@@ -153,8 +153,8 @@ func (v *Verifier) link(l StoredLink) error {
 	return nil
 }
 
-// skipTo advances the table to the rows of the link. The rows before them name a link that is missing, which it reports, or
-// none, which it counts.
+// skipTo advances the table to the rows of the link. Of the rows before them, it counts those without a link. It reports those
+// whose link is missing, unless that link is verified already.
 func (v *Verifier) skipTo(t *table, link int64) error {
 	for t.more && t.row.Link < link {
 		if err := v.skip(t); err != nil {

@@ -1,6 +1,7 @@
-// Package cursor encodes the position at which the next page of a list begins. Package tables uses it. It imports chat, for the error.
+// Package cursor encodes the position at which the next page of a list begins. Package tables uses cursor. Package cursor
+// imports chat, for the error.
 //
-// Invariant: a cursor that a client makes up is either refused as a bad request, or a position that a query accepts.
+// Invariant: a cursor that a client makes up is either refused as a bad request, or decodes to a position that a query accepts.
 package cursor
 
 import (
@@ -19,7 +20,7 @@ func Make(list string, key ...any) string {
 }
 
 // Parse decodes a cursor of the list into key, which has one pointer for each part of the sort key. Any other text is a bad
-// request. Clients can make up cursors, so that includes ids which Postgres cannot store: with U+0000, or not UTF-8.
+// request. So is an id that Postgres cannot store, with U+0000 or not UTF-8, because clients can make up cursors.
 func Parse(list, next string, key ...any) error {
 	var name string
 	want := append([]any{&name}, key...)

@@ -1,8 +1,9 @@
-// Package enginetest skips tests that need a program which is not part of Go: Redis, Postgres, PgBouncer, a browser or promtool. With
-// ENGINES=off in the environment such a test is skipped, and its name is added to the file that ENGINES_LEFT_OUT names.
+// Package enginetest skips tests that need a program which is not part of Go: Redis, Postgres, PgBouncer, a browser or
+// promtool. With ENGINES=off in the environment such a test is skipped, and its name is added to the file that
+// ENGINES_LEFT_OUT names.
 //
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
-// ENGINES=off nothing is skipped but what calls Program, so that a missing program fails the tests and cannot pass unnoticed.
+// ENGINES=off only Program and LeaveOut skip tests. So a missing engine fails the tests and cannot pass unnoticed.
 package enginetest
 
 import (
@@ -26,8 +27,8 @@ func Need(tb testing.TB, program string) {
 	tb.Skipf("needs %s, and ENGINES=off", program)
 }
 
-// Program returns the path of a program that few tests need, such as promtool. If it is not installed, the test is skipped, and its
-// name is added to the list of skipped tests, with or without ENGINES=off.
+// Program returns the path of a program that few tests need, such as promtool. If the program is not installed, it skips the
+// test and adds the test's name to the list of skipped tests, with or without ENGINES=off.
 func Program(tb testing.TB, name string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)
@@ -40,7 +41,8 @@ func Program(tb testing.TB, name string) string {
 	return path
 }
 
-// LeaveOut skips a test that needs what make test never has, and adds its name to the list of skipped tests.
+// LeaveOut skips a test that cannot run in make test, and adds its name to the list of skipped tests. needs says what the test
+// needs.
 func LeaveOut(tb testing.TB, needs string) {
 	tb.Helper()
 	if err := leaveOut(tb.Name(), needs); err != nil {

@@ -1,6 +1,6 @@
-// Package finding is what hongbao doctor prints: the result of one check of the configuration or of an engine.
+// Package finding defines what hongbao doctor prints: the result of one check of the configuration or of an engine.
 //
-// It must always hold: a finding that is not OK says what to change, and none contains a secret.
+// It must always hold: a finding that is not OK says what to change, and no finding contains a secret.
 package finding
 
 import (
@@ -63,7 +63,7 @@ const (
 	clockBound   = 5 * time.Second
 )
 
-// Failed reports whether any of the findings must be changed.
+// Failed reports whether the state of any finding is Fail.
 func Failed(all []Finding) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.State == Fail })
 }

@@ -33,7 +33,7 @@ func unprivileged() (*account, error) {
 	return &account{name: u.Username, uid: uid, gid: gid}, err
 }
 
-// own makes the account the owner of the folder, and makes the parent folders passable for it.
+// own creates the folder if there is none, makes the account its owner, and makes the parent folders passable for the account.
 func (a *account) own(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // the account must pass through it
 		return err

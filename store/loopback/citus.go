@@ -77,7 +77,7 @@ func (c *Citus) NewDatabase(ctx context.Context) (string, error) {
 	return url, c.Extend(ctx, url)
 }
 
-// Extend makes a database of the coordinator one that knows the workers.
+// Extend makes a database of the coordinator a Citus database: it adds the workers to that database.
 func (c *Citus) Extend(ctx context.Context, url string) error {
 	name := c.nameOf(url)
 	for _, p := range c.Workers {
@@ -110,7 +110,8 @@ func (c *Citus) Copy(ctx context.Context, frozen string) (url string, err error)
 	return c.Coordinator.URL(name), c.onEach(ctx, "create database "+name+" template "+c.nameOf(frozen))
 }
 
-// DropDatabase removes a database that Copy has created. The maintenance of Citus may connect again meanwhile.
+// DropDatabase removes a database that Copy has created. It tries again after a failure, because the maintenance daemon of
+// Citus may have connected meanwhile.
 func (c *Citus) DropDatabase(ctx context.Context, url string) error {
 	return waitUntil(ctx, c.Coordinator.current(), func(ctx context.Context) error {
 		return c.onEach(ctx, "drop database if exists "+c.nameOf(url)+" with (force)")

@@ -34,9 +34,9 @@ func (c *Clock) Shift(by time.Duration) error {
 	return os.Rename(next, c.file)
 }
 
-// environment returns the variables that make a program use the clock. libc.so.6 is named so that its allocator is loaded
-// before that of Redis, which needs the time before libfaketime is ready. NO_FAKE_STAT is set because libfaketime would
-// otherwise take locks that a killed process keeps.
+// environment returns the variables that make a program use the clock. The allocator of Redis needs the time before libfaketime
+// is ready. libc.so.6 is named so that its allocator is loaded before that of Redis. NO_FAKE_STAT is set because libfaketime
+// would otherwise take locks that a killed process keeps.
 func (c *Clock) environment() []string {
 	if c == nil {
 		return nil

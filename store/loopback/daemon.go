@@ -148,7 +148,7 @@ func waitUntil(ctx context.Context, p *process, so func(context.Context) error) 
 	for {
 		err := so(ctx)
 		if p != nil && p.hasEnded() {
-			return errEnded // the process has ended, so another one has answered on its port
+			return errEnded // even if err is nil: then another process has answered on the port
 		}
 		if err == nil {
 			return nil

@@ -1,7 +1,7 @@
 // Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels; Postgres
 // with or without standbys and PgBouncer, or as a Citus cluster; nginx; HAProxy; and a TCP proxy that delays and loses
-// bytes on purpose. A Clock gives servers a wrong time. Tests use the package to inject the failures of machines and networks. Measurements on one
-// machine use it, too.
+// bytes on purpose. A Clock gives servers a wrong time. Tests use the package to inject the failures of machines and
+// networks. Measurements on one machine use the package, too.
 //
 // Invariants:
 //
@@ -11,6 +11,6 @@
 //   - On Linux no server outlives this process, even after SIGKILL. Elsewhere a server goes on if this process ends
 //     without Stop.
 //
-// A context bounds the start of a server, not its life: the caller must call Stop. The oldest versions that it
-// starts are Redis 7 and Postgres 14. If a program is missing, the error contains the command that installs it.
+// A context bounds the start of a server, not its life: the caller must call Stop. The package needs at least Redis 7 and
+// Postgres 14. If a program is missing, the error contains the command that installs it.
 package loopback

@@ -42,9 +42,8 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBounc
 	return b, nil
 }
 
-// bouncerConf returns the settings that differ from the defaults. It ignores extra_float_digits, which some clients
-// send when they connect. A server that is down is tried again after 1 s instead of 15 s, so that tests need not
-// wait.
+// bouncerConf returns the settings that differ from the defaults. With them PgBouncer ignores extra_float_digits, which some
+// clients send when they connect. It tries a server that is down again after 1 s instead of 15 s, so that tests need not wait.
 func bouncerConf(port, server int) string {
 	return fmt.Sprintf(`[databases]
 * = host=127.0.0.1 port=%d user=postgres

@@ -25,7 +25,7 @@ type port struct {
 	reservations []net.PacketConn
 }
 
-// reservePort reserves a free port. With bus it also reserves the bus port that belongs to it.
+// reservePort reserves a free port. With bus it also reserves the bus port that belongs to that port.
 func reservePort(ctx context.Context, bus bool) (*port, error) {
 	var err error
 	for range 200 {

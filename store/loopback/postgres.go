@@ -35,8 +35,8 @@ func initArgs(begun string) []string {
 	return []string{"-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
 }
 
-// startPostgres starts a server in the folder, with settings like name=value. If the folder has no data yet, the program creates
-// them first, in the folder that its arguments name.
+// startPostgres starts a server in the folder, with settings like name=value. If the folder has no data yet, startPostgres
+// first runs the program creator, which creates the data. args returns the arguments of that program for the folder to fill.
 func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args func(begun string) []string, settings ...string) (*Postgres, error) {
 	server, err := PostgresProgram("postgres")
 	if err != nil {

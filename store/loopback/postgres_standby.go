@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// StartStandby starts an asynchronous standby of the server in the folder. It answers reads until Promote.
+// StartStandby starts an asynchronous standby of the server. The data of the standby is in the folder. Until Promote, the
+// standby answers only reads.
 func (p *Postgres) StartStandby(ctx context.Context, dir string) (*Postgres, error) {
 	return startPostgres(ctx, p.clock, dir, "pg_basebackup", func(begun string) []string {
 		return append(p.backupArgs(begun), "--write-recovery-conf")

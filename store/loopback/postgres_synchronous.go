@@ -8,7 +8,7 @@ import (
 )
 
 // SetSynchronous makes each commit wait until the standby has it on disk. It returns when that is in effect. If standby is
-// nil, commits wait for no standby from soon after the call.
+// nil, commits wait for no standby any more. That is in effect only soon after the call has returned.
 func (p *Postgres) SetSynchronous(ctx context.Context, standby *Postgres) error {
 	name := ""
 	if standby != nil {
@@ -45,7 +45,7 @@ func (p *Postgres) set(ctx context.Context, setting, value string) error {
 	return p.exec(ctx, "select pg_reload_conf()")
 }
 
-// awaitFollower waits until a standby that receives fits the condition on pg_stat_replication.
+// awaitFollower waits until pg_stat_replication has a streaming standby that meets the condition.
 func (p *Postgres) awaitFollower(ctx context.Context, condition string) error {
 	return waitUntil(ctx, p.current(), func(ctx context.Context) error {
 		var follows bool

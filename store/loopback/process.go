@@ -48,7 +48,6 @@ func (p *process) run(started chan<- error) {
 	close(p.ended)
 }
 
-// hasEnded reports whether the process has ended.
 func (p *process) hasEnded() bool {
 	select {
 	case <-p.ended:

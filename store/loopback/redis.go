@@ -25,8 +25,8 @@ func (c *Clock) StartRedis(ctx context.Context, dir string, args ...string) (*Re
 	return startRedis(ctx, c, dir, false, "", args...)
 }
 
-// startRedis starts a server whose configuration file has the text file at first. Sentinels and CONFIG REWRITE write to
-// that file, and a restarted server reads it again. With bus, the server's bus port is reserved, too.
+// startRedis starts a server. file is the first content of the server's configuration file. Sentinels and CONFIG REWRITE write
+// to the configuration file, and a restarted server reads it again. With bus, the server's bus port is reserved, too.
 func startRedis(ctx context.Context, clock *Clock, dir string, bus bool, file string, args ...string) (*Redis, error) {
 	server, err := program("redis-server")
 	if err != nil {

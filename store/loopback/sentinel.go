@@ -18,8 +18,9 @@ const (
 	sentinelMaster = "hongbao" // name by which clients ask the sentinels for the master
 	sentinels      = 3
 
-	// After a failover a sentinel pings the new master only after a second. With a limit of one second it would
-	// sometimes consider the new master dead, too, and promote the old master again, which is empty.
+	// downAfter is how long a master must be silent before a sentinel considers it dead. After a failover a sentinel pings
+	// the new master only after a second. With a limit of one second the sentinels would sometimes consider the new master
+	// dead, too. Then they would promote the old master again, which is empty.
 	downAfter = 2 * time.Second
 )
 

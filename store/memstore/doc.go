@@ -7,7 +7,8 @@
 //
 //   - No user has two shares of a packet, and no share has two users.
 //   - The lowest free share is granted first. Cost and memory follow the grants, not the packet's count.
-//   - A closed packet stays closed, with the first reason. A retired packet never returns to the due index.
+//   - A closed packet stays closed, with the first reason. A packet that SQL has closed (retired) never returns to the due
+//     index.
 //   - A grant is in the outbox until it is acked, even if its packet's image is lost.
 //   - Memory is bounded by the open packets, the packets closed within the last RetiredFor, and the limit of the outbox.
 //

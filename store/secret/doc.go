@@ -1,5 +1,6 @@
-// Package secret encrypts the secret columns of rows with a data key, which is kept outside the database. A reader of the
-// database, or of a backup, then learns no passphrase, and no seed or share of a packet that is open or not sent yet.
+// Package secret encrypts the secret columns of rows with a data key, which is kept outside the database. So a reader of the
+// database, or of a backup, learns no passphrase. Nor does the reader learn a seed or share of a packet that is open or not
+// sent yet.
 //
 // Columns: the seed of a user's next packet (users.next_seed), and the seed and passphrase of a packet (packets.encrypted_seed
 // and packets.passphrase). An encrypted packet's columns seed and shares are empty until the packet is closed: the shares

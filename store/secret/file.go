@@ -14,8 +14,8 @@ import (
 // maxFile is how many bytes of a key file are read. The rest is ignored.
 const maxFile = 1 << 16
 
-// Read reads a key file. Only the owner may have the right to write it, and only the owner and the group to read it. So it
-// accepts the modes 0600, 0400, 0640 and 0440, and refuses 0644, for example.
+// Read reads a key file. Only the owner may have the right to write the file, and only the owner and the group to read it. So
+// Read accepts the modes 0600, 0400, 0640 and 0440, and refuses 0644, for example. On Windows it does not check the mode.
 func Read(file string) (*Keys, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -26,7 +26,7 @@ type ID [8]byte
 // String returns the id in hex.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// Keys holds the keys of one key file. Nil means that there is none. Its methods are safe for concurrent use.
+// Keys holds the keys of one key file. A nil *Keys means that there is no key file. Its methods are safe for concurrent use.
 type Keys struct {
 	all  []key // the first one encrypts
 	file string
@@ -233,7 +233,7 @@ type Columns struct {
 	Seed          []byte // empty while an encrypted packet is open
 	Shares        []redpacket.Money
 	EncryptedSeed []byte // empty in a row that is not encrypted
-	Passphrase    string // encrypted: base64
+	Passphrase    string // in clear; in an encrypted row: encrypted, in base64
 }
 
 // Packet returns the secret columns of a packet that is about to be stored as open.

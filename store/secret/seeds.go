@@ -11,9 +11,9 @@ type StoredSeed struct {
 
 // Reencrypted counts seeds that were to be encrypted with the first key.
 type Reencrypted struct {
-	Changed int     // seeds that are encrypted with it now, and were not before
+	Changed int     // seeds that are encrypted with the first key now, and were not before
 	Failed  int     // seeds that cannot be decrypted, and stay as they are
-	Errs    []error // about the first of these, at most maxErrs
+	Errs    []error // of the first failed seeds, at most maxErrs
 }
 
 const maxErrs = 20
@@ -25,8 +25,8 @@ func (r *Reencrypted) add(more Reencrypted) {
 	r.Errs = r.Errs[:min(len(r.Errs), maxErrs)]
 }
 
-// Reencrypt encrypts with the first key those seeds that are stored in clear or under another key. changed has their new
-// stored values.
+// Reencrypt encrypts with the first key those seeds that are stored in clear or under another key. changed has the new values
+// to store.
 func (k *Keys) Reencrypt(seeds []StoredSeed) (changed []StoredSeed, did Reencrypted) {
 	for _, s := range seeds {
 		if k.Current(s.Stored) {
@@ -43,9 +43,9 @@ func (k *Keys) Reencrypt(seeds []StoredSeed) (changed []StoredSeed, did Reencryp
 	return changed, did
 }
 
-// EncryptAll calls step until it has looked at the next seeds of all users. step reads the seeds of the next SeedStep users
-// whose ids are greater than after, or of all that are left, and stores what Reencrypt changes. found are all seeds that it
-// has read, sorted by user.
+// EncryptAll calls step until it has looked at the next seeds of all users. step reads the next seeds of at most SeedStep
+// users, the first ones whose ids are greater than after, and stores what Reencrypt changes. found has all seeds that step
+// has read, sorted by user. If found has fewer than SeedStep seeds, no users are left.
 func EncryptAll(step func(after string) (found []StoredSeed, did Reencrypted, err error)) (all Reencrypted, err error) {
 	for after := ""; ; {
 		found, did, err := step(after)

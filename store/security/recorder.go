@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxNames   = 64                  // names counted a minute and kind; all other names are counted together
-	maxWaiting = 60 * 3 * maxNames   // counts that wait for the database; older ones are dropped
+	maxNames   = 64                  // origins counted by name for each kind and minute; all further origins are counted together
+	maxWaiting = 60 * 3 * maxNames   // counts that wait for the database; if there are more, the oldest are dropped
 	maxRequest = 2000                // bytes of an act's request
 	retention  = 30 * 24 * time.Hour // of counts
 	storeTime  = 5 * time.Second     // limit of one call to the database
@@ -21,7 +21,7 @@ const (
 
 // Recorder records the acts and counts of one instance. It is safe for concurrent use.
 type Recorder struct {
-	// static
+	// immutable after NewRecorder
 	store    Store
 	instance string
 	now      func() time.Time
@@ -43,12 +43,12 @@ func NewRecorder(store Store, instance string, now func() time.Time, log *slog.L
 	}
 }
 
-// ActsAfter returns acts of before the given time, oldest first, which follow the cursor.
+// ActsAfter returns the acts after the cursor that are older than before, oldest first. See Store.
 func (r *Recorder) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []Act, next string, err error) {
 	return r.store.ActsAfter(ctx, after, before, limit)
 }
 
-// Count counts one event. It never blocks.
+// Count counts one event. It never waits for the database.
 func (r *Recorder) Count(kind, origin string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *Recorder) Act(ctx context.Context, actor, client, method string, reques
 	return r.Record(ctx, Act{Actor: actor, Client: client, Method: method, Request: string(request)})
 }
 
-// Record is Act for an act that also has a request ID and a reason. It sets the other fields.
+// Record is Act for an act that also has a request ID and a reason. It sets ID, At and Instance.
 func (r *Recorder) Record(ctx context.Context, a Act) error {
 	a.ID, a.At, a.Instance = rand.Text(), r.now(), r.instance
 	a.Request = strings.ReplaceAll(strings.ToValidUTF8(a.Request[:min(len(a.Request), maxRequest)], "\uFFFD"), "\x00", "\uFFFD")

@@ -1,5 +1,5 @@
-// Package security keeps what an operator must be able to read after an attack: each act of an administrator, and how often requests
-// were refused, by minute and origin.
+// Package security keeps what an operator must be able to read after an attack: each act of an administrator or of an API
+// key, and how often requests were refused, by minute and origin.
 //
 // It must always hold:
 //
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Act is a request of an administrator.
+// Act is a request of an administrator or of the holder of an API key.
 type Act struct {
 	ID       string // unique; the same ID again adds nothing
 	At       time.Time
@@ -39,7 +39,7 @@ type Count struct {
 	N        int64
 }
 
-// Store is the SQL database. Its texts must be valid UTF-8 without U+0000.
+// Store is the SQL database. All texts that it stores must be valid UTF-8 without U+0000.
 type Store interface {
 	// AddAct adds the act.
 	AddAct(ctx context.Context, a Act) error
@@ -49,8 +49,9 @@ type Store interface {
 	DropCounts(ctx context.Context, before time.Time) error
 	// Acts returns the newest acts, at most limit, newest first.
 	Acts(ctx context.Context, limit int) ([]Act, error)
-	// ActsAfter returns acts of before the given time, oldest first, which follow the cursor; "" is before the first act. next is the cursor
-	// after the last one. It returns chat.ErrBadRequest for a text that is no cursor.
+	// ActsAfter returns the acts after the cursor that are older than before, oldest first, at most limit. The cursor "" is
+	// before the first act. next is the cursor after the last returned act. For a text that is no cursor, ActsAfter returns
+	// chat.ErrBadRequest.
 	ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []Act, next string, err error)
 	// Counts returns the newest counts, at most limit, newest minute first.
 	Counts(ctx context.Context, limit int) ([]Count, error)
