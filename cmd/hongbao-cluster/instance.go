@@ -53,7 +53,7 @@ func (i *instance) run(started chan<- error, ended chan<- *instance) {
 	}
 	_ = i.cmd.Wait() // ProcessState has the result
 	close(i.ended)
-	ended <- i // does not block: the channel has room for all instances
+	ended <- i // does not block: the channel has the capacity for all instances
 }
 
 // awaitServing returns when the instance answers. It returns an error when the instance has ended, when ctx ends, or after
@@ -92,8 +92,8 @@ func (i *instance) answers(ctx context.Context) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop stops the instance gracefully. It kills the instance when hurry ends or after stopLimit, and then returns an error. It
-// returns nil if the instance had ended before the call.
+// stop stops the instance gracefully. It kills the instance when hurry ends or after stopLimit, and then returns an error. It also
+// returns an error if the instance exits with another code than 0. It returns nil if the instance had ended before the call.
 func (i *instance) stop(hurry context.Context) error {
 	select {
 	case <-i.ended:

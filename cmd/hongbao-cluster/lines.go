@@ -20,7 +20,7 @@ func (l *lines) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-// under returns a writer whose lines begin with a name.
+// under returns a writer that puts the name in front of each line.
 func (l *lines) under(name string) io.Writer { return &named{lines: l, name: name} }
 
 // named is a writer for one goroutine.

@@ -1,8 +1,8 @@
 // Command hongbao-cluster runs three instances of hongbao on this machine to try them out: a Redis, a Postgres and three
 // `hongbao serve`, all on loopback, with guests and play money.
 //
-// It owns the processes that it starts and one temporary folder. It must always hold: when it has ended, none of them is left; the
-// instances stop before the servers that they need; the terminal's Ctrl-C reaches only this process.
+// It owns the processes that it starts and one temporary folder. It must always hold: when it has ended, neither the processes nor
+// the folder are left; the instances stop before the servers that they need; the terminal's Ctrl-C reaches only this process.
 package main
 
 import (

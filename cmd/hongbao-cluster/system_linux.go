@@ -2,8 +2,8 @@ package main
 
 import "syscall"
 
-// attributes make the system kill an instance when this process dies. They also keep the terminal's Ctrl-C from the
-// instance: this process stops it gracefully.
+// attributes returns settings of an instance's process. The system kills the instance when this process dies. The terminal's Ctrl-C
+// does not reach the instance: this process stops it gracefully.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -4,5 +4,6 @@ package main
 
 import "syscall"
 
-// attributes keep the terminal's Ctrl-C from an instance: this process stops it in order.
+// attributes returns settings of an instance's process. The terminal's Ctrl-C does not reach the instance: this process stops it
+// gracefully.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

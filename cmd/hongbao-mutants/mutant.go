@@ -10,7 +10,7 @@ import (
 type mutant struct {
 	file  string // from the root of the repository
 	old   string // occurs in the file exactly once
-	new   string // takes its place
+	new   string // takes the place of old
 	tests string // arguments of go test, separated by spaces: the tests that must fail
 	harm  string // what the change would do to users or operators
 }

@@ -24,7 +24,7 @@ type runner struct {
 // verdict is the result of trying one mutant.
 type verdict struct {
 	place string // file and line
-	by    string // the test that has killed the mutant; empty: it has survived
+	by    string // the test that has killed the mutant, "timeout" or "a crash"; empty: the mutant has survived
 	took  time.Duration
 }
 

@@ -1,6 +1,6 @@
 package main
 
-// eventMutants break the rules of the event stream's readers, and of reports.
+// eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
 		file:  "store/sqlitestore/absences.go",

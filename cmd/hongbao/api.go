@@ -17,7 +17,8 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-// newAPI makes the server API, or returns nil if there is no keys file. The parts of i that it uses must be set.
+// newAPI makes the server API and reads its keys. It returns nil if no keys file is set. It uses i.security, i.server, i.rooms,
+// i.packets and i.events: the caller sets them before.
 func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*server.Server, *server.Keys, error) {
 	if c.APIKeysFile == "" {
 		return nil, nil, nil
@@ -53,7 +54,8 @@ func (i *instance) newEvents(c config, node string, engines *store.Engines, log 
 	return events.New(o), nil
 }
 
-// newHooks returns what asks the host about commands, or nil if nothing does.
+// newHooks makes the client that asks the host about commands before they are carried out. It returns nil if there is no
+// HONGBAO_HOOK_URL.
 func newHooks(c config, log *slog.Logger) (*hook.Hooks, error) {
 	if c.HookURL == "" {
 		return nil, nil
@@ -68,7 +70,7 @@ func newHooks(c config, log *slog.Logger) (*hook.Hooks, error) {
 	return hooks, nil
 }
 
-// eventStats returns how late the consumers of events are, and what became of deliveries.
+// eventStats returns how far each consumer of events is behind, and counts webhook deliveries by result.
 func (i *instance) eventStats() metrics.Events {
 	if i.events == nil {
 		return metrics.Events{}

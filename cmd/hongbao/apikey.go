@@ -36,7 +36,8 @@ func scopeNames() string {
 	return strings.Join(words, ",")
 }
 
-// newAPIKey prints a new key. It adds the key's line to the keys file if there is one, else it prints the line, too.
+// newAPIKey prints a new key. If HONGBAO_API_KEYS_FILE is set, newAPIKey adds the key's line to that file. Otherwise it prints the
+// line, too.
 func (p *program) newAPIKey(name, scopes string) error {
 	var list []hostapi.Scope
 	for word := range strings.SplitSeq(scopes, ",") {
@@ -58,8 +59,8 @@ func (p *program) newAPIKey(name, scopes string) error {
 	return nil
 }
 
-// addLine adds a line to the keys file, which it creates if there is none. It changes nothing if the file would not be valid then. The
-// new file takes the place of the old one at once, so that no server reads a part of it.
+// addLine adds a line to the keys file, and creates the file if there is none. If the result is not a valid keys file, addLine
+// changes nothing and returns an error. A rename replaces the old file, so no server reads a file that is only partly written.
 func addLine(file, line string) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -76,7 +76,7 @@ func readCheckpoint(name string) (c redpacket.Checkpoint, err error) {
 	return c, nil
 }
 
-// writeCheckpoint replaces the file at once and durably, so that a crash leaves the old one or the new one.
+// writeCheckpoint replaces the file durably: after a crash it has the old checkpoint or the new one.
 func writeCheckpoint(name string, c redpacket.Checkpoint) error {
 	if len(c.Heads) == 0 {
 		return nil // an empty database
@@ -91,7 +91,7 @@ func writeCheckpoint(name string, c redpacket.Checkpoint) error {
 	return nil
 }
 
-// headInText finds heads in any text.
+// headInText matches the head of a hash chain in any text, in the form chain/link/hash.
 var headInText = regexp.MustCompile(`\b\d+/\d+/[0-9a-f]{64}\b`)
 
 // readHeads reads saved heads from a file. With no name, there are none.
@@ -136,8 +136,8 @@ type auditedPacket struct {
 	Refunded redpacket.Money  `json:"refunded"`
 }
 
-// audit checks the books in one consistent snapshot; on Citus, which has none, by two audits if the first one finds
-// differences. A server may run on the same database meanwhile.
+// audit checks the books in one consistent snapshot. Citus has no snapshot over all nodes: if an audit there finds differences,
+// a second one runs, and only the differences that both have found count. A server may run on the same database meanwhile.
 func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redpacket.Head, since redpacket.Checkpoint, brief bool) (audited, error) {
 	var lines []auditedPacket
 	now := time.Now()

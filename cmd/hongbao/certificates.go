@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// certificates returns how the clients' listener uses TLS, or nil if it does not. Certificates come from two files, or from an
-// authority by ACME. requests is the client for requests to the authority; nil: the usual one.
+// certificates returns the TLS settings of the clients' listener, or nil if it serves plain HTTP. The certificate comes from two
+// files, or from a certificate authority by ACME. requests is the HTTP client for the authority; nil: http.DefaultClient.
 func (c *config) certificates(requests *http.Client, log *slog.Logger) (*tls.Config, error) {
 	switch {
 	case c.TLSCertFile != "":
@@ -29,7 +29,7 @@ func (c *config) certificates(requests *http.Client, log *slog.Logger) (*tls.Con
 		return &tls.Config{GetCertificate: files.get, MinVersion: tls.VersionTLS12}, nil
 	case len(c.ACMEHosts) > 0:
 		ordered := &autocert.Manager{
-			Prompt:     autocert.AcceptTOS, // HONGBAO_ACME_HOSTS says so
+			Prompt:     autocert.AcceptTOS, // the help of HONGBAO_ACME_HOSTS says that it accepts the terms
 			Cache:      autocert.DirCache(filepath.Join(c.DataDir, "acme")),
 			HostPolicy: autocert.HostWhitelist(c.ACMEHosts...),
 			Client:     &acme.Client{DirectoryURL: c.ACMEURL, HTTPClient: requests},
@@ -54,10 +54,10 @@ type certificateFiles struct {
 
 	reading  sync.Mutex
 	next     time.Time // guarded by reading; when the files are read again
-	contents [2][]byte // guarded by reading; of the files, as last read
+	contents [2][]byte // guarded by reading; of the two files with the certificate in use
 }
 
-// readAgain is how often the files are read, at most.
+// readAgain is the shortest time between two reads of the files.
 const readAgain = 10 * time.Second
 
 // get returns the certificate for a handshake.
@@ -100,8 +100,8 @@ func (f *certificateFiles) read() error {
 	return nil
 }
 
-// failedOrders logs once a minute why there is no certificate for one of the hosts. Handshakes for other names are not logged:
-// strangers send any number of them.
+// failedOrders logs at most once a minute why there is no certificate for one of the hosts. Handshakes for other names are not
+// logged: strangers send any number of them.
 type failedOrders struct {
 	hosts []string
 	get   func(*tls.ClientHelloInfo) (*tls.Certificate, error)

@@ -89,7 +89,7 @@ func (c *config) checkOps() error {
 	return nil
 }
 
-// contactForm is the form of what push services take as an operator's address.
+// contactForm matches an operator's address that push services accept: an https:// page or a mail address.
 var contactForm = regexp.MustCompile(`^(https://[^\s/]+\S*|(mailto:)?[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+)$`)
 
 // checkHost checks the settings of the server API, of the event stream and of Web Push.
@@ -186,7 +186,7 @@ func (c *config) engines() store.Config {
 }
 
 const (
-	// minReplyBytes is the least that leaves room for the longest replies of a few clients.
+	// minReplyBytes is the smallest HONGBAO_MAX_REPLY_BYTES. It is enough for the longest replies of a few clients.
 	minReplyBytes = 16 << 20
 
 	playMoney = 100_000   // of a new guest, in minor units

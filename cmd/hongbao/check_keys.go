@@ -13,7 +13,7 @@ import (
 // secret would be easier to guess than the hash.
 const minSecret = 32
 
-// setKey says how the key of the host's tokens is set.
+// setKey is the end of error messages: it tells the operator how to set the key of the host's tokens.
 const setKey = "set HONGBAO_JWT_SECRET, HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL, too"
 
 // tokens returns the name of the setting with the key or the keys of the host's tokens. It returns "" if there is none: then

@@ -154,7 +154,7 @@ func variable(flag string) string {
 	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// value returns the variable of the setting itself, also for a file twin.
+// value returns the name of the variable without _FILE: a setting and its file twin have the same.
 func (s setting) value() string {
 	if s.fromFile {
 		return strings.TrimSuffix(s.env, "_FILE")
@@ -208,7 +208,7 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
 		return err
 	}
-	var exposed error             // not an error of a flag, because package flag prints the value with it
+	var exposed error             // not returned by the flag's function: package flag would add the value to the error
 	byFlag := map[string]string{} // the flag that has set a field, by the name of its variable without _FILE
 	for _, s := range settings {
 		if slices.Contains(s.commands, command) {

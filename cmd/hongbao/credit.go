@@ -37,7 +37,8 @@ func creditCommand() command {
 	}}
 }
 
-// credit calls the same service as the admin endpoint, so that both share one set of keys.
+// credit calls the same service as the admin endpoint. So a key names one credit or debit, whether it came by the endpoint or by
+// this command.
 func (p *program) credit(ctx context.Context, books *store.Books, r redpacket.AdjustRequest) error {
 	// A credit needs neither the pool nor rooms, and this process has no connections to push to.
 	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{Log: p.log()})

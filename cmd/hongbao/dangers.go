@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// dangers returns what may be unsafe about the settings of a server. It is no reason to refuse the start: the network or the
-// files may be protected in a way that the program cannot see.
+// dangers returns warnings about settings of a server that may be unsafe. The server starts nevertheless: the network or the files
+// may be protected in a way that the program cannot see.
 func (c *config) dangers() (list []string) {
 	if local, err := isLocal(c.Addr); err == nil && !local && !c.usesTLS() && len(c.TrustedProxies) == 0 {
 		list = append(list, fmt.Sprintf("HONGBAO_ADDR=%s takes plain HTTP from other machines, so others on the way can read tokens: "+
@@ -63,7 +63,7 @@ func hostPort(text string) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
 }
 
-// guessable reports whether a secret looks as if a person had made it up. A random one of 32 bytes never does.
+// guessable reports whether a secret looks as if a person had made it up. A random secret of 32 bytes practically never does.
 func guessable(secret string) bool {
 	if secret == "" {
 		return false
@@ -72,7 +72,7 @@ func guessable(secret string) bool {
 	for i := range len(secret) {
 		distinct[secret[i]] = true
 	}
-	if len(distinct) < 8 || strings.Contains((secret + secret)[1:2*len(secret)-1], secret) { // few characters, or a part that is repeated
+	if len(distinct) < 8 || strings.Contains((secret + secret)[1:2*len(secret)-1], secret) { // few different bytes, or one part repeated
 		return true
 	}
 	lower := strings.ToLower(secret)

@@ -18,7 +18,7 @@ import (
 // doctorTime bounds all checks together.
 const doctorTime = 30 * time.Second
 
-// fewSockets is the number of sockets below which doctor warns: a usual limit of open files gives so few.
+// fewSockets is the number of sockets below which doctor warns. The usual limit of 1024 open files allows only 784.
 const fewSockets = 1000
 
 func doctorCommand() command {

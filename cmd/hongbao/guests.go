@@ -30,7 +30,8 @@ const (
 	guestKeySetting = "guest_key"
 )
 
-// guestsOf returns the keys of guests and their play money.
+// guestsOf returns the settings of guests: keys, play money and reserved names. It makes a key if there is none, and moves the key of
+// an older version out of the database.
 func guestsOf(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (web.Guests, error) {
 	if c.Guests == guestsOff {
 		return web.Guests{}, nil
@@ -97,8 +98,8 @@ func writeGuestKey(path string, key []byte) error {
 }
 
 // takeStoredKey removes the key of an older version from the database. Readers of the database and of its backups may know that key,
-// so it signs no more tokens. If the keys come from the data folder, and there is no previous key yet, it becomes the previous
-// key: then guests stay signed in. takeStoredKey returns the previous key.
+// so it signs no more tokens. If the keys come from the data folder, and there is no previous key yet, the stored key becomes the
+// previous key: then guests stay signed in. takeStoredKey returns the previous key.
 func takeStoredKey(ctx context.Context, c config, engines *store.Engines, previous []byte, log *slog.Logger) ([]byte, error) {
 	stored, err := engines.Setting(ctx, guestKeySetting)
 	if err != nil || stored == nil {

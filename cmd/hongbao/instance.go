@@ -156,7 +156,7 @@ func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func
 		{needDatabase, engines.Ready},
 		{needRedis, engines.RedisReady},
 		{needClocks, func(context.Context) error { return packets.ClocksErr() }},
-		{"schema", engines.CheckSchema}, // an old instance serves beside a new one during an upgrade
+		{"schema", engines.CheckSchema}, // never needed: during an upgrade, an old instance serves beside a new one
 	}
 	return func(ctx context.Context) []web.Part {
 		parts := make([]web.Part, len(checks))

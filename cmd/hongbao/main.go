@@ -2,8 +2,8 @@
 // its operator, such as migrate and audit.
 //
 // It owns settings, wiring, goroutines, signals and exit codes. Everything else is in the packages that it wires. It must always
-// hold: all goroutines belong to one group, and the program waits for the group before it closes the stores; with a setting that
-// is unknown or does not work the program does not start, and says what to do.
+// hold: all goroutines belong to one group, and the program waits for the group before it closes the stores. If a setting is unknown
+// or does not work, the program does not start, and says what to do.
 package main
 
 import (

@@ -36,7 +36,7 @@ func commands() []command {
 	}
 }
 
-// errFailedCheck ends a command with exit code 1 when it has printed the reason itself.
+// errFailedCheck is the error of a command that has printed the reason itself: the program prints nothing more and exits with code 1.
 var errFailedCheck = errors.New("check failed")
 
 // run executes the command line and returns the exit code: 0 success, 1 failure, 2 wrong usage.

@@ -14,11 +14,11 @@ import (
 	"hongbao/web/webpush"
 )
 
-// pushKeyFile has the key of Web Push when embedded, beside the database. Browsers subscribe for one key: with another one, their
-// subscriptions are dead.
+// pushKeyFile is the file beside the embedded database with the key of Web Push. A browser's push subscription is bound to one key:
+// with another key it gets no notifications.
 const pushKeyFile = "push-key"
 
-// newPush makes the notifier of Web Push, which passes on to next. It returns nil if there is no Web Push.
+// newPush makes the notifier of Web Push, which passes all it gets on to next. It returns nil if HONGBAO_PUSH_CONTACT is empty.
 func newPush(c config, next chat.Publisher, engines *store.Engines, log *slog.Logger) (*webpush.Notifier, error) {
 	if c.PushContact == "" {
 		return nil, nil
@@ -32,12 +32,12 @@ func newPush(c config, next chat.Publisher, engines *store.Engines, log *slog.Lo
 	}), nil
 }
 
-// pushKeys reads the keys from the setting or from the data folder, where it draws them if there are none.
+// pushKeys reads the keys from the setting or from the data folder. If neither has them, it makes new ones in the data folder.
 func pushKeys(c config) (webpush.Keys, error) {
 	if c.PushKey != "" {
 		keys, err := webpush.ParseKeys(c.PushKey)
 		if err != nil {
-			err = fmt.Errorf("HONGBAO_PUSH_KEY %w", err) // without the key
+			err = fmt.Errorf("HONGBAO_PUSH_KEY %w", err) // the error does not contain the key
 		}
 		return keys, err
 	}

@@ -23,8 +23,8 @@ type listeners struct {
 // answerGrace is how long run waits after the drain window for answers to requests in progress.
 const answerGrace = 15 * time.Second
 
-// stopping is how a server stops: for how long it still accepts clients while /readyz answers 503, and how long closing the
-// sockets is spread over.
+// stopping says how a server stops. For the delay it still accepts clients while /readyz answers 503. Then it closes the sockets,
+// spread over the window.
 type stopping struct{ delay, window time.Duration }
 
 // run serves until ctx is done or a part fails, and returns when all goroutines have ended. Parts stop in this order:
@@ -32,7 +32,7 @@ type stopping struct{ delay, window time.Duration }
 //	not ready -> no new connections -> sockets closed over the window -> packets and rooms -> hub and web
 //
 // The hub stops last, because what the services commit at their end is still published to the other instances. The
-// operator's listener stops with the sockets. The caller closes the engines afterwards. most bounds the
+// operator's listener stops when the sockets are closed. The caller closes the engines afterwards. most bounds the
 // connections of clients; 0: any number.
 func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping, log *slog.Logger) error {
 	clients := newClientServer(i.server.Handler(), l.certificates, log)

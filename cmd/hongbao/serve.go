@@ -50,7 +50,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
-	var began time.Time // zero: it has not served
+	var began time.Time // zero until the server serves
 	defer func() {
 		if err = errors.Join(err, engines.Close()); !began.IsZero() {
 			log.Info("stopped", "served", time.Since(began).Round(time.Millisecond).String())
@@ -72,8 +72,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }
 
-// openAPI opens the listener of the server API if there are keys. It uses the certificates of the clients, except on this machine
-// alone.
+// openAPI opens the listener of the server API if there is a keys file. The listener uses the clients' certificates, unless only this
+// machine can reach it.
 func (l *listeners) openAPI(ctx context.Context, c *config) (err error) {
 	if c.APIKeysFile == "" {
 		return nil

@@ -40,8 +40,7 @@ func (g *guestMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of off, local, public", text)
 }
 
-// onOff is a setting with the values "on" and "off". It is "" if it is not set and has no default. Only "on" turns the
-// part on, so compare with "on".
+// onOff is a setting with the values "on" and "off". It is "" if it is not set and has no default.
 type onOff string
 
 // UnmarshalText implements encoding.TextUnmarshaler.

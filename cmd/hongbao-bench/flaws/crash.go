@@ -11,7 +11,7 @@ import (
 )
 
 // crashed describes a packet of 5 shares after a crash. The process died with three grabs in progress, and another
-// process continued. Then every user that might still get something grabbed again.
+// process continued. Then users grabbed until no further grab could get a share.
 type crashed struct {
 	answered int // grabs that the process answered before it died
 	lost     int // answered grabs that are not stored
@@ -124,7 +124,7 @@ func crashFinding(ctx context.Context, st *Environment, scheme string, again gra
 	return Finding{Reproduced: flawed(theirs), Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.right()}, err
 }
 
-// gapAfterPop kills the scheme's process between two Redis commands of a grab. The service has one script there, so
+// gapAfterPop kills the scheme's process between two Redis commands of a grab. Our service has one script in their place, so
 // its process is killed after the script.
 func gapAfterPop(ctx context.Context, st *Environment) (Finding, error) {
 	theirs, ours, err := both(ctx, st, "redis-queue-async", func(ctx context.Context, sc *scenario) (crashed, error) {
@@ -144,7 +144,7 @@ func gapAfterPop(ctx context.Context, st *Environment) (Finding, error) {
 	return Finding{Reproduced: theirs.stranded > 0, Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.right()}, err
 }
 
-// killBefore is a hook of the Redis client that kills the process instead of sending the named command.
+// killBefore is a hook of the Redis client. It fails the named command instead of sending it, as if the process had died just before.
 type killBefore struct{ before string }
 
 // DialHook implements redis.Hook.

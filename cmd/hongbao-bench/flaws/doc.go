@@ -1,5 +1,5 @@
-// Package flaws reproduces the flaws of the published schemes. Each flaw that its author admits, or that was found
-// later, is a small scenario. The scenario runs on the scheme, where it must show the flaw, and then on our service.
+// Package flaws reproduces the flaws of the published schemes. Some flaws are admitted by the scheme's author, others were found
+// later. Each has a small scenario, which runs on the scheme, where it must show the flaw, and then on our service.
 //
 // It must always hold: every event of a scenario can happen in production. Processes end as kill -9 ends them, servers
 // are killed, statements are late, grabs come at the same time or late. The schemes are the same code that is

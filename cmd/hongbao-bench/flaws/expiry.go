@@ -24,19 +24,19 @@ func (e ended) right() bool {
 	return e.Left == 0 && e.Refunded == e.total-sum(e.Book) && len(e.Paid) > 0
 }
 
-// grabbed opens a packet of 5 shares with a short deadline, lets three users grab, and waits until their grabs are
-// stored.
+// grabbed opens a packet of 5 shares with a short deadline, and lets three users grab. It returns when they are answered: their
+// grabs may not be stored yet.
 func grabbed(ctx context.Context, s *schemes.Instance, id string, ttl time.Duration) (p schemes.Packet, deadline time.Time, err error) {
 	p = packet(id, 5, 1_000_000, ttl)
 	if err := s.Open(ctx, p); err != nil {
 		return p, deadline, err
 	}
-	deadline = time.Now().Add(ttl) // at most a moment after the real deadline
+	deadline = time.Now().Add(ttl) // a moment after the real deadline, which Open has set
 	newAnswers().inTurn(ctx, s, id, userNames(0, 3))
 	return p, deadline, nil
 }
 
-// end waits for the packet's deadline, and then until its rest is refunded, or longer than a refund may take.
+// end waits for the packet's deadline, and then until its rest is refunded, but at most 4 s: a refund takes less.
 func end(ctx context.Context, s schemes.Scheme, p schemes.Packet, deadline time.Time) (ended, error) {
 	if err := sleep(ctx, time.Until(deadline)); err != nil {
 		return ended{}, err
@@ -93,7 +93,7 @@ func lateGrab(ctx context.Context, st *Environment) (Finding, error) {
 			if err != nil {
 				return ended{}, err
 			}
-			if a.Verdict != schemes.Got && round < 5 { // try again: this machine was too slow for the short time between two events
+			if a.Verdict != schemes.Got && round < 5 { // try again: on a slow machine, the grab came after the deadline
 				continue
 			}
 			e, err := end(ctx, s, p, deadline)

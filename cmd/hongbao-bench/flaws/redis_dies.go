@@ -34,8 +34,8 @@ func redisDies(ctx context.Context, st *Environment, scheme string) (Finding, er
 	}, err
 }
 
-// killRedis kills Redis after 40 grabs were answered. The scheme's process continues if it can, and another process
-// starts.
+// killRedis kills Redis after 40 grabs were answered, and starts it again without its data. A published scheme gets time to store
+// what its process still has. Then another process replaces that process. Our service goes on with the same process.
 func (sc *scenario) killRedis(ctx context.Context, id string) (s survivors, err error) {
 	process, err := sc.another(ctx)
 	if err != nil {
@@ -51,7 +51,8 @@ func (sc *scenario) killRedis(ctx context.Context, id string) (s survivors, err 
 		return s, err
 	}
 	if !sc.ours() {
-		// Waits for statements that are on their way to SQL. A consumer that ended with its Redis is started again.
+		// Statements that are on their way to SQL get time to arrive. If the consumer has ended with Redis, another process starts a
+		// new one.
 		if _, err := book(ctx, process, id, timeout/10, func(b schemes.Book) bool { return len(b.Paid) == len(t.amounts) }); err != nil {
 			return s, err
 		}

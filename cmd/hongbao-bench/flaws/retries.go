@@ -7,7 +7,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// contention describes a packet that as many users as it has shares grab at the same time.
+// contention counts the results of some packets. Each has as many users as shares, and its users grab at the same time.
 type contention struct {
 	rounds, users, got, gaveUp, retries int
 	left                                int64

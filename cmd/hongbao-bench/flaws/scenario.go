@@ -18,7 +18,7 @@ type scenario struct {
 	processes   []*schemes.Instance
 }
 
-// both runs a scenario with the scheme, and then with our service. After that the service's books must be right.
+// both runs a scenario with the scheme, and then with our service. It returns an error if a run fails (see alone).
 func both[T any](ctx context.Context, st *Environment, scheme string, play func(ctx context.Context, sc *scenario) (T, error)) (theirs, ours T, err error) {
 	i := slices.IndexFunc(st.Schemes, func(n schemes.Named) bool { return n.Name == scheme })
 	if i < 0 {
@@ -33,8 +33,8 @@ func both[T any](ctx context.Context, st *Environment, scheme string, play func(
 	return theirs, ours, nil
 }
 
-// alone runs a scenario with one scheme, which may be our service, on fresh engines, and stops its processes. It also
-// fails if the scheme's own audit finds its books wrong, or if our service stops with an error.
+// alone runs a scenario with one scheme, which may be our service, on fresh engines, and stops its processes. If the scheme has an
+// audit, alone runs the audit, and returns an error if the books are wrong. It also returns an error if our service stops with one.
 func alone[T any](ctx context.Context, st *Environment, scheme schemes.Named, play func(ctx context.Context, sc *scenario) (T, error)) (result T, err error) {
 	sc := &scenario{environment: st, scheme: scheme}
 	if sc.engines, err = st.Fresh(ctx); err != nil {

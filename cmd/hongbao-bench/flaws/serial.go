@@ -36,7 +36,7 @@ func leaseOutlived(ctx context.Context, st *Environment) (Finding, error) {
 		if err := decided(ctx, held, 1, first); err != nil {
 			return ended{}, err
 		}
-		t.inTurn(ctx, other, p.ID, userNames(1, 2)) // begins after the lease of the hanging holder has ended
+		t.inTurn(ctx, other, p.ID, userNames(1, 2)) // its grab gets the lock when the lease of the hanging holder has ended
 		held.Release()
 		first.Wait()
 		b, err := book(ctx, other, p.ID, timeout/10, func(b schemes.Book) bool { return len(b.Paid) == 2 })

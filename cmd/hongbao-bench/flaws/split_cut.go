@@ -45,8 +45,8 @@ func smallest(amounts map[string]int64) int64 {
 	return least
 }
 
-// The mean share of a rank over 60 packets has a standard deviation of about 0.08: that of one share is 0.65. So a
-// mean below 0.6 or above 1.4 is not chance.
+// One share has a standard deviation of 0.65 fair shares, so the mean share of a rank over 60 packets has one of about 0.08. A mean
+// below 0.6 or above 1.4 is not chance.
 const (
 	placePackets = 60
 	places       = 10
@@ -77,8 +77,8 @@ func firstGetMost(ctx context.Context, st *Environment) (Finding, error) {
 	}, nil
 }
 
-// MeanByPlace lets users grab each packet one after the other, as many as it has shares. It returns the mean share of
-// each rank, where 1 is the fair share. All packets must have the same number of shares.
+// MeanByPlace opens all packets at the same time. In each, as many users as it has shares grab one after the other. MeanByPlace
+// returns the mean share of each rank, where 1 is the fair share. All packets must have the same number of shares.
 func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet) ([]float64, error) {
 	count := len(packets[0].Shares)
 	means := make([]float64, count)

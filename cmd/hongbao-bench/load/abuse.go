@@ -103,7 +103,7 @@ func (a *abuse) members(ctx context.Context, first int) (users []*user, err erro
 	return users, nil
 }
 
-// play lets honest users and attackers of one way act at once.
+// play lets honest users and the attackers of one way act at the same time.
 func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	honest, err := a.members(ctx, 1+2*number*a.Users)
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *abuse) act(ctx context.Context, u *user, s *abuseSocket, mu *sync.Mutex
 	return nil
 }
 
-// abuseSocket is a socket of a user of an abuse. One goroutine uses it.
+// abuseSocket is a socket of an honest user or an attacker. One goroutine uses it.
 type abuseSocket struct {
 	*websocket.Conn
 	next uint32

@@ -18,11 +18,11 @@ import (
 // way is a way to abuse a server.
 type way struct {
 	name string
-	// attack acts once and returns how many requests it made. It is called again and again, whatever it returns. nil: nobody attacks.
+	// attack acts once and returns how many requests it made. It is called again and again, whatever it returns. nil: no attack.
 	attack func(ctx context.Context, a *abuse, u *user, address string) (requests int)
 }
 
-// ways lists all ways of abuse. In the first one nobody attacks.
+// ways lists all ways of abuse. The first one has no attack.
 var ways = []way{
 	{"nothing", nil},
 	{"reads of history, reconnecting", readAndReconnect},
@@ -39,12 +39,12 @@ func (a *abuse) attack(ctx context.Context, u *user, address string, way way, at
 		n := way.attack(ctx, a, u, address)
 		attacks.Add(int64(n))
 		if n == 0 {
-			pause(ctx, 10*time.Millisecond) // refused: an attacker gains nothing by burning this machine
+			pause(ctx, 10*time.Millisecond) // refused: a loop without a pause would only use up this machine's CPU
 		}
 	}
 }
 
-// historyFrame is a frame of 32 commands that read the room.
+// historyFrame returns the content of a frame with wire.CommandsPerFrame commands, each of which reads a page of the room's history.
 func (a *abuse) historyFrame() []byte {
 	var lines []string
 	for i := range wire.CommandsPerFrame {

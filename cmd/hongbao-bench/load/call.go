@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// call is one command of a user. It is sent again, unchanged, until it is answered, on as many connections as needed.
+// call is one command of a user. It is sent again, unchanged but for its id, until it is answered, on as many connections as needed.
 type call struct {
 	id     uint32 // the command's id on the last connection that carried it
 	method string

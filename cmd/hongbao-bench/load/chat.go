@@ -45,7 +45,7 @@ func (chat) play(ctx context.Context, c *group) error {
 	return ctx.Err()
 }
 
-// closedPicks is the number of choices of a user that a closed loop makes before it repeats them.
+// closedPicks is the least number of random users that a closed loop chooses before it repeats the choices.
 const closedPicks = 1 << 12
 
 // sendText sends a message of a user.
@@ -69,7 +69,7 @@ func (c *group) sendText(u *user, number int, due time.Time, answered func()) {
 	}})
 }
 
-// textOf returns a send request of about 200 bytes.
+// textOf returns a send request of about 120 bytes.
 func textOf(room string, key []byte) []byte {
 	return fmt.Appendf(nil, `{"room":%q,"key":%q,"text":%q}`, room, key, saying)
 }

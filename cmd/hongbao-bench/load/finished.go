@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Finished drains a packet that has shares for half of the users, and returns a repeater for each user. Users that have a
-// share get "already" for each further grab, the others get "empty".
+// Finished drains a packet that has shares for half of the users, and returns a repeater for each user. A user that has a share gets
+// "already" for each further grab, any other user gets "empty".
 func Finished(ctx context.Context, t *Target, users int) (already, empty []*Repeater, err error) {
 	c, err := newGroup(t, Plan{Scenario: "grab", Users: users, Packets: 1, Shares: users / 2, Closed: true})
 	if err != nil {

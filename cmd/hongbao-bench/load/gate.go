@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// gate holds users back that want to connect, so that all of them can be let through at the same time. It starts open.
+// gate holds back the connects of users while it is shut, so that all users connect at the same time when it opens. It starts open.
 type gate struct {
 	mu     sync.Mutex
 	shut   chan struct{} // guarded by mu; closed when the gate opens; nil: the gate was never shut

@@ -7,8 +7,8 @@ import (
 )
 
 // grab is the scenario in which every user grabs the packets in the user's room. Each user grabs each packet once,
-// some with a double click. If packets are hot, all users are in one room. If many packets are grabbed at the same
-// time, they are spread over rooms of the plan's size.
+// some with a double click. If the packets are grabbed one after the other, all users are in one room. If many packets are
+// grabbed at the same time, they are spread over rooms of the plan's size.
 type grab struct{}
 
 const (

@@ -91,12 +91,12 @@ func (c *group) join(ctx context.Context, u *user, r *room) error {
 	return c.target.command(ctx, u, "join", wire.JoinRequest{Room: r.id}, nil)
 }
 
-// key returns the key of a command that prepares the load.
+// key returns the idempotency key of a command that prepares the load.
 func (c *group) key(what string, i int) string {
 	return "load-" + c.run + "-" + what + "-" + strconv.Itoa(i)
 }
 
-// timedKey returns the key of a message. It contains the time at which the message was due, so that every client can
+// timedKey returns the idempotency key of a message. It contains the time at which the message was due, so that every client can
 // measure the delay.
 func (c *group) timedKey(number int, due time.Time) []byte {
 	b := append(make([]byte, 0, 48), c.run...)
@@ -150,7 +150,7 @@ func (c *group) endAll() {
 	c.all.Wait()
 }
 
-// until looks every 5 ms whether the condition holds. It returns an error if the timeout passes first, or ctx ends.
+// until checks every 5 ms whether the condition holds. It returns an error if the timeout passes first, or ctx ends.
 func until(ctx context.Context, repeatTimeout time.Duration, so func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, repeatTimeout)
 	defer cancel()

@@ -62,7 +62,7 @@ func (m *meter) end() (parts []Part) {
 	return append(parts, Part{Name: "everything else here", Cores: max(others, 0), byOthers: true})
 }
 
-// nearly is the share of a capacity from which it counts as used up.
+// nearly is the fraction of a capacity from which the capacity counts as used up.
 const nearly = 0.9
 
 // bottleneck says in words which part limits the load, or that none does.

@@ -20,7 +20,7 @@ type Process struct {
 // generator returns the part that generates the load: this process.
 func generator() Process { return Process{Name: "generator", PID: os.Getpid(), own: true} }
 
-// tick is the unit of times in /proc, which Linux shows independent of its own tick.
+// tick is the unit of times in /proc. Linux uses this unit there whatever the tick of its own clock is.
 const tick = time.Second / 100
 
 // stat is what /proc shows of one process.

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// room records the entries of a room as the first user that received each of them got it.
+// room records the entries of a room. It has each entry as the first user received it, to compare it with what other users receive.
 type room struct {
 	id      string
 	channel string

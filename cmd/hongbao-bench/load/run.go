@@ -60,11 +60,11 @@ func Run(ctx context.Context, t *Target, p Plan, logf Logf) (Result, error) {
 	return r, nil
 }
 
-// stillBusy is how long a server works after clients have connected.
+// stillBusy is the longest pause between the last connect and the measured window: a server is still busy with the connects.
 const stillBusy = 1500 * time.Millisecond
 
-// perform connects every user, measures the load until all requests are answered and their entries received, and waits for
-// the entries that the server adds. Each wait is bounded: verify finds what is missing.
+// perform connects every user. It measures the load until all requests are answered and their entries are received. Then it waits for
+// the entries that the server adds. Each wait is bounded, and verify finds what is missing.
 func (c *group) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
 	if err := c.connectAll(ctx); err != nil {
 		return Result{}, err

@@ -45,8 +45,8 @@ func (s schedule) follow(ctx context.Context, send func(i int, due time.Time)) {
 }
 
 // closedLoop runs a number of lanes. Each lane calls send again when its last request is answered, until the duration
-// is over or send returns false. send must call answered when its request is answered. closedLoop returns when the
-// last request is sent.
+// is over or send returns false. send must call answered when its request is answered. closedLoop returns when the last request
+// of each lane is answered, when ctx ends, or repeatTimeout after the duration.
 func closedLoop(ctx context.Context, lanes int, duration time.Duration, send func(i int, due time.Time, answered func()) bool) {
 	begin := time.Now()
 	var next, busy atomic.Int64

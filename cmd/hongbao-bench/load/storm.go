@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// storm is the scenario that breaks all connections. It sends messages in every room while all users are away, and
-// lets all users reconnect at the same time and recover them.
+// storm is the scenario that breaks all connections. It sends messages in every room while all users are disconnected. Then
+// all users reconnect at the same time and recover the messages.
 type storm struct{}
 
 func (storm) prepare(ctx context.Context, c *group) error { return c.fillRooms(ctx) }

@@ -18,7 +18,7 @@ type Tokens struct {
 // tokenTTL is longer than any load.
 const tokenTTL = 24 * time.Hour
 
-// SecretTokens signs tokens.
+// SecretTokens returns Tokens that sign with the secret. Their admin token is signed already.
 func SecretTokens(secret, issuer, audience string) (Tokens, error) {
 	p := Tokens{Secret: secret, Issuer: issuer, Audience: audience}
 	admin, err := p.sign("load-admin", auth.DefaultAdminScope)

@@ -49,7 +49,7 @@ func (u *user) live(ctx context.Context, due time.Time) {
 }
 
 // visit is one connection from its beginning to its end. When the server has accepted the connect and all missed entries are
-// read, it calls the function in. came reports whether it got that far.
+// read, visit calls in. came reports whether it has called in.
 func (u *user) visit(ctx context.Context, in func()) (came bool, err error) {
 	s, err := dial(ctx, u.group.target.socketURL(u.number))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // settle waits until every command is answered, and every user has received each entry that any user has received. If
-// that takes too long it returns, and the checks report the users.
+// that takes too long, settle returns nevertheless, and verify reports what is missing.
 func (c *group) settle(ctx context.Context) {
 	_ = until(ctx, 2*repeatTimeout, func() bool { return c.open.Load() == 0 })
 	last := map[*room]int64{}

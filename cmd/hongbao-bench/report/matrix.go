@@ -2,7 +2,8 @@ package report
 
 import "fmt"
 
-// Matrix shows checks: a row for each item, a column for each check; transposed when there are too many checks to fit.
+// Matrix shows checks: a row for each item, a column for each check. If too many checks do not fit side by side, and there are fewer
+// items than checks, rows and columns change places.
 type Matrix struct {
 	Checks []string
 	Rows   []Verdicts
@@ -26,7 +27,7 @@ type Cell struct {
 // Verdict of a check.
 type Verdict int
 
-// The verdicts. Unchecked does not apply, or was not checked.
+// The verdicts. Unchecked: the check does not apply, or was not made.
 const (
 	Unchecked Verdict = iota
 	Held
@@ -93,7 +94,7 @@ func (v Verdict) Class() string {
 	}
 }
 
-// Sign returns the sign beside the word: a tick, a cross or a dash.
+// Sign returns the SVG path of the sign beside the word: a tick, a cross or a dash.
 func (v Verdict) Sign() string {
 	switch v {
 	case Held:

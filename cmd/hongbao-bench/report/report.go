@@ -16,10 +16,10 @@ type Report struct {
 	Sections        []Section
 }
 
-// Figure is one number, large.
+// Figure is one number that is shown in large type.
 type Figure struct {
 	Name, Value string
-	Note        string  // a reference
+	Note        string  // a few words beside the number, such as what it is compared with
 	Verdict     Verdict // if the figure has one
 }
 

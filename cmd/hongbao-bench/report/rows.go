@@ -17,14 +17,14 @@ type row struct {
 	Marks      []position // positions of its values; empty: nothing is drawn
 }
 
-// tick of an axis.
+// tick is a marked value of an axis.
 type tick struct {
 	At    position
 	Label string
 	Side  string // alignment of the text
 }
 
-// axis returns the ticks of a scale from left to right. Texts at its ends stay inside.
+// axis returns the ticks of a scale from left to right. Labels at the ends of the axis do not reach beyond it.
 func (s scale) axis(label func(float64) string) []tick {
 	ticks := make([]tick, len(s.ticks))
 	for i, v := range s.ticks {

@@ -9,19 +9,19 @@ import (
 // values could not be seen.
 const wide = 30
 
-// scale maps values to positions between the two ends of a side.
+// scale maps values to positions on an axis.
 type scale struct {
 	lo, hi float64
 	log    bool
 	ticks  []float64
 }
 
-// position is a position on a side, from its beginning: 0 to 1.
+// position is a position on an axis: 0 is its start, 1 its end.
 type position float64
 
 func (s position) String() string { return fmt.Sprintf("%.4g%%", 100*float64(s)) }
 
-// newScale covers all values: from zero, or logarithmic if they are far apart and all positive.
+// newScale returns a scale that covers all values. It starts at zero, or is logarithmic if the values are far apart and all positive.
 func newScale(values []float64) scale {
 	least, most := math.Inf(1), 0.0
 	for _, v := range values {
@@ -41,7 +41,7 @@ func newScale(values []float64) scale {
 	return s
 }
 
-// newLogScale starts below the least value, so that it is visible.
+// newLogScale returns a logarithmic scale. It starts below the least value, so that the mark of that value is visible.
 func newLogScale(least, most float64) scale {
 	s := scale{lo: floor125(least / 1.5), hi: ceil125(most), log: true}
 	for _, grain := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
@@ -87,7 +87,7 @@ func (s scale) decades(grain []float64) []float64 {
 	return ticks
 }
 
-// stepFor returns the step for four to eight ticks over a length: 1, 2 or 5 times a power of ten.
+// stepFor returns a step that is 1, 2 or 5 times a power of ten. The length has at least 4 and less than 10 such steps.
 func stepFor(length float64) float64 {
 	ten := math.Pow(10, math.Floor(math.Log10(length)))
 	for _, g := range []float64{5, 2, 1, 0.5, 0.2} {

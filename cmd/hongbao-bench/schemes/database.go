@@ -33,7 +33,7 @@ func Connect(ctx context.Context, url string, connections int) (*Database, error
 // URL returns the URL of the database.
 func (db *Database) URL() string { return db.url }
 
-// With lends a connection to use. A broken connection is replaced at its next use.
+// With waits for a free connection and calls use with it. A broken connection is replaced before its next use.
 func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error {
 	if err := db.Pass(ctx); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 // ErrKilled is returned after Kill: no further statement reaches the database.
 var ErrKilled = errors.New("killed")
 
-// gate is passed by every statement to a database. It can be held for a while, to see which answers are given before
-// they are stored. It can be closed for ever, as if the process died at this step.
+// gate stops statements before they reach a database: each one must pass it. A test can hold the gate for a while, to see which
+// grabs are answered before they are stored. Or it closes the gate for ever, as if the process died at this step.
 type gate struct {
 	killed chan struct{}
 	once   sync.Once
@@ -19,7 +19,7 @@ type gate struct {
 	hold *Held // nil: open
 }
 
-// Held is a gate that lets no statement through.
+// Held is a hold of a gate: it lets a number of statements through, and no others until Release.
 type Held struct {
 	gate    *gate
 	after   int           // guarded by gate.mu; number of statements that may still pass

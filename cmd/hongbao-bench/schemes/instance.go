@@ -19,7 +19,7 @@ type Instance struct {
 	over  sync.Once
 }
 
-// Start creates the scheme and runs it until Stop or Kill. It returns when its subscriptions are ready.
+// Start creates the scheme and runs it until Stop or Kill. If the scheme has the method Ready, Start waits until the scheme is ready.
 func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 	s, err := n.Make(e)
 	if err != nil {

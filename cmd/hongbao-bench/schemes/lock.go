@@ -65,7 +65,7 @@ func (s *Lock) Grab(ctx context.Context, packet, user string) (a Answer, err err
 	return a, nil
 }
 
-// acquire retries until it has the lock, and returns the number of retries.
+// acquire retries until it has the lock, and returns the number of tries.
 func (s *Lock) acquire(ctx context.Context, packet, owner string) (tries int, err error) {
 	for {
 		tries++

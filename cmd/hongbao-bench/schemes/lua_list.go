@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LuaList is article 2. Shares are cut beforehand and wait in a Redis list; one script pops a share for a user without one.
+// LuaList is article 2. Shares are cut beforehand and wait in a Redis list; one script pops a share for a user that has none.
 // The claimed shares go to a second list, which one thread writes to the database.
 //
 // Its author says that it "may lose one second if Redis dies". More is lost: a grab is answered before it is stored, and

@@ -63,7 +63,7 @@ func (s *LuaList) Run(ctx context.Context) error {
 	}
 }
 
-// Ready is closed as soon as the thread knows the packets.
+// Ready returns a channel that is closed as soon as the thread knows the packets.
 func (s *LuaList) Ready() <-chan struct{} { return s.ready }
 
 // know reads the packets that have shares without a stored user.

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Ready is closed as soon as it listens.
+// Ready returns a channel that is closed as soon as Run listens for expiry events.
 func (s *LuaSplit) Ready() <-chan struct{} { return s.ready }
 
 // Run implements Scheme: the listener, and the consumer of the queue.
@@ -45,14 +45,14 @@ func (s *LuaSplit) listen(ctx context.Context, events *redis.PubSub) {
 			if !ours {
 				continue
 			}
-			if sender, err := s.senderOf(ctx, packet); err == nil { // the article logs the error
+			if sender, err := s.senderOf(ctx, packet); err == nil { // after an error, the article's code only logs it
 				s.enqueue(splitEvent{operation: "RETURN", user: sender, packet: packet})
 			}
 		}
 	}
 }
 
-// consume writes the queued events in order. The article logs a failed event, which is lost.
+// consume writes the queued events in order. As in the article, an event that fails is lost: the article's code only logs it.
 func (s *LuaSplit) consume(ctx context.Context) {
 	for ctx.Err() == nil {
 		e, ok := s.dequeue()

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// book records what an account did with a packet. The article's accounts may be overdrawn.
+// book adds change to the user's wallet and records the operation. The article's accounts may be overdrawn.
 func (s *LuaSplit) book(ctx context.Context, tx pgx.Tx, packet, user, operation string, money, change int64) error {
 	if _, err := tx.Exec(ctx, `insert into wallet (user_id, balance) values ($1, $2)
 		on conflict (user_id) do update set balance = wallet.balance + excluded.balance`, user, change); err != nil {
@@ -51,8 +51,8 @@ func (s *LuaSplit) senderOf(ctx context.Context, packet string) (sender string, 
 	return sender, err
 }
 
-// storeReturn credits the rest in the table to the sender. It locks nothing: two that read before either has deleted the row
-// both pay.
+// storeReturn credits the rest in the table to the sender. It locks nothing: if two processes read the row before either has deleted
+// it, both pay.
 func (s *LuaSplit) storeReturn(ctx context.Context, e splitEvent) error {
 	err := s.db.Transact(ctx, func(tx pgx.Tx) error {
 		var left int64

@@ -9,7 +9,7 @@ import (
 )
 
 // Optimistic is article 3's version column: read the packet, and write it if its version is still the one that was read.
-// Otherwise start again, at most three times as in the author's code.
+// Otherwise start again. A grab has three tries, as in the author's code.
 //
 // Of all grabs that read the same version one wins, and the work of the others is wasted. A grab that loses three times gets
 // nothing, although shares are left.
@@ -19,7 +19,7 @@ type Optimistic struct {
 
 var _ Scheme = (*Optimistic)(nil)
 
-// tries of the schemes that retry after a conflict: the author's number.
+// tries is how often a grab is tried if it meets conflicts: the author's number.
 const tries = 3
 
 // NewOptimistic makes the scheme.
@@ -33,7 +33,7 @@ func (s *Optimistic) Grab(ctx context.Context, packet, user string) (Answer, err
 	return again(ctx, s.db, packet, func(tx pgx.Tx) (Answer, error) { return s.take(ctx, tx, packet, user) })
 }
 
-// again calls take as often as it may be tried.
+// again calls take in a transaction. After a conflict it calls take again in a new one, up to tries times in all.
 func again(ctx context.Context, db *Database, packet string, take func(tx pgx.Tx) (Answer, error)) (a Answer, err error) {
 	for retries := range tries {
 		err = db.Transact(ctx, func(tx pgx.Tx) error {

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pessimistic is article 3's row lock: one transaction a grab locks the packet's row, takes a share and inserts the detail. A
-// grab is answered after its commit, and nothing is lost. But all grabs of a packet wait in one queue, and each holds the lock
-// for some round trips and one fsync.
+// Pessimistic is article 3's row lock. Each grab is one transaction, which locks the packet's row, takes a share and inserts the
+// detail. A grab is answered after its commit, and nothing is lost. But all grabs of a packet wait in one queue, and each holds the
+// lock for some round trips and one fsync.
 type Pessimistic struct {
 	activities
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // Prealloc is article 3's allocation beforehand. Shares are rows with a status and a version. A grab takes a random available
-// one, if its version is still the one that was read; otherwise it starts again, at most three times.
+// share, if the share's version is still the one that was read. Otherwise the grab starts again. It has three tries.
 //
-// Fewer grabs want the same row than in Optimistic, until few are left: then all want those, and a grab that loses three times
-// gets nothing. The author reads all available shares and picks one. Here an index gives the next one from a random position,
+// Fewer grabs want the same row than in Optimistic, until few shares are left: then all grabs want those, and a grab that loses three
+// times gets nothing. The author reads all available shares and picks one. Here an index gives the next one from a random position,
 // which favours the scheme: the cost is the same for a hundred shares as for a hundred thousand.
 type Prealloc struct {
 	pieces

@@ -66,7 +66,7 @@ func (b *Balancer) Only(servers ...*Server) {
 	b.OnlyTo(hosts...)
 }
 
-// OnlyTo makes new connections go to these addresses and to no others. Without addresses, connections are refused.
+// OnlyTo makes new connections go to these addresses and to no others. Without addresses, new connections are closed at once.
 func (b *Balancer) OnlyTo(hosts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -85,7 +85,7 @@ func BuildCommit(t *testing.T, commit string) (binary string) {
 	return build(t, commit, dir)
 }
 
-// BuildNext builds the program as a next version, which has one migration more. postgres and sqlite are its text.
+// BuildNext builds the program as a next version, which has one migration more. postgres and sqlite are the SQL of that migration.
 func BuildNext(t *testing.T, postgres, sqlite string) (binary string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -143,7 +143,7 @@ func (c *Client) Heard(room string) []wire.Entry {
 	return slices.Clip(c.heard[wire.RoomChannel(room)])
 }
 
-// Await waits until an entry of the room was pushed that fits. want names it.
+// Await waits until an entry of the room was pushed for which fits returns true, and returns that entry. want describes the entry.
 func (c *Client) Await(room, want string, fits func(wire.Entry) bool) (found wire.Entry) {
 	c.t.Helper()
 	Eventually(c.t, 20*time.Second, c.User.Name+" received "+want, func() bool {

@@ -10,8 +10,8 @@ import (
 	"hongbao/store/loopback"
 )
 
-// Cluster is several servers over one Redis and one Postgres, behind a load balancer. They use both with the rights of
-// web/docs/deploy only, and do not migrate. Audits read as hongbao_reader.
+// Cluster is several servers over one Redis and one Postgres, behind a load balancer. The servers have only the rights of
+// web/docs/deploy in both, and do not migrate. Audits read as hongbao_reader. See StartUnrestricted for the exception.
 type Cluster struct {
 	Redis    *loopback.Redis
 	Servers  []*Server

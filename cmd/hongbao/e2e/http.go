@@ -73,7 +73,7 @@ func (s *Server) TryOpsPage(path string) (status int, text string, err error) {
 	return response.StatusCode, string(page), err
 }
 
-// OpsStatus returns the status of a page of the operator's listener for the holder of a token.
+// OpsStatus requests a page of the operator's listener with a token, and returns the status.
 func (s *Server) OpsStatus(path, token string) int {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.ops+path, nil)
@@ -88,7 +88,7 @@ func (s *Server) OpsStatus(path, token string) int {
 // opsPages reads pages of the operator's listener.
 var opsPages = &http.Client{Timeout: 20 * time.Second}
 
-// Ready returns the status of /readyz and the first line of its text. Without an answer both are empty.
+// Ready returns the status of /readyz and the first line of its text. Without an answer it returns 0 and "".
 func (s *Server) Ready() (status int, state string) {
 	status, text, err := s.TryOpsPage("readyz")
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Server) Ready() (status int, state string) {
 	return status, state
 }
 
-// IsReady reports whether /readyz names nothing that does not work.
+// IsReady reports whether /readyz says that all parts work.
 func (s *Server) IsReady() bool {
 	_, state := s.Ready()
 	return state == "ready"

@@ -15,7 +15,7 @@ type SlowLink struct {
 	free time.Time // guarded by mu; when the next byte may be sent
 }
 
-// copy moves bytes from one connection to the other until either fails.
+// copy moves bytes from one connection to the other until from fails or ends. After a failed write it discards what it reads.
 func (l *SlowLink) copy(to, from net.Conn) {
 	type chunk struct {
 		due  time.Time

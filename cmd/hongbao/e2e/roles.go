@@ -75,7 +75,8 @@ func TrySQL(t *testing.T, database, statements string) error {
 // RedisURL returns the URL of a Redis for the user of web/docs/deploy/redis.acl.
 func RedisURL(addr string) string { return "redis://hongbao:CHANGE-ME@" + addr + "/0" }
 
-// RestrictRedis makes that user, also for later starts of the server. The default user keeps all rights, for the tests.
+// RestrictRedis creates the user of web/docs/deploy/redis.acl, also for later starts of the Redis server. The default user keeps all
+// rights, for the tests.
 func RestrictRedis(t *testing.T, server *loopback.Redis) {
 	t.Helper()
 	_, rules, _ := strings.Cut(DeployFile(t, "redis.acl"), "\nuser ")

@@ -38,7 +38,7 @@ type Server struct {
 
 // Start runs a server on the data folder and waits until it serves. The port of addr may be 0. Variables are "NAME=value".
 // Rate limits and the bound of open packets are off unless a variable turns them on: most tests connect a crowd from one
-// address, and send from few users. Profiles are on. A stop begins with the drain.
+// address, and send from few users. Profiles are on. The drain delay is 0: a stop closes sockets without a wait before.
 func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server {
 	t.Helper()
 	s, err := TryStart(t, binary, dir, addr, variables...)
@@ -178,7 +178,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// KilledItself waits a second for the process to end, and reports whether SIGKILL ended it.
+// KilledItself waits at most a second for the process to end, and reports whether SIGKILL ended it.
 func (s *Server) KilledItself() bool {
 	select {
 	case <-s.exited:
@@ -203,7 +203,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Freeze stops processes with SIGSTOP; thaw continues them. The test thaws them at its end in any case.
+// Freeze stops processes with SIGSTOP, and thaw continues them with SIGCONT. At the end of the test, thaw is called in any case.
 func Freeze(t *testing.T, servers ...*Server) (thaw func()) {
 	t.Helper()
 	signal := func(signal syscall.Signal) {

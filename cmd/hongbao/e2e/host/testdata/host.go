@@ -1,5 +1,6 @@
-// Command host is a back end that embeds hongbao, written from web/docs/server-api.md and events.md alone. It makes users and rooms, lets users chat and send packets,
-// posts as the system, and reads every event by the cursor API. It writes each event that it gets as a line of JSON.
+// Command host is a back end that embeds hongbao, written from web/docs/server-api.md and events.md alone. It makes users and rooms,
+// lets users chat and send packets, posts as the system, and reads every event by the cursor API. It writes each event that it gets
+// as a line of JSON.
 //
 //	URLS      addresses of the server API, separated by commas; KEY opens them
 //	OUT       file for the events
@@ -36,7 +37,8 @@ type api struct {
 	client  http.Client
 }
 
-// call sends a request, to another instance after a temporary error, until it is answered.
+// call sends a request until it is answered with success or with an error that is not temporary. If an instance does not answer, call
+// goes on with the next instance. After a temporary error it asks the same instance again.
 func (a *api) call(ctx context.Context, verb, path, idempotency string, body, reply any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -145,7 +147,7 @@ func (a *api) provision(ctx context.Context, users, rooms int) (ids []string, me
 	return ids, members
 }
 
-// traffic lets workers act in one room after the other until the time.
+// traffic lets workers send requests, in one room after the other, until the given time.
 func (a *api) traffic(ctx context.Context, rooms []string, members [][]string, until time.Time) {
 	var next atomic.Int64
 	each(number("WORKERS"), func(int) {
@@ -176,7 +178,7 @@ func (a *api) traffic(ctx context.Context, rooms []string, members [][]string, u
 	})
 }
 
-// read reads events by a consumer whose position the server remembers, and writes each to the file before it stores the position.
+// read reads events as a consumer whose position the server stores. It writes each event to the file before it stores the position.
 func (a *api) read(ctx context.Context, file string) {
 	out, err := os.Create(file)
 	must(err)
