@@ -17,8 +17,7 @@ const (
 	ByPacket  Reason = "packet"  // a packet that the user may grab
 )
 
-// MostPacketNews is the highest number of members of a room whose packets are news for members without a socket. So the cost of one
-// packet is bounded.
+// MostPacketNews bounds the cost of one packet: in a room with more members, a packet that all members may grab is not news.
 const MostPacketNews = 10_000
 
 // Unread asks for the members of a room that have not read an entry.
@@ -31,9 +30,10 @@ type Unread struct {
 	Limit  int
 }
 
-// Absent finds the users for whom the entry is news, and that have no socket. It leaves out users that have read the entry, that have made
-// the room silent, or that have blocked the sender. found is called for some users at a time. The reason is "" if the entry is no news.
-// Presence is asked, not SQL: users of an instance that died count as connected for PresenceLease.
+// Absent finds users without a socket for which the entry is news. It leaves out users that have read the entry, that have
+// made the room silent, or that have blocked the sender. It calls found for some users at a time. The reason is "" if the
+// entry is no news. Absent learns from Presence which users have a socket: users of an instance that died count as connected
+// for up to PresenceLease.
 func (s *Service) Absent(ctx context.Context, e Entry, found func(users []string)) (Reason, error) {
 	reason, among, err := s.newsFor(ctx, e)
 	if err != nil || reason == "" {
@@ -61,13 +61,13 @@ func (s *Service) Absent(ctx context.Context, e Entry, found func(users []string
 	}
 }
 
-// newsFor returns why the entry is news, and for whom; nil: for all members.
+// newsFor returns why the entry is news, and for which users; nil: for all members. reason is "" if the entry is no news.
 func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []string, err error) {
 	switch e.Kind {
 	case KindText:
 		var text Text
 		if json.Unmarshal(e.Body, &text) != nil || text.Text == "" && text.Data == nil {
-			return "", nil, nil //nolint:nilerr // recalled, or no text of ours
+			return "", nil, nil //nolint:nilerr // the text was recalled, or the body is not a Text
 		}
 		direct, err := s.isDirect(ctx, e.Room)
 		switch {
@@ -83,7 +83,7 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 			To []string `json:"to"`
 		}
 		if json.Unmarshal(e.Body, &packet) != nil {
-			return "", nil, nil //nolint:nilerr // no packet of ours
+			return "", nil, nil //nolint:nilerr // the body is not that of a packet
 		}
 		if len(packet.To) > 0 {
 			return ByPacket, packet.To, nil

@@ -41,7 +41,8 @@ type Reaction struct {
 	Count  int    `json:"count"` // users that have this emoji on the entry now
 }
 
-// Fold is the present state of a text or a packet after all its amendments. It is stored beside its entry. A packet has reactions only.
+// Fold is the present state of a text or a packet after all its amendments. It is stored beside its entry. A packet has
+// reactions only.
 type Fold struct {
 	Text      *string        `json:"text,omitempty"`       // after the last edit
 	EditedAt  int64          `json:"edited_at,omitempty"`  // Unix milliseconds
@@ -80,7 +81,8 @@ type Amended struct {
 	Entry   Entry // the entry that records the amendment; set if Changed
 }
 
-// maxEmojis is the number of different emojis with which users may have reacted to one entry. It bounds the size of a page of history.
+// maxEmojis is the number of different emojis with which users may have reacted to one entry. It bounds the size of a page of
+// history.
 const maxEmojis = 50
 
 // Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
@@ -235,8 +237,8 @@ type foldedText struct {
 	Reactions map[string]int `json:"reactions,omitempty"`
 }
 
-// Folded returns a text or packet entry as history shows it: with the present text and the reactions, which f has. Of a recalled text it
-// returns EmptyText.
+// Folded returns a text or packet entry as history shows it. Its body has the present text and the reactions, both from f.
+// The body of a recalled text is EmptyText.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
 		e.Body = EmptyText
@@ -275,8 +277,8 @@ func (e Entry) withReactions(counts map[string]int) (Entry, error) {
 	return e, err
 }
 
-// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit. If the message has this text
-// already, nothing changes: Edit returns the seq of its last edit, or of the message if there was none.
+// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit. If the message has
+// this text already, nothing changes: Edit returns the seq of its last edit, or of the message if there was none.
 func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
 	if err := s.CheckEdit(text); err != nil {
 		return 0, err
@@ -284,7 +286,7 @@ func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, tex
 	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text})
 }
 
-// CheckEdit returns an error if no edit can have the text.
+// CheckEdit returns an error if the text is empty, too long or otherwise not allowed in an edit.
 func (s *Service) CheckEdit(text string) error { return checkText("text", text, s.limits.TextChars) }
 
 // Recall removes the text of a message, the texts of its edits, and its reactions. It returns the seq of the entry that
@@ -293,8 +295,8 @@ func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (
 	return s.amend(ctx, Amendment{Kind: KindRecall, Room: room, Target: seq, By: by})
 }
 
-// React adds the user's emoji to a text or a packet, or removes it. An emoji to add must be one emoji. An emoji to remove may be any
-// text, because an older version has stored other texts.
+// React adds the user's emoji to a text or a packet, or removes it. An emoji to add must be one emoji. An emoji to remove may
+// be any text, because an older version has stored other texts.
 func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
 	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {
 		return err

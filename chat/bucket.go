@@ -2,7 +2,7 @@ package chat
 
 import "hash/fnv"
 
-// A bucket comes first in the keys of tables that may be spread over several databases later.
+// The primary keys of some tables begin with a bucket, so that their rows can be spread over several databases.
 const (
 	userBuckets = 32
 	roomBuckets = 256

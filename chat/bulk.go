@@ -9,27 +9,27 @@ import (
 const (
 	membersPerBulk  = 10_000
 	membersPerBatch = 200 // in one transaction, so that it holds the room's lock for milliseconds
-	usersAnnounced  = 50  // of those that an entry records
+	usersAnnounced  = 50  // users that an entry names; it has the number of all
 )
 
 // BulkChange is the result of AddMembers and RemoveMembers.
 type BulkChange struct {
 	Changed   int
-	Unchanged int // users that were members already, or were none
+	Unchanged int // users to add that were members already, or users to remove that were not members
 	Refused   []Refusal
 
 	first []string // of the changed users, at most usersAnnounced
 }
 
-// AddMembers adds users to a room for the host. Users that are unknown are made. It adds those that may be added; neither blocks nor contact
-// settings count. With announce one entry records it, otherwise none does. After an error some may have been added: the same request adds
-// the others, but announces only these.
+// AddMembers adds users to a room for the host, and creates those that are unknown. Blocks and contact settings do not count.
+// Users that cannot be added are in BulkChange.Refused. If announce is set, one entry records the change; otherwise none does.
+// After an error some users may have been added. The same request then adds the others, and announces only the others.
 func (s *Service) AddMembers(ctx context.Context, room string, users []string, announce bool) (BulkChange, error) {
 	return s.changeMembers(ctx, Change{Kind: AddMembers, Room: room, By: System}, users, announce)
 }
 
-// RemoveMembers removes users from a room for the host, but not its owner. With announce one entry records it, otherwise none does. After an
-// error some may have been removed, as with AddMembers.
+// RemoveMembers removes users from a room for the host, but not the room's owner. If announce is set, one entry records the
+// change; otherwise none does. After an error some users may have been removed: see AddMembers.
 func (s *Service) RemoveMembers(ctx context.Context, room string, users []string, announce bool) (BulkChange, error) {
 	return s.changeMembers(ctx, Change{Kind: RemoveMembers, Room: room, By: System}, users, announce)
 }
@@ -49,7 +49,7 @@ func (s *Service) changeMembers(ctx context.Context, c Change, users []string, a
 	if err := checkID("room", c.Room); err != nil {
 		return BulkChange{}, err
 	}
-	if err := s.roomExists(ctx, c.Room); err != nil { // before users are made
+	if err := s.roomExists(ctx, c.Room); err != nil { // checked before unknown users are created
 		return BulkChange{}, err
 	}
 	each := slices.Compact(slices.Sorted(slices.Values(users)))

@@ -31,15 +31,18 @@ const (
 )
 
 // Change is a request to change a room or its members.
+//
+// Users has any number of users for Invite, AddMembers and RemoveMembers, and none for UpdateRoom, DeleteRoom and Announce.
+// Otherwise it has one user. If System hands a room over, the present owner follows as a second user.
 type Change struct {
 	Kind     ChangeKind
 	Room     string
 	By       User
-	Users    []string      // the users to change, each once: any number for Invite, AddMembers and RemoveMembers; none for UpdateRoom, DeleteRoom and Announce; otherwise one, and if System hands a room over also the present owner
+	Users    []string      // the users to change, each once; see above
 	Role     Role          // for SetRole
 	Until    time.Time     // for Mute; the zero time ends the mute
 	BanUntil time.Time     // for Ban; the zero time: it does not end
-	Why      string        // for Ban: the reason, for those that govern the room; "": none, or the earlier one stays
+	Why      string        // for Ban: the reason, which only the host sees; "": none, or the earlier one stays
 	Said     MembersChange // for Announce
 	To       RoomChange    // for UpdateRoom
 	Link     string        // id of the link, for JoinLink
@@ -71,9 +74,9 @@ type RuleInput struct {
 
 // UserStanding is a user with the user's standing in the room.
 //
-// Rooms is compared with Change.MaxRooms. For an Invite it is the number of rooms that the user has not chosen or, if that
-// is more, the number of all the user's rooms less MaxRooms. For a Rejoin, a JoinLink and an Admit it is the number of rooms that the
-// user has chosen. Otherwise it is 0.
+// Rooms is compared with Change.MaxRooms; see Store for what a chosen room is. For Rejoin, JoinLink and Admit it is the
+// number of rooms that the user has chosen. For Invite and AddMembers it is the larger of two numbers: the rooms that the
+// user has not chosen, and all the user's rooms less MaxRooms. For other changes it is 0.
 type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
@@ -141,7 +144,7 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 		return c.rejoin(s)
 	case JoinLink:
 		r, err := c.joinLink(s)
-		if err == nil && r.Asks && banEnded { // else the store would take the user that asks for a banned one
+		if err == nil && r.Asks && banEnded { // without this, the store would ignore the request because of the ended ban
 			r.Standings = append(r.Standings, UserStanding{User: c.By.ID, Standing: s.By})
 		}
 		return r, err
@@ -239,7 +242,7 @@ func (c Change) linkRefusal(s RuleInput) error {
 	return s.Room.admit(c.By.ID)
 }
 
-// Admits reports whether the change adds users to the room, so that their numbers of rooms count.
+// Admits reports whether the change may add users to the room, so that the limits on their rooms apply.
 func (c Change) Admits() bool { return c.Kind == Invite || c.Kind == AddMembers || c.Chosen() }
 
 // Chosen reports whether users that the change adds to the room have chosen to be in it.
@@ -373,7 +376,7 @@ func (c Change) removeMembers(s RuleInput) (r Ruling) {
 	return r
 }
 
-// rejoin adds By, which has left, to the room again. A user that comes back to an empty room becomes its owner.
+// rejoin adds By to the room that By has left. A user that comes back to an empty room becomes its owner.
 func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
 	switch {
@@ -388,8 +391,8 @@ func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 	return r, err
 }
 
-// joinLink adds By, unless By is a member already. The entry names the creator of the link as the one that has invited By. With a link that
-// needs approval, By asks to enter instead.
+// joinLink adds By, unless By is a member already. The entry says that the creator of the link has invited By. If the link
+// needs approval, By only asks to enter.
 func (c Change) joinLink(s RuleInput) (r Ruling, err error) {
 	asks := s.Users[0].Asks
 	switch {
@@ -448,7 +451,7 @@ func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	if ban {
 		said.Change, said.Until = "banned", unixMilli(c.BanUntil)
 	}
-	r.Answered = ban // otherwise the request would come back with the end of the ban
+	r.Answered = ban // otherwise a request to enter would count again when the ban ends
 	err = r.setStanding(target.User, out, said)
 	r.Standings[0].Why = c.Why
 	return r, err
@@ -478,7 +481,7 @@ func (c Change) setRole(s RuleInput) (r Ruling, err error) {
 	owner := UserStanding{User: c.By.ID, Standing: s.By}
 	if c.Role == Owner && c.By.IsSystem() {
 		if owner = s.Users[len(s.Users)-1]; owner.Standing.Role != Owner {
-			return Ruling{}, ErrConflict // another one has become the owner meanwhile
+			return Ruling{}, ErrConflict // another user has become the owner meanwhile
 		}
 	}
 	if err := c.giveRole(&r, target.User, target.Standing, c.Role); err != nil || c.Role != Owner {

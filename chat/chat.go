@@ -14,11 +14,11 @@ type User struct {
 	Avatar string `json:"avatar,omitempty"`
 }
 
-// GuestPrefix begins the id of each guest, and no other.
+// GuestPrefix begins the id of each guest, and of LobbyHost. No user of the host has such an id.
 const GuestPrefix = "guest:"
 
-// LobbyHost is the id of the user that welcomes guests. The id is that of a guest, because then no token of the host can name it, but
-// the user is the server's own.
+// LobbyHost is the id of the server's own user that welcomes guests. The id has the form of a guest's id, so that no token of
+// the host can name it.
 const LobbyHost = GuestPrefix + "lobby"
 
 // Guest reports whether the user has no account of the host.
@@ -28,8 +28,8 @@ func (u User) Guest() bool { return strings.HasPrefix(u.ID, GuestPrefix) }
 type Profile struct {
 	User
 
-	// KeepName and KeepAvatar are set if the token says nothing about the name or the avatar. Then what is stored stays:
-	// the name of User is only stored for a user without a name, the avatar only for an unknown user.
+	// KeepName is set if the token has no name, KeepAvatar if it has no avatar. The stored value then stays: User.Name is
+	// stored only if the stored user has no name, and User.Avatar only if the user is unknown.
 	KeepName, KeepAvatar bool
 }
 
@@ -102,7 +102,8 @@ const SmallRoom = 200
 // Role says what a member may do in a room.
 type Role string
 
-// The three roles. A room with members has exactly one owner.
+// The roles of members, and NoRole for a user that is not a member. A public or private room with members has exactly one
+// owner. Both members of a direct room are Plain.
 const (
 	Owner  Role = "owner"
 	Admin  Role = "admin"
@@ -115,7 +116,7 @@ type Standing struct {
 	Ever        bool // the user was a member at some time, or was banned
 	Visible     bool // the user never was a member, but may know of the room because it is public
 	In          bool // the user is a member now
-	Left        bool // the user has left the room; no other user brings the user back
+	Left        bool // the user has chosen to leave the room; other users cannot invite the user again
 	Banned      bool
 	BannedUntil time.Time // of a banned user; zero: the ban does not end
 	RoomDeleted bool      // the room has been deleted

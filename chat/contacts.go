@@ -10,8 +10,8 @@ import (
 // Contact says which users may open a direct room with a user and put the user into rooms.
 type Contact string
 
-// The values of a user's contact setting. Shared allows the users that are members of some room together with the user at
-// that time.
+// The values of a user's contact setting. Shared allows only users that, at the time of the request, are in some room
+// together with the user.
 const (
 	Everyone Contact = "everyone"
 	Shared   Contact = "shared"
@@ -69,8 +69,8 @@ func (s *Service) Contacts(ctx context.Context, user string) (Contacts, error) {
 // usersPerRequest is how many users one request may ask about.
 const usersPerRequest = 100
 
-// Users returns those of the users whose names the viewer may learn (see Store.Known), by id. It does not say whether another user
-// exists.
+// Users returns those of the users whose names the viewer may learn (see Store.Known), ordered by id. For the other users it
+// does not reveal whether they exist.
 func (s *Service) Users(ctx context.Context, viewer string, users []string) ([]User, error) {
 	switch {
 	case len(users) == 0:

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A device code lets a user sign in on another device, once. It is the user's id and a secret of 130 bits: the id finds the
-// user's row, and only a hash of the code is stored.
+// A device code lets a user sign in on another device, once. It has the user's id, by which the user's row is found, and a
+// secret of 130 bits. Only a hash of the code is stored.
 const (
 	deviceCodeTTL = 10 * time.Minute
 	codeSeparator = "~" // occurs in no user id
 )
 
-// NewDeviceCode returns a new device code of the user, and when it ends. An earlier one is no longer valid. The user's token was
-// issued at the given time; NewDeviceCode returns ErrRevoked if it was revoked.
+// NewDeviceCode returns a new device code of the user, and when it ends. An earlier code is no longer valid. issued is the
+// time at which the user's token was issued. ErrRevoked: the token was revoked, or the user is suspended.
 func (s *Service) NewDeviceCode(ctx context.Context, user string, issued time.Time) (code string, until time.Time, err error) {
 	code, until = user+codeSeparator+strings.ToLower(rand.Text()), s.now().Add(deviceCodeTTL)
 	err = s.store.PutDeviceCode(ctx, user, issued.Unix(), hashOfCode(code), until)
@@ -46,8 +46,9 @@ func hashOfCode(code string) []byte {
 	return sum[:]
 }
 
-// SetProfile stores another name and avatar of a user whose tokens do not say them, and makes the other instances forget the
-// earlier ones. The user's token was issued at the given time; SetProfile returns ErrRevoked if it was revoked.
+// SetProfile stores another name and avatar of a user whose tokens do not have them, and makes the other instances drop the
+// earlier ones from their caches. issued is the time at which the user's token was issued. If the token is refused,
+// SetProfile returns ErrRevoked or ErrSuspended.
 func (s *Service) SetProfile(ctx context.Context, u User, issued time.Time) error {
 	if _, err := s.Admit(ctx, Profile{User: u}, issued); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// RequestError is an error that the caller of a service may see, by its word. Stores let such errors pass, and turn any other error
-// into ErrUnavailable.
+// RequestError is an error that the caller of a service may see. Its text is one word, such as not_found. Stores return such
+// errors unchanged, and turn any other error into ErrUnavailable.
 type RequestError string
 
 func (e RequestError) Error() string { return string(e) }

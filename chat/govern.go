@@ -39,7 +39,7 @@ func (s *Service) CheckInvite(room string, users []string) error {
 	return checkID("room", room)
 }
 
-// Kick removes a user from a room. With ban it is a Ban without an end and a reason.
+// Kick removes a user from a room. If ban is set, it calls Ban without an end and without a reason.
 func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
 	if ban {
 		return s.Ban(ctx, by, room, user, time.Time{}, "")
@@ -49,8 +49,9 @@ func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool
 
 const banReasonChars = 200
 
-// Ban removes a user from a room, or forbids a user that is not a member to come. The ban lasts until the given time; the zero time: for ever. The
-// reason is shown to the host. Banning a banned user changes the time and, if there is one, the reason.
+// Ban removes a user from a room, and forbids the user to come back. A user that is not a member can be banned, too. The ban
+// ends at until; the zero time: never. The reason is shown to the host. Banning a banned user replaces the end of the ban. It
+// replaces the reason, too, unless the new reason is empty.
 func (s *Service) Ban(ctx context.Context, by User, room, user string, until time.Time, reason string) error {
 	if !until.IsZero() && !until.After(s.now()) {
 		return BadField("until", "must be in the future")
@@ -71,7 +72,8 @@ type Banned struct {
 	Reason string
 }
 
-// Bans lists the users that are banned from a room, by id, for the host. more is the cursor of the following page; "" if there is none.
+// Bans lists the users that are banned from a room, by id, for the host. more is the cursor of the following page; "" if there
+// is none.
 func (s *Service) Bans(ctx context.Context, room, next string, limit int) (bans []Banned, more string, err error) {
 	if limit, err = recordsLimit(limit); err != nil {
 		return nil, "", err
@@ -102,11 +104,11 @@ func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Rol
 	return s.handOverBySystem(ctx, c, user)
 }
 
-// maxTime is the last moment, in Unix milliseconds, that every JSON reader can hold.
+// maxTime is the last time, in Unix milliseconds, that every JSON parser represents exactly.
 const maxTime = 1<<53 - 1
 
-// Mute forbids a member to send for this many seconds; 0 ends the mute. So that leaving does not end a mute, it also applies to a user that
-// has left the room.
+// Mute forbids a member to send for this many seconds; 0 ends the mute. So that leaving does not end a mute, it also applies to
+// a user that has left the room.
 func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds int64) error {
 	if seconds < 0 {
 		return BadField("seconds", "must not be negative")
@@ -271,8 +273,8 @@ func (s *Service) announceStandings(room string, err error, users ...string) {
 }
 
 // republishDeletion publishes again that a room was deleted, when a former member requests the deletion again. The
-// first request may have had an unknown outcome, so that it was not published. It checks that the room is deleted: a
-// large room loses its members before that.
+// first request may have had an unknown outcome, so that it was not published. republishDeletion checks that the room is
+// deleted, because a large room loses its members before it is deleted.
 func (s *Service) republishDeletion(ctx context.Context, c Change) {
 	if st, err := s.store.Standing(ctx, c.Room, c.By.ID); err != nil || !st.RoomDeleted {
 		return

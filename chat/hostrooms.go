@@ -17,7 +17,7 @@ type RoomRecord struct {
 type RoomQuery struct {
 	Ref   string // only the room that has it; "": all
 	Next  string // cursor of the page; "": the first one
-	Limit int    // 0: the usual number
+	Limit int    // 0: recordsPage
 }
 
 // RoomRecord returns a room that is not deleted.
@@ -75,8 +75,8 @@ func (r HostRoom) check(l Limits) error {
 	return checkOptional("announcement", r.Announcement, l.AnnouncementChars)
 }
 
-// CreateHostRoom creates a room for the host and publishes it to its members. Users that are unknown are made. A repeated key, and a ref
-// that a room has already, return that room.
+// CreateHostRoom creates a room for the host and publishes it to its members. Unknown users are created. A repeated key returns
+// the room that its first use created, with dup set. A Ref that a room has already returns that room, with dup set.
 func (s *Service) CreateHostRoom(ctx context.Context, r HostRoom) (made RoomRecord, dup bool, err error) {
 	r.Kind = cmp.Or(r.Kind, Public)
 	fault := r.check(s.limits)

@@ -12,7 +12,7 @@ import (
 // Limits are the bounds of rooms and messages. Lengths of texts are in code points.
 type Limits struct {
 	TextChars         int
-	DataBytes         int // of the object of the integrator in a message
+	DataBytes         int // of Message.Data
 	NameChars         int
 	AnnouncementChars int
 	EmojiChars        int
@@ -107,7 +107,7 @@ func checkNUL(field, text string) error {
 
 // Limiter limits rates. It depends on the engine whether it counts for one instance or for all instances together.
 type Limiter interface {
-	// Take spends r.Cost tokens of the key. If there are fewer, it spends nothing and returns how long to wait for them.
+	// Take spends r.Tokens() tokens of the key. If there are fewer, it spends nothing and returns how long to wait for them.
 	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
 }
 

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Link is an invite link of a room. A user that has its code may enter the room, as if its creator had invited the user.
+// Link is an invite link of a room. A user that has the link's code may enter the room, as if the link's creator had invited
+// that user.
 type Link struct {
 	Room      string
 	ID        string // a hash of the secret in the code
@@ -22,11 +23,11 @@ type Link struct {
 	ExpiresAt time.Time
 
 	MaxUses  int  // how many users may enter by it, or ask to; 0: any number
-	Uses     int  // how many have
-	Approval bool // users that come by it ask to enter; the owner or an admin lets them in
+	Uses     int  // how many users have entered or asked so far
+	Approval bool // users that come by it only ask to enter; the owner or an admin decides
 }
 
-// LinkState is a link with what decides whether it works.
+// LinkState is a link with its creator's standing, on which it depends whether the link works.
 type LinkState struct {
 	Link
 
@@ -38,7 +39,8 @@ func (l LinkState) works(room Room, now time.Time) bool {
 	return now.Before(l.ExpiresAt) && (l.MaxUses == 0 || l.Uses < l.MaxUses) && room.mayInvite(l.By, now) == nil
 }
 
-// errNoLink is the error for a code by which no user can enter. It does not say why: nobody learns from it which rooms there are.
+// errNoLink is the error for a code by which no user can enter. It is the same for all causes, so it does not reveal which
+// rooms exist.
 var errNoLink = &FieldError{Err: ErrNotFound, Field: "code", Reason: "leads nowhere: the link has expired, was used up or revoked, or its creator may no longer invite"}
 
 const (
@@ -49,7 +51,7 @@ const (
 	previewPeople = 5
 )
 
-// linkSecret is the part of a link's code that nobody can guess.
+// linkSecret is the random part of a link's code.
 type linkSecret [secretBytes]byte
 
 // newSecret draws the secret of a new link.
@@ -58,8 +60,8 @@ func newSecret() (s linkSecret) {
 	return s
 }
 
-// code returns the code of a link: the id of the room, a point, and the secret. The id says where the link is stored, so that a link can be
-// kept beside its room when rooms are spread over several databases.
+// code returns the code of a link: the id of the room, a dot, and the secret. Because the code names the room, a link can be
+// stored beside its room when rooms are spread over several databases.
 func (s linkSecret) code(room string) string { return room + "." + s.text() }
 
 // id returns the id of the link with this secret.
@@ -70,8 +72,9 @@ func (s linkSecret) id() string {
 
 func (s linkSecret) text() string { return base64.RawURLEncoding.EncodeToString(s[:]) }
 
-// sealed encrypts the secret for the request that creates the link, or decrypts it for a repeated one. The request's key is stored only as a
-// hash, so the table alone lets nobody in as long as keys are random. Each link has another pad, because its id is part of it.
+// sealed encrypts or decrypts the secret by XOR with a pad. The pad is a hash over the room, the user, the request's key
+// and the link's id, so it differs for each link. A repeated request decrypts the stored secret to return the same code.
+// The store has only a hash of the key. So no code can be read from the table alone, as long as keys are random.
 func (s linkSecret) sealed(link, by string, r CreateLink) linkSecret {
 	pad := RequestHash("create_link code", r.Room, by, r.Key, link)
 	for i := range s {
@@ -105,11 +108,12 @@ type NewLink struct {
 	Link
 
 	Request    []byte // hash of the creator and the request's key; nil: the request has no key
-	SealedCode []byte // the secret of the code, readable with the key alone; nil: the request has no key
+	SealedCode []byte // the secret of the code, encrypted with the request's key (sealed); nil: the request has no key
 	Most       int    // limit: links of the room that have neither expired nor are used up
 }
 
-// Repeats returns an error unless l requests the same link as first. Both have the same Request. A Store calls Repeats before Refusal.
+// Repeats returns an error unless l requests the same link as first. Both have the same Request. A Store calls Repeats before
+// Refusal.
 func (l NewLink) Repeats(first Link) error {
 	if l.MaxUses != first.MaxUses || l.Approval != first.Approval || l.ExpiresAt.Sub(l.CreatedAt) != first.ExpiresAt.Sub(first.CreatedAt) {
 		return ErrKeyReused
@@ -117,8 +121,8 @@ func (l NewLink) Repeats(first Link) error {
 	return nil
 }
 
-// Refusal returns an error unless a user with this standing may create the link in the room. The room has this number of other links. A
-// Store calls Refusal while it holds the room locked.
+// Refusal returns an error unless a user with this standing may create the link in the room. The room has this number of other
+// links. A Store calls Refusal while it holds the room locked.
 func (l NewLink) Refusal(room Room, by Standing, others int) error {
 	if room.Deleted {
 		return ErrNotFound
@@ -171,11 +175,11 @@ type MadeLink struct {
 	Link
 
 	Code string
-	Dup  bool // the request was repeated, and the link exists since its first time
+	Dup  bool // an earlier request with the same key has created the link
 }
 
-// CreateLink creates a link of a room. The code is returned only here: the store has a hash of it. A repeated request returns the same link
-// if it has a key, and if the link still exists.
+// CreateLink creates a link of a room. Only CreateLink returns the code: the store has a hash of it and, if the request has a
+// key, an encrypted copy. A repeated request with a key returns the same link, if that link still exists.
 func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (MadeLink, error) {
 	if err := s.CheckCreateLink(r); err != nil {
 		return MadeLink{}, err
@@ -206,7 +210,8 @@ func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (MadeLi
 	return MadeLink{Link: stored.Link, Code: secret.code(r.Room), Dup: true}, nil
 }
 
-// Links lists the links of a room that have not expired, newest first: to the owner and admins all of them, to other members their own.
+// Links lists the links of a room that have not expired, newest first: to the owner and admins all of them, to other members
+// their own.
 func (s *Service) Links(ctx context.Context, user, room string) ([]Link, error) {
 	creator, err := s.linksOf(ctx, user, room)
 	if err != nil {
@@ -215,8 +220,8 @@ func (s *Service) Links(ctx context.Context, user, room string) ([]Link, error) 
 	return s.store.Links(ctx, room, creator, s.now())
 }
 
-// RevokeLink ends a link. The owner and admins may revoke each link of the room, other members their own. If the user can see no such link,
-// RevokeLink changes nothing and succeeds.
+// RevokeLink ends a link. The owner and admins may revoke each link of the room, other members their own. If the user can see
+// no such link, RevokeLink changes nothing and succeeds.
 func (s *Service) RevokeLink(ctx context.Context, user, room, link string) error {
 	if err := checkID("link", link); err != nil {
 		return err
@@ -228,7 +233,7 @@ func (s *Service) RevokeLink(ctx context.Context, user, room, link string) error
 	return s.store.DeleteLink(ctx, room, link, creator)
 }
 
-// linksOf returns whose links of the room the user may see; "": all.
+// linksOf returns the creator whose links of the room the user may see; "": the user may see all links.
 func (s *Service) linksOf(ctx context.Context, user, room string) (creator string, err error) {
 	if err := checkID("room", room); err != nil {
 		return "", err
@@ -243,8 +248,9 @@ func (s *Service) linksOf(ctx context.Context, user, room string) (creator strin
 	return user, nil
 }
 
-// JoinByLink adds the user to the room of the link with this code. If the link needs approval, waiting is true: the user asks to enter
-// from now on. A member gets the room, whatever has become of the link: a request may be repeated after its reply was lost.
+// JoinByLink adds the user to the room of the link with this code. If the link needs approval, waiting is true: the user asks
+// to enter from now on. A user that is a member already gets the room even if the link no longer works, because a request
+// may be repeated after its reply was lost.
 func (s *Service) JoinByLink(ctx context.Context, u User, code string) (m Membership, waiting bool, err error) {
 	room, link, ok := splitCode(code)
 	if !ok {

@@ -19,14 +19,15 @@ type Message struct {
 	Key  string
 	Text string
 
-	Data     json.RawMessage // an object of the integrator, compact; nil: none
+	Data     json.RawMessage // a JSON object that the sending application defines, compact; nil: none
 	ReplyTo  int64           // seq of an entry of the room; 0: no reply
 	Mentions []string        // ids of users
 
-	Replaced *string // a text that takes the place of Text; nil: none. A repeated request is known by Text.
+	Replaced *string // the text to store in place of Text; nil: none. The hash of the request always has Text.
 }
 
-// CheckMessage returns an error if the form of the message is wrong, as Send would, unless its key was used before.
+// CheckMessage returns an error if a field of the message is wrong. Send returns the same error, unless the message's key
+// was used before.
 func (s *Service) CheckMessage(m Message) error { return m.check(s.limits) }
 
 func (m Message) check(l Limits) error {
@@ -75,8 +76,8 @@ func checkMentions(users []string, limit int) error {
 	return nil
 }
 
-// hash returns the hash of the content, by which a repeated key is compared with its first use. A text without options
-// hashes fewer fields: the hashes that old versions have stored must stay valid.
+// hash returns the hash of the message's content, to tell whether a repeated key comes with the same content. A text without
+// options hashes fewer fields, so that hashes stored by old versions stay valid.
 func (m Message) hash() []byte {
 	fields := []string{m.Room, m.Text}
 	if m.Data != nil || m.ReplyTo != 0 || len(m.Mentions) > 0 {
@@ -135,7 +136,7 @@ func others(users []string, but string) []string {
 	return slices.DeleteFunc(each, func(user string) bool { return user == but })
 }
 
-// Mentions lists texts of other users that mention the user, newest first: Store.Mentions.
+// Mentions lists texts of other users that mention the user, newest first; see Store.Mentions.
 func (s *Service) Mentions(ctx context.Context, user, next string, limit int) (entries []Entry, more string, err error) {
 	if limit, err = pageLimit(limit); err != nil {
 		return nil, "", err

@@ -48,8 +48,8 @@ func (p Picture) Address() string {
 // IsPicture reports whether an avatar is the address of an uploaded picture.
 func IsPicture(avatar string) bool { return strings.HasPrefix(avatar, pictureFolder) }
 
-// NewPicture decodes an upload and encodes it again. So what is stored is a JPEG of a known size, without the metadata of the upload, such as
-// where a photo was taken.
+// NewPicture decodes an upload and encodes it again. So what is stored is a JPEG of a known size, without the metadata of the
+// upload, such as where a photo was taken.
 func NewPicture(upload []byte) (Picture, error) {
 	if len(upload) > MaxPictureUpload {
 		return Picture{}, pictureError(ErrTooLong, fmt.Sprintf("has more than %d bytes", MaxPictureUpload))
@@ -83,8 +83,9 @@ func pictureError(err error, reason string) error {
 	return &FieldError{Err: err, Field: "picture", Reason: reason}
 }
 
-// SetPicture stores an upload and makes it the user's avatar. An empty upload removes the user's pictures and the avatar. The user's token, which
-// says no avatar, was issued at the given time; SetPicture returns ErrRevoked if it was revoked.
+// SetPicture stores an upload and makes it the user's avatar. An empty upload removes the user's pictures and the avatar.
+// issued is the time at which the user's token was issued. The token must not have an avatar. If the token is refused,
+// SetPicture returns ErrRevoked or ErrSuspended.
 func (s *Service) SetPicture(ctx context.Context, u User, issued time.Time, upload []byte) (User, error) {
 	if len(upload) == 0 {
 		u.Avatar = ""
@@ -121,7 +122,7 @@ func (s *Service) DeletePictures(ctx context.Context, user string) error {
 	return s.store.DeletePictures(ctx, user)
 }
 
-// Picture returns the JPEG at an address below the folder of pictures; ErrNotFound if there is none.
+// Picture returns the JPEG with this file name in the folder of pictures; ErrNotFound if there is none.
 func (s *Service) Picture(ctx context.Context, name string) ([]byte, error) {
 	text, ok := strings.CutSuffix(name, pictureExtension)
 	hash, err := hex.DecodeString(text)

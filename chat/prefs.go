@@ -12,7 +12,7 @@ type Prefs struct {
 	Archived bool // not in the user's list; ends with the room's next text or packet, unless Silent is set
 }
 
-// PrefsChange is a request to change a member's Prefs. What is nil stays.
+// PrefsChange is a request to change a member's Prefs. A nil field leaves the stored value.
 type PrefsChange struct {
 	Room, User               string
 	Silent, Pinned, Archived *bool

@@ -18,7 +18,7 @@ type Publisher interface {
 // Event is something that is published but has no seq and is not stored. The receiver switches on its type.
 type Event interface{ EventName() string }
 
-// Entered tells a user's sockets that the user is in a room now. It is published before the entries that record it.
+// Entered tells a user's sockets that the user is in a room now. It is published before the entries that record the joining.
 type Entered struct{ Membership Membership }
 
 // Exited tells a user's sockets that the user is no longer in a room.

@@ -30,8 +30,8 @@ func (s *Service) UserRecord(ctx context.Context, user string) (UserRecord, erro
 }
 
 const (
-	recordsPage = 100  // as many records a page has if the caller does not say
-	recordsMost = 1000 // in a page, or in one request
+	recordsPage = 100  // records of a page, if the caller sets no limit
+	recordsMost = 1000 // largest number of records in a page, or in one request
 )
 
 // UserQuery selects users. The zero value selects all.
@@ -39,7 +39,7 @@ type UserQuery struct {
 	Suspended bool   // only suspended users
 	RefPrefix string // only users whose ref begins with it
 	Next      string // cursor of the page; "": the first one
-	Limit     int    // 0: the usual number
+	Limit     int    // 0: recordsPage
 }
 
 // UserRecords lists users. more is the cursor of the following page; "" if there is none.
@@ -65,7 +65,8 @@ func recordsLimit(limit int) (int, error) {
 	return min(limit, recordsMost), nil
 }
 
-// UserRecordsOf returns those of the users that are known, by id or by the host's own id, each once and in any order.
+// UserRecordsOf returns the records of the known users among users (ids) and refs (ids of the host), each once and in any
+// order.
 func (s *Service) UserRecordsOf(ctx context.Context, users, refs []string) ([]UserRecord, error) {
 	if len(users)+len(refs) > recordsMost {
 		return nil, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("and refs must be at most %d", recordsMost), Limit: recordsMost}
@@ -86,7 +87,7 @@ func (s *Service) UserRecordsOf(ctx context.Context, users, refs []string) ([]Us
 // maxAvatarBytes is the largest size of an avatar that a host may set.
 const maxAvatarBytes = 1024
 
-// UserChange is what the host says about a user. nil: it stays as it is.
+// UserChange is what the host says about a user. A nil field leaves the stored value.
 type UserChange struct {
 	User   string
 	Name   *string
@@ -98,7 +99,7 @@ type UserChange struct {
 // UserPut is a UserChange that has been checked.
 type UserPut UserChange
 
-// checked returns the change as the store takes it.
+// checked returns the change in the form that the store takes, or an error if a field is wrong.
 func (c UserChange) checked(l Limits) (UserPut, error) {
 	if err := CheckUser("user", c.User); err != nil {
 		return UserPut{}, err
@@ -146,7 +147,7 @@ func checkCustom(data json.RawMessage, limit int) error {
 	return err
 }
 
-// PutUser creates a user, or changes what the host says about one. It makes all instances forget what they know of the user. A
+// PutUser creates a user, or changes what the host says about one. It makes all instances drop the user from their caches. A
 // token that the user uses later may change the name and the avatar again.
 func (s *Service) PutUser(ctx context.Context, c UserChange) (UserRecord, error) {
 	p, err := c.checked(s.limits)
@@ -162,9 +163,9 @@ func (s *Service) putRecord(ctx context.Context, p UserPut) (UserRecord, error) 
 	return u, err
 }
 
-// forgetUser makes all instances forget what they know of a user whose record may have changed. err is that of the store.
+// forgetUser makes all instances drop a user from their caches if the user's record may have changed. err is the store's error.
 func (s *Service) forgetUser(user string, err error) {
-	if err == nil || errors.Is(err, ErrUnavailable) { // then the outcome is unknown
+	if err == nil || errors.Is(err, ErrUnavailable) { // after ErrUnavailable the outcome is unknown
 		s.Forget("", user)
 		s.pub.StandingChanged("", user)
 	}
@@ -172,7 +173,8 @@ func (s *Service) forgetUser(user string, err error) {
 
 const putsAtOnce = 8 // transactions that wait for the disk together
 
-// PutUsers is PutUser for many users. If one of the changes is faulty, it stores none. After another error some of them may be stored.
+// PutUsers is PutUser for many users. If one of the changes has a wrong field, it stores none. After another error some of
+// them may be stored.
 func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRecord, error) {
 	switch {
 	case len(changes) == 0:
@@ -199,8 +201,9 @@ func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRec
 	return stored, group.Wait()
 }
 
-// Suspend makes all tokens of the user refused, whenever they were issued, until Reinstate. The caller must close the user's sockets
-// afterwards. A user that no token has named yet can be suspended, too. A repeated Suspend changes nothing.
+// Suspend suspends the user: until Reinstate, all tokens of the user are refused, whenever they were issued. The caller must
+// close the user's sockets afterwards. A user that no token has named yet can be suspended, too. A repeated Suspend changes
+// nothing.
 func (s *Service) Suspend(ctx context.Context, user string) (UserRecord, error) {
 	if err := CheckUser("user", user); err != nil {
 		return UserRecord{}, err
@@ -210,7 +213,8 @@ func (s *Service) Suspend(ctx context.Context, user string) (UserRecord, error) 
 	return u, err
 }
 
-// Reinstate ends a suspension. Tokens of the user that were issued before are valid again, unless they have expired or were revoked.
+// Reinstate ends a suspension. Tokens of the user that were issued before are valid again, unless they have expired or were
+// revoked.
 func (s *Service) Reinstate(ctx context.Context, user string) (UserRecord, error) {
 	if err := CheckUser("user", user); err != nil {
 		return UserRecord{}, err
@@ -220,7 +224,7 @@ func (s *Service) Reinstate(ctx context.Context, user string) (UserRecord, error
 	return u, err
 }
 
-// inList returns the error of a field as that of the same field in an element of a list, such as users[3].name.
+// inList changes the field that err names to that of the list's element n, for example from name to users[3].name.
 func inList(err error, list string, n int) error {
 	var field *FieldError
 	if !errors.As(err, &field) {

@@ -25,7 +25,7 @@ var reportReasons = []string{"spam", "scam", "abuse", "sexual", "violence", "oth
 // reportOutcomes are the outcomes that a host may give a report.
 var reportOutcomes = []string{"acted", "dismissed"}
 
-// reportChars is the most characters of a report's text, and of the note of its resolution.
+// reportChars is the largest number of characters of a report's text, and of the note of its resolution.
 const reportChars = 500
 
 // ReportState says whether a report waits for the host.
@@ -43,7 +43,7 @@ type Report struct {
 	Kind   ReportKind
 	By     string // the user that reports
 	About  string // the user that is reported, or that has sent the entry
-	Room   string // "": a person that was reported outside a room
+	Room   string // "": a user was reported outside a room
 	Seq    int64  // of the entry
 	Packet string
 	Reason string
@@ -57,7 +57,7 @@ type Report struct {
 	ResolvedAt    time.Time
 }
 
-// Details returns what the events about the report say of it, as JSON without texts.
+// Details returns the JSON details of events about the report. They have neither the report's text nor the note.
 func (r Report) Details() json.RawMessage {
 	details, err := json.Marshal(struct {
 		Report  string     `json:"report"`
@@ -74,7 +74,8 @@ func (r Report) Details() json.RawMessage {
 	return details
 }
 
-// ReportRequest is what a user reports: the entry Seq of the room, or the user User, whom the reporter has met in the room or elsewhere.
+// ReportRequest is what a user reports: either the entry Seq of the Room, or the user User. A reported User is or was a
+// member of the Room. If Room is "", the User shares some room with the reporter.
 type ReportRequest struct {
 	Key, Room string
 	Seq       int64
@@ -119,8 +120,8 @@ type NewReport struct {
 	Hash []byte
 }
 
-// Report stores what the user reports. The user can report only what the user can see. A repeated key, and a second report about the same
-// while the first one is open, return the first report with dup set.
+// Report stores what the user by reports. A user can report only entries and users that the user can see. A repeated key
+// returns the first report with dup set. So does a second report about the same entry or user while the first one is open.
 func (s *Service) Report(ctx context.Context, by User, r ReportRequest) (stored Report, dup bool, err error) {
 	if err := CheckKey(r.Key); err != nil {
 		return Report{}, false, err
@@ -152,7 +153,8 @@ func (s *Service) Report(ctx context.Context, by User, r ReportRequest) (stored 
 	return s.store.AddReport(ctx, n)
 }
 
-// reportedEntry fills in what is known of the entry.
+// reportedEntry sets the Kind, About and Packet of a report from the reported entry. It returns an error if the reporter may
+// not see the entry, or if the entry is neither a text nor a packet.
 func (s *Service) reportedEntry(ctx context.Context, r *Report) error {
 	if err := s.mayRead(ctx, r.Room, r.By); err != nil {
 		return err
@@ -179,7 +181,8 @@ func (s *Service) reportedEntry(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// maySeePerson returns an error unless the user can know of the reported one: from the named room, or from any.
+// maySeePerson returns an error unless the user by may know the reported user: from the room in r or, if r names none, from
+// any common room (Store.Known).
 func (s *Service) maySeePerson(ctx context.Context, by string, r ReportRequest) error {
 	var known bool
 	if r.Room != "" {
@@ -250,7 +253,8 @@ type Resolution struct {
 	At                    time.Time
 }
 
-// ResolveReport stores the outcome of a report. The same outcome and note again change nothing. Another one is ErrConflict.
+// ResolveReport stores the outcome of a report. If the report is resolved already, the same outcome and note change nothing,
+// and any other outcome or note is ErrConflict.
 func (s *Service) ResolveReport(ctx context.Context, r Resolution) (Report, error) {
 	if err := checkID("report", r.Report); err != nil {
 		return Report{}, err
@@ -271,7 +275,7 @@ func (r Report) With(by Resolution) Report {
 	return r
 }
 
-// Resolved returns nil if the report was resolved in this way.
+// Resolved returns nil if the resolved report has this outcome and note, otherwise ErrConflict.
 func (r Report) Resolved(by Resolution) error {
 	if r.Outcome != by.Outcome || r.Note != by.Note {
 		return &FieldError{Err: ErrConflict, Field: "outcome", Reason: "the report was resolved with another outcome or note"}

@@ -13,7 +13,8 @@ type JoinRequest struct {
 
 const requestsPerRoom = 100
 
-// JoinRequests lists the users that ask to enter the room, to its owner and admins. The first one comes first.
+// JoinRequests lists the users that ask to enter the room, oldest request first. Only the owner and admins of the room may
+// list them.
 func (s *Service) JoinRequests(ctx context.Context, user, room string) ([]JoinRequest, error) {
 	if err := checkID("room", room); err != nil {
 		return nil, err
@@ -31,8 +32,8 @@ func (s *Service) JoinRequests(ctx context.Context, user, room string) ([]JoinRe
 	return s.store.JoinRequests(ctx, room, requestsPerRoom)
 }
 
-// AnswerRequest lets a user in that asks to enter the room, or drops the user's request and tells
-// the user. A repeated AnswerRequest succeeds.
+// AnswerRequest answers a user's request to enter the room. If admit is true, the user becomes a member. Otherwise the
+// request is dropped and the user is told. A repeated AnswerRequest succeeds.
 func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string, admit bool) error {
 	if err := checkID("user", user); err != nil {
 		return err
@@ -51,7 +52,8 @@ func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string,
 	return err
 }
 
-// publishRequests tells the owner and the admins how many users ask to enter the room. Clients that miss it read the list anew.
+// publishRequests tells the owner and the admins how many users ask to enter the room. After an error it publishes nothing:
+// a client that misses the event still gets the number from the list of requests.
 func (s *Service) publishRequests(ctx context.Context, room string) {
 	asking, err := s.store.JoinRequests(ctx, room, requestsPerRoom)
 	if err != nil {

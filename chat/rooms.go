@@ -21,7 +21,7 @@ type CreateRoom struct {
 	Kind    RoomKind
 	Members []string // besides the owner
 
-	Invite   Inviters // "": as is usual for the kind
+	Invite   Inviters // "": the default of the kind
 	NoGuests bool     // guests cannot enter
 }
 
@@ -37,7 +37,7 @@ func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) 
 	return in, err
 }
 
-// RoomsPage lists a page of the rooms that the user is in, those created last first. next is the cursor of the page; "" is the first
+// RoomsPage lists a page of the rooms that the user is in, newest room first. next is the cursor of the page; "" is the first
 // page. more is the cursor of the following page; "" if there is none.
 func (s *Service) RoomsPage(ctx context.Context, user, next string, limit int) (page []Membership, more string, err error) {
 	if limit, err = pageLimit(limit); err != nil {
@@ -99,7 +99,7 @@ func (s *Service) CheckCreateRoom(owner string, r CreateRoom) error {
 	return r.check(owner, s.limits)
 }
 
-// others returns the first members without the owner and without repetitions.
+// others returns the initial members without the owner and without repetitions.
 func (r CreateRoom) others(owner string) []string {
 	var users []string
 	for _, u := range r.Members {
@@ -110,8 +110,8 @@ func (r CreateRoom) others(owner string) []string {
 	return users
 }
 
-// hash returns the hash of the content, by which a repeated key is compared with its first use. A room with the usual
-// settings is hashed without them: the hashes that old versions have stored must stay valid.
+// hash returns the hash of the request's content, to tell whether a repeated key comes with the same content. Default
+// settings are left out of the hash, so that hashes stored by old versions stay valid.
 func (r CreateRoom) hash() []byte {
 	fields := append([]string{r.Name, string(r.Kind)}, r.Members...)
 	inviters := cmp.Or(r.Invite, r.Kind.Inviters())
@@ -189,8 +189,8 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 	return m, nil
 }
 
-// Refusal returns an error unless a user with this standing may join the room. The user is not a member. To a user that
-// never was one, a private room looks as if it did not exist. A Store calls Refusal while it holds the room locked.
+// Refusal returns an error unless a user with this standing may join the room. The user must not be a member. A user that
+// never was a member gets ErrNotFound for a private room. A Store calls Refusal while it holds the room locked.
 func (j Joining) Refusal(room Room, st Standing) error {
 	st = st.At(j.At)
 	switch {
@@ -384,8 +384,8 @@ func (c *memberCounts) startInterval(room string) bool {
 }
 
 // recount is called at the end of an interval. If the count has changed since it was published, recount reads it from the
-// store and publishes it. It uses no count that a change has brought: of several changes at the same time, the last one that
-// arrives here need not be the last one that was committed.
+// store and publishes it. It does not use the count that came with a change: of several changes at the same time, the last
+// one that arrives here need not be the last one that was committed.
 func (c *memberCounts) recount(room string) {
 	if !c.nextInterval(room) {
 		return

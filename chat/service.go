@@ -125,8 +125,9 @@ type account struct {
 // SuspendedSecond stands for the second up to which the tokens of a suspended user are refused: no token is issued later.
 const SuspendedSecond = math.MaxInt64
 
-// A cached account counts no longer than this, in case the notice of a revocation, a suspension or a reinstatement is lost. Users with a
-// socket are looked at as often; commands over HTTP have only the cache.
+// A cached account is used no longer than this, in case the notice of a revocation, a suspension or a reinstatement is lost.
+// Package session also compares users that have a socket with the store every 10 seconds. Commands over HTTP have only the
+// cache.
 const (
 	accountFor   = 10 * time.Second
 	suspendedFor = 5 * time.Second
@@ -240,9 +241,9 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// RequestHash returns the hash of a request's content, by which a repeated key is compared with its first use. The
-// caller passes the decoded fields after defaults, in an order that never changes. The length of each goes before it, so that no
-// two different requests hash the same bytes.
+// RequestHash returns the hash of a request's content, to tell whether a repeated key comes with the same content. The
+// caller passes the decoded fields, after defaults are applied, in an order that never changes. The length of each field is
+// hashed before the field, so that no two different requests hash the same bytes.
 func RequestHash(method string, fields ...string) []byte {
 	text := binary.AppendUvarint(nil, uint64(len(method)))
 	text = append(text, method...)
@@ -254,7 +255,7 @@ func RequestHash(method string, fields ...string) []byte {
 	return sum[:]
 }
 
-// NewID returns a UUIDv7. Its ids sort by creation time, so new rows are added at the end of an index.
+// NewID returns a UUIDv7. Such ids sort by creation time, so new rows are added at the end of an index.
 func NewID(now time.Time) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand stops the process instead

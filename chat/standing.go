@@ -12,13 +12,14 @@ import (
 
 // Standing returns the standing of a user in a room, from the cache if possible. It is exact for every change made by
 // this Service. A change made by another instance counts as soon as its notice has arrived (Publisher.StandingChanged,
-// Forget). In a deleted room every user has the standing of a former member; nothing depends on that any more.
+// Forget). In a deleted room any user may get the standing of a former member. That is harmless: Standing.MayRead refuses
+// all users of a deleted room.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
 	st, version, ok := s.standingFromCache(room, user)
 	if ok {
 		return st, nil
 	}
-	if !validRoom(room) || !ValidUser(user) { // an id that cannot exist could make the store fail, and other callers share that read
+	if !validRoom(room) || !ValidUser(user) { // such an id could make the store's query fail, which it shares with other callers
 		return Standing{}, nil
 	}
 	st, err := s.store.Standing(ctx, room, user)
@@ -31,14 +32,14 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	return st.At(s.now()), nil
 }
 
-// StoredStanding returns the standing as it is stored now, whatever the cache has. Unlike Standing it is exact for changes
-// that another instance has just made. It costs a read each time.
+// StoredStanding returns the standing as it is stored now, without the cache. Unlike Standing, it is exact for changes
+// that another instance has just made. Each call reads from the store.
 func (s *Service) StoredStanding(ctx context.Context, room, user string) (Standing, error) {
 	st, err := s.store.Standing(ctx, room, user)
 	return st.At(s.now()), err
 }
 
-// validRoom reports whether this can be the id of a room.
+// validRoom reports whether room can be the id of a room.
 func validRoom(room string) bool { return checkID("room", room) == nil && utf8.ValidString(room) }
 
 // CachedStanding returns the standing if it is cached. It does not block.
@@ -73,8 +74,8 @@ func (s *Service) Forget(room, user string) {
 	}
 }
 
-// SetDisconnected says whether notices of other instances may be lost. While they may, no standing and no user is cached,
-// and those cached before are dropped. Deleted rooms stay cached.
+// SetDisconnected says whether notices of other instances may be lost. While they may be lost, no standing and no user is
+// cached. Each call drops those cached before. Deleted rooms stay cached.
 func (s *Service) SetDisconnected(lost bool) {
 	s.standings.setIdle(lost)
 	s.users.setIdle(lost)
@@ -156,8 +157,8 @@ func (c *cache[V]) get(k memberKey) (v V, version uint64, ok bool) {
 	return held.value, version, true
 }
 
-// put keeps the value, unless a value of the shard was dropped since get returned the version. In that case put also
-// drops the key: of several changes at the same time, it is unknown which was the last.
+// put keeps the value, unless a value of the shard was dropped since get or drop returned the version. In that case put also
+// drops the key's value: after several changes at the same time, the cached value may not be that of the last change.
 func (c *cache[V]) put(k memberKey, v V, version uint64) {
 	s, hash := c.slot(k)
 	s.mu.Lock()
@@ -227,9 +228,9 @@ func (c *cache[V]) clear() {
 // deletedShards is the number of shards. Adding a room copies its shard, so many shards make that cheap.
 const deletedShards = 256
 
-// deletedSet holds the rooms that were deleted most recently: about as many as newDeletedSet was told, or up to twice as many.
-// With it, deleting a room needs no search through a hundred thousand cached standings. A deleted room never comes back
-// within an epoch, so an element of the set stays right until clear.
+// deletedSet holds the rooms that were deleted most recently. When full, it keeps between about size and twice size rooms: see
+// newDeletedSet. With it, deleting a room needs no search through a hundred thousand cached standings. A deleted room never
+// comes back within an epoch, so an element of the set stays right until clear.
 type deletedSet struct {
 	// static after newDeletedSet
 	seed     maphash.Seed
@@ -239,8 +240,8 @@ type deletedSet struct {
 	adding sync.Mutex                                  // held while a shard is replaced
 }
 
-// deletedShard is two generations of rooms. It is never changed but replaced, because each lookup of a standing reads
-// it without a lock.
+// deletedShard has two generations of rooms. A deletedShard is never changed, only replaced, because each lookup of a
+// standing reads it without a lock.
 type deletedShard struct{ young, old map[string]struct{} }
 
 func newDeletedSet(size int) *deletedSet {

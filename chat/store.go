@@ -10,13 +10,17 @@ import (
 // until it is durable; many callers may share one commit. Only the deletion of a large room (Change) may take several
 // transactions. A driver's failure is returned wrapped in ErrUnavailable. All other errors wrap another sentinel of this
 // package.
+//
+// A membership is either chosen by the user or not. It is chosen if the user has created, opened or joined the room, or has
+// sent a text or a packet into it. A user that was only added by others has not chosen the room. Limits on rooms count the
+// two kinds separately.
 type Store interface {
-	// Epoch returns the name of the numbering of this database's entries. It changes only when seqs are lost or
+	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or
 	// renumbered.
 	Epoch(ctx context.Context) (string, error)
-	// PutUser stores what a token says about its user. The token was issued at the Unix second issued; 0: the token does
-	// not say. It returns the user as stored, and the Unix second up to which the user's tokens are refused; 0: none are;
-	// SuspendedSecond: all are. A refused token changes nothing.
+	// PutUser stores what a token says about its user. issued is the Unix second at which the token was issued; 0: the
+	// token does not say. PutUser returns the user as stored. Tokens issued up to the Unix second notBefore are refused; 0:
+	// none are; SuspendedSecond: all are. A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
 	// back. Revoke also removes the user's device code and push subscriptions, and creates an unknown user.
@@ -24,19 +28,19 @@ type Store interface {
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out. Of a suspended user the second is SuspendedSecond.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
-	// Suspend marks the user as suspended since the given time, and removes the user's device code and push subscriptions. It creates an unknown user. A user that
-	// is suspended already stays so since the earlier time.
+	// Suspend marks the user as suspended since the given time, and removes the user's device code and push subscriptions.
+	// It creates an unknown user. If the user is suspended already, the earlier time stays.
 	Suspend(ctx context.Context, user string, at time.Time) (UserRecord, error)
 	// Reinstate ends the suspension of a user. ErrNotFound: the user is unknown.
 	Reinstate(ctx context.Context, user string) (UserRecord, error)
-	// PutDeviceCode stores the hash of the user's device code, in place of an earlier one. The token that asks for it was issued
-	// at the Unix second issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
+	// PutDeviceCode stores the hash of the user's device code, in place of an earlier one. issued is the Unix second at which
+	// the caller's token was issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
 	PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error
 	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
 	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
 	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
-	// PutPicture stores a picture of the user, and deletes all but the newest PicturesKept. The token that asks for it was issued at the Unix
-	// second issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
+	// PutPicture stores a picture of the user, and deletes all but the user's newest PicturesKept pictures. issued is the Unix
+	// second at which the caller's token was issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
 	PutPicture(ctx context.Context, user string, issued int64, p Picture, at time.Time) error
 	// Picture returns the data of a picture that some user has; ErrNotFound if none has it.
 	Picture(ctx context.Context, hash []byte) ([]byte, error)
@@ -44,19 +48,22 @@ type Store interface {
 	DeletePictures(ctx context.Context, user string) error
 	// UserRecord returns the user as the host sees it. ErrNotFound: the user is unknown.
 	UserRecord(ctx context.Context, user string) (UserRecord, error)
-	// UserRecordsOf returns those of the users that are known, by id or by the host's own id, each once and in any order.
+	// UserRecordsOf returns the records of the known users among users (ids) and refs (ids of the host), each once and in any
+	// order.
 	UserRecordsOf(ctx context.Context, users, refs []string) ([]UserRecord, error)
-	// UserRecords lists all users that the query selects, by id; with a RefPrefix by ref. next and more are cursors, as of FindRooms.
+	// UserRecords lists a page of the users that the query selects, ordered by id or, if RefPrefix is set, by ref. q.Next and
+	// more are cursors, as in FindRooms.
 	UserRecords(ctx context.Context, q UserQuery) (users []UserRecord, more string, err error)
-	// PutUserRecord creates a user or changes what the host says about one. FieldError{ErrConflict, "ref"}: another user has the ref.
+	// PutUserRecord creates a user or changes what the host says about one. FieldError{ErrConflict, "ref"}: another user has
+	// the ref.
 	PutUserRecord(ctx context.Context, p UserPut) (UserRecord, error)
 	// EnsureUsers creates those of the users that are unknown, without a name.
 	EnsureUsers(ctx context.Context, users []string) error
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
-	// Block makes b.User block b.Blocked, which may be unknown. It returns the direct room of the two if b.User is in it,
-	// else "". A block that exists already is kept. Error: ErrLimitExceeded.
+	// Block makes b.User block b.Blocked, which may be an unknown user. It returns the direct room of the two if b.User is in
+	// that room, otherwise "". A block that exists already is kept. Error: ErrLimitExceeded.
 	Block(ctx context.Context, b Blocking) (room string, err error)
 	// Unblock ends a block, if there is one.
 	Unblock(ctx context.Context, user, blocked string) error
@@ -66,8 +73,8 @@ type Store interface {
 	Contacts(ctx context.Context, user string) (Contacts, error)
 	// SetContact stores the user's contact setting. It creates an unknown user.
 	SetContact(ctx context.Context, user string, c Contact) error
-	// Known returns those of the users whose name the viewer may learn, by id: the viewer, and users that are in a room together with
-	// the viewer. A direct room counts only if the user has chosen it.
+	// Known returns those of the users whose name the viewer may learn, ordered by id: the viewer, and users that are in a
+	// room together with the viewer. A direct room counts only if the user other than the viewer has chosen it.
 	Known(ctx context.Context, viewer string, users []string) ([]User, error)
 	// Strangers returns the members of a direct room, other than the viewer, that have not chosen it and are in no other
 	// room with the viewer. It returns none for other rooms.
@@ -78,40 +85,45 @@ type Store interface {
 	// CreateRoom creates the room with its owner and first members. It looks up the key first: a used key returns
 	// ErrKeyReused, or dup and the room as it is now, without a role if the owner has left it. Errors: ErrNotFound if a
 	// member is an unknown user, ErrContactRefused if a member refuses the owner's contact, ErrLimitExceeded if one of them
-	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms. With NewRoom.Host the key is
-	// one of System's, nobody refuses contact, and the owner has not chosen the room. If a room that is not deleted has the Ref, that room
-	// is returned with dup.
+	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms. If a room that
+	// is not deleted has the Ref already, CreateRoom returns that room with dup.
+	//
+	// If NewRoom.Host is set, the key is one of System's, no member can refuse contact, and the owner's membership is not
+	// chosen.
 	CreateRoom(ctx context.Context, r NewRoom) (m Membership, dup bool, err error)
 	// Join adds the user to a public room, and changes nothing if the user is in it already. Entries sent before the
-	// Join count as read. A user that joins an empty room becomes its owner. Joining.Refusal decides, on state that is
-	// locked until the commit. Its error is ErrForbidden for a private room that the user has been in. Other errors:
-	// ErrNotFound for an unknown room, ErrLimitExceeded for a user in too many rooms.
+	// Join count as read. A user that joins an empty room becomes its owner. Joining.Refusal decides whether the user may
+	// join, on state that is locked until the commit. Its error is ErrForbidden for a private room that the user has been
+	// in. Other errors: ErrNotFound for an unknown room, ErrLimitExceeded for a user in too many rooms.
 	Join(ctx context.Context, j Joining) (m Membership, changed bool, err error)
-	// Leave removes the user and keeps the row of the membership, so that the user's standing still says Ever. If the
+	// Leave removes the user and keeps the row of the membership, so that Standing.Ever stays true. If the
 	// owner leaves, the admin that joined first becomes the owner or, without admins, the member that joined first. Leave
 	// returns the new entries for publication; in a public room only the new owner makes one. A repeated Leave changes
 	// nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
 	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
 	// has left, but not the other user, and counts p.User's membership as chosen. Errors: FieldError{ErrNotFound, "user"}
-	// if the other user is unknown, FieldError{ErrContactRefused, "user"} if a user would be added although the other one
-	// refuses contact, and FieldError{ErrLimitExceeded, "user"} if one of the two is in too many rooms.
+	// if the other user is unknown, FieldError{ErrContactRefused, "user"} if p.User would be added but a block or the other
+	// user's contact setting forbids it, and FieldError{ErrLimitExceeded, "user"} if one of the two is in too many rooms.
 	Direct(ctx context.Context, p Pairing) (Paired, error)
 	// Change changes a room or its members as Change.Rule decides. The state that Rule judges is locked until the
 	// commit. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
-	// CreateLink stores a link unless NewLink.Refusal, which judges state that is locked until the commit, forbids it. Links of the
-	// room that have expired or are used up are deleted, and do not count. An unknown room is ErrNotFound. It looks up the Request
-	// first: if the room has a link with it, that link is returned if NewLink.Repeats allows it, and nothing is changed.
+	// CreateLink stores a link. It first looks up the Request: if the room has a link with the same Request, CreateLink
+	// returns that link, or the error of NewLink.Repeats, and changes nothing. Otherwise NewLink.Refusal decides, on state
+	// that is locked until the commit. Links of the room that have expired or are used up do not count, and are deleted. An
+	// unknown room is ErrNotFound.
 	CreateLink(ctx context.Context, l NewLink) (stored NewLink, err error)
 	// Link returns the link of the room with this id; ErrNotFound if there is none.
 	Link(ctx context.Context, room, id string) (LinkState, error)
 	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists only
 	// those of that user.
 	Links(ctx context.Context, room, creator string, now time.Time) ([]Link, error)
-	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of that user.
+	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of
+	// that user.
 	DeleteLink(ctx context.Context, room, id, creator string) error
-	// JoinRequests lists users that ask to enter the room, the first one first, at most limit of them. It leaves out members and banned users.
+	// JoinRequests lists at most limit users that ask to enter the room, oldest request first. It leaves out members and
+	// banned users.
 	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
 	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
 	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
@@ -121,17 +133,18 @@ type Store interface {
 	Room(ctx context.Context, room string) (Room, error)
 	// RoomRecord returns the room as the host sees it. ErrNotFound: there is no such room, or it is deleted.
 	RoomRecord(ctx context.Context, room string) (RoomRecord, error)
-	// RoomRecords lists the rooms that are not deleted, also direct ones, by id: the oldest first. With a Ref it returns the room that has it,
-	// if there is one. next and more are cursors, as of FindRooms.
+	// RoomRecords lists the rooms that are not deleted, also direct rooms, ordered by id and so oldest first. If q.Ref is set,
+	// RoomRecords returns only the room that has the Ref, if there is one. q.Next and more are cursors, as in FindRooms.
 	RoomRecords(ctx context.Context, q RoomQuery) (rooms []RoomRecord, more string, err error)
-	// Bans lists the users that are banned from the room at the time now, by id. next and more are cursors, as of FindRooms.
+	// Bans lists the users that are banned from the room at the time now, ordered by id. next and more are cursors, as in
+	// FindRooms.
 	Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []Banned, more string, err error)
 	// Roster lists the members of a room, at most limit of them, in any order.
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
-	// Members lists the room's members, owner and admins first. next and more are cursors, as of FindRooms.
+	// Members lists the room's members, owner and admins first. next and more are cursors, as in FindRooms.
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
-	// Standing returns the standing of a user in a room. It is zero for an unknown room, and for a private room of
-	// which the user never was a member.
+	// Standing returns the standing of a user in a room, which may have a ban that has ended (Standing.At). The standing is
+	// zero for an unknown room, and for a private or direct room of which the user never was a member.
 	Standing(ctx context.Context, room, user string) (Standing, error)
 	// Memberships lists every room the user is in.
 	Memberships(ctx context.Context, user string) ([]Membership, error)
@@ -149,9 +162,9 @@ type Store interface {
 	// History reads a page of entries, in ascending order. Texts are returned with their amendments applied
 	// (Entry.Folded).
 	History(ctx context.Context, room string, p Page) (entries []Entry, more bool, err error)
-	// Mentions lists texts of other users that mention the user, in rooms that the user is in, as they are now and newest first. It
-	// leaves out recalled texts. A page may have fewer entries than limit, or none, though more is not "". maxBytes is as Page.MaxBytes;
-	// next and more are cursors, as of FindRooms.
+	// Mentions lists texts of other users that mention the user, newest first and with their amendments applied. It leaves
+	// out recalled texts, and rooms that the user is not in. A page may have fewer entries than limit, or none, although
+	// another page follows. maxBytes has the meaning of Page.MaxBytes; next and more are cursors, as in FindRooms.
 	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
 	// Spans reads ranges of several rooms in one round trip, each in ascending order. It serves resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)
@@ -159,29 +172,30 @@ type Store interface {
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64, now time.Time) (Reading, error)
-	// UnreadBy returns users that are in a room, have not read the entry and have not made the room silent, in ascending order.
+	// UnreadBy returns at most u.Limit users that are in the room, have not read the entry and have not made the room silent, in
+	// ascending order.
 	UnreadBy(ctx context.Context, u Unread) ([]string, error)
 	// ReportByKey returns the report that n.By has made with this key, if there is one; ErrKeyReused if its hash differs.
 	ReportByKey(ctx context.Context, n NewReport) (stored Report, found bool, err error)
-	// AddReport stores a report. If the user has made a report with this key, or has an open report about the same, it returns that
-	// one with dup set; ErrKeyReused if the key is that of another request.
+	// AddReport stores a report. If the user has made a report with this key, or has an open report about the same entry or
+	// user, AddReport returns that report with dup set; ErrKeyReused if the key belongs to another request.
 	AddReport(ctx context.Context, n NewReport) (stored Report, dup bool, err error)
 	// ReportByID returns a report; ErrNotFound if there is none.
 	ReportByID(ctx context.Context, id string) (Report, error)
 	// Reports lists reports in the order of their ids, so the oldest first.
 	Reports(ctx context.Context, q ReportQuery) ([]Report, error)
-	// ResolveReport resolves an open report. One that has this outcome and note already is returned as it is. Errors: ErrNotFound, and
-	// FieldError{ErrConflict, "outcome"} for a report that was resolved otherwise.
+	// ResolveReport resolves an open report. A report that has this outcome and note already is returned unchanged. Errors:
+	// ErrNotFound, and FieldError{ErrConflict, "outcome"} for a report that was resolved with another outcome or note.
 	ResolveReport(ctx context.Context, r Resolution) (Report, error)
-	// SetPrefs changes the Prefs of a member, and returns them as they are then.
+	// SetPrefs changes the Prefs of a member, and returns all of them after the change.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 
-	// PutSubscription stores a push subscription, in place of one of the user with the same endpoint. Of more than most of the
-	// user, it removes the oldest. It creates an unknown user. ErrUnavailable: the user's tokens are refused that were issued at sub.At; a
-	// command that began before a revocation must not undo it.
+	// PutSubscription stores a push subscription, in place of the user's subscription with the same endpoint. If the user then
+	// has more than most, it removes the oldest ones. It creates an unknown user. ErrUnavailable: tokens issued at sub.At are
+	// refused. A command that began before a revocation must not undo it.
 	PutSubscription(ctx context.Context, sub Subscription, most int) error
-	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. Keys, if it has any, must be the
-	// stored ones: so a subscription that was renewed meanwhile is kept.
+	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. If sub has keys, it removes only
+	// a subscription with the same keys. So a subscription whose keys were renewed meanwhile is kept.
 	DeleteSubscription(ctx context.Context, sub Subscription) error
 	// Subscriptions lists subscriptions of an audience, in the order of user and ID.
 	Subscriptions(ctx context.Context, a Audience) ([]Subscription, error)

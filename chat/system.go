@@ -5,11 +5,12 @@ import (
 	"errors"
 )
 
-// System is the sender of what the host's back end says and does in its own name. No token can name it: no user's id begins with ~.
-// It is no member of any room. In each it may do what an owner may, also to the owner, but never leaves a room without one.
+// System is the sender of what the host's back end says and does in its own name. No token can name System: no user's id
+// begins with ~. System is not a member of any room. In each room System may do what an owner may do, also to the owner.
+// System cannot leave a room without an owner.
 var System = User{ID: "~system", Name: "System"}
 
-// IsSystem reports whether this is System.
+// IsSystem reports whether the user is System.
 func (u User) IsSystem() bool { return u.ID == System.ID }
 
 // systemRole ranks above all roles of members.
@@ -18,8 +19,8 @@ const systemRole Role = "system"
 // systemStanding is the standing of System in each room that is not deleted.
 var systemStanding = Standing{Ever: true, In: true, Role: systemRole}
 
-// Refusal returns an error unless the sender, with its standing in the room, may append the entry. The store checks itself that the room
-// of an entry of System is not deleted.
+// Refusal returns an error unless the sender may append the entry. st is the sender's standing in the room. System has no
+// standing: for an entry of System, the store itself checks that the room exists and is not deleted.
 func (d Draft) Refusal(st Standing) error {
 	if d.From.IsSystem() {
 		return nil

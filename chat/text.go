@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 )
 
-// Names are normalised here, so that a name shows all of its characters, in one spelling. Other texts are stored as they were
-// sent: a page isolates them when it shows them, so their controls do no harm there.
+// Names are normalised here: each character of a stored name can be seen, and equal names have one spelling. Other texts are
+// stored as they were sent. A page isolates such a text from what surrounds it, so control characters in it do no harm.
 
 // NormalName returns the name in the form in which it is stored: NFC, without characters that show nothing, and with one
 // plain space for each run of spaces, none at either end. ok is false if the name had characters that show nothing: a
@@ -19,7 +19,7 @@ import (
 func NormalName(name string) (normal string, ok bool) {
 	normal, ok = visible(name)
 	for {
-		again, same := visible(normal) // what was left out may have been the neighbour of a character that shapes
+		again, same := visible(normal) // a removed character may have been the neighbour that a shaping character needs
 		if again == normal {
 			return normal, ok && same
 		}
@@ -44,7 +44,7 @@ func visible(name string) (normal string, ok bool) {
 			kept = append(kept, r)
 		}
 	}
-	// Characters that only shape others, or that only stand above others, show nothing by themselves.
+	// Characters that only shape others, and combining marks, show nothing by themselves.
 	if !slices.ContainsFunc(kept, func(r rune) bool { return r != ' ' && !hidden(r) && !unicode.IsMark(r) }) {
 		return "", ok && len(kept) == 0
 	}
@@ -62,7 +62,7 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == '\u2800'
 }
 
-// joining are the scripts in whose words a joiner or non-joiner is spelling.
+// joining are the scripts in whose words a joiner or non-joiner is part of the spelling.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
 	unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
@@ -97,8 +97,8 @@ func pictorial(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x2000 && unicode.In(r, unicode.P, unicode.Sm)
 }
 
-// checkName returns the normal form of a name that the caller may choose. It returns an error if the name is missing, too
-// long or not fit to be shown.
+// checkName returns the normal form of a name that the caller may choose. It returns an error if the name is missing, is too
+// long, or has characters that cannot be seen.
 func checkName(name string, limit int) (string, error) {
 	normal, ok := NormalName(name)
 	if !ok {
@@ -140,8 +140,8 @@ var alike = strings.NewReplacer(
 	"τ", "t", "υ", "u", "χ", "x", "ı", "i", "ɑ", "a", "ɡ", "g",
 )
 
-// folded returns the name without capitals, accents and compatibility forms, with letters of other scripts that look
-// like Latin ones replaced.
+// folded returns the name in lower case, without accents and compatibility forms. Letters of other scripts that look like
+// Latin ones are replaced by the Latin ones.
 func folded(name string) string {
 	bare := strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) || hidden(r) {

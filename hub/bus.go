@@ -51,14 +51,14 @@ type Receiver interface {
 	Down(down bool)
 }
 
-// Peers receives what other instances send with Notify, which belongs to no topic. It is not stored, so a lost notice
-// never arrives.
+// Peers receives the notices that other instances send with Notify. A notice belongs to no topic and is not stored, so a lost
+// notice never arrives.
 type Peers interface {
 	// Notice takes data that another instance sent with Notify. The bus waits for its return, so it must not block.
 	Notice(data []byte)
 	// BusLost(true) says that notices and signals of other instances may be lost from now on. BusLost(false) says that
-	// they arrive again, and that some may have been lost before. A hub with a bus starts with BusLost(true). The call
-	// comes before everything that was sent after a loss.
+	// they arrive again, and that some may have been lost before. A hub with a bus starts with BusLost(true). After a loss,
+	// BusLost is called before any notice that was sent after the loss is delivered.
 	BusLost(lost bool)
 }
 

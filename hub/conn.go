@@ -112,15 +112,17 @@ func (c *Conn) Queue(message []byte) (flush bool) { return c.socket.Reply(messag
 // writes the rest.
 func (c *Conn) Flush() { c.socket.Flush() }
 
-// Behind returns nil if the unread replies fit into the queue's bound. Otherwise it returns a channel that is closed when
-// they fit again or the connection ends: a goroutine that queues replies must wait for it. Nothing else limits them.
+// Behind returns nil if the unread replies fit into the queue's bound. While the unread replies of all clients together
+// exceed half of Options.ReplyBytes, only a client without unread replies gets nil. Otherwise Behind returns a channel that is
+// closed when the client has caught up or the connection ends. A goroutine that queues replies must wait for the channel:
+// nothing else limits the replies.
 func (c *Conn) Behind() <-chan struct{} { return c.socket.Behind() }
 
 // Hold delays all messages queued from now on, until Release is called.
 func (c *Conn) Hold() { c.socket.Hold() }
 
-// Release queues first (if not nil), then all messages that Hold has delayed, and writes them. The hub pings the client
-// from then on.
+// Release queues the message first, if it is not nil, and then all messages that Hold has delayed, and writes them. The hub
+// pings the client from then on.
 func (c *Conn) Release(first []byte) { c.socket.Release(first) }
 
 // Close sends the queued messages and then a close frame, and closes the connection. Messages that Hold delays are dropped.

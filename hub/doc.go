@@ -1,5 +1,5 @@
-// Package hub owns the connections of this instance, the topics that they subscribe to, and its end of the bus. It
-// moves bytes and does not know their meaning: no JSON, no SQL, no tokens, no money.
+// Package hub owns the connections of this instance, the topics that they subscribe to, and this instance's end of the bus.
+// It moves bytes and does not know their meaning: no JSON, no SQL, no tokens, no money.
 //
 // A message goes this way: Hub.Publish -> registry -> topic -> Subscriber (Conn) -> socket, and to the bus. On another
 // instance it goes from the bus to receiver -> registry -> topic. The layers, each of which uses only those below it:
@@ -13,9 +13,9 @@
 //	internal/compare                   comparing positions with the store
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
 //	internal/envelope                  the bytes on the bus
-//	internal/openset                   what must have ended before Run returns
+//	internal/openset                   the open connections, which must have ended before Run returns
 //
-// It must always hold:
+// Invariants:
 //
 //   - A subscriber gets the sequenced messages of a topic in order, without gaps and without duplicates, from the position
 //     that Subscribe returned. The connection of a client that reads too slowly is closed (3008); the client reconnects and
@@ -41,8 +41,9 @@
 //	bus             Run          ctx              Bus.Run
 //	resumer.read    Recent       Fetch returns    Options.Fetch, 5 s
 //
-// Receiver's methods and Peers are called on goroutines of the bus. Handler.Signal is called there, on the goroutine of a local
-// publisher, or on that of a repairer.
+// The bus calls the methods of Receiver, and through them those of Peers, on goroutines of its own. Run also calls
+// Peers.BusLost once when it starts. Handler.Signal is called on a goroutine of the bus, on one that calls Hub.Publish or
+// Hub.Signal, or on one of a repairer.
 //
 // The lock order; a lock may be held while taking one to its right:
 //

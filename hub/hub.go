@@ -48,8 +48,8 @@ type Options struct {
 	// know.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
-	// Traced is called before a message of another instance that has a Trace is delivered here, and its result afterwards.
-	// It may be nil.
+	// Traced is called before a message from another instance is delivered here, if the message has a Trace. The returned
+	// function done is called after the delivery. Traced may be nil.
 	Traced func(topic, trace string) (done func())
 
 	// WentBack is called when the store has lost messages that the hub has delivered: had is the last seq of the topic, has
@@ -225,16 +225,16 @@ func (h *Hub) runClock(ctx context.Context) {
 	}
 }
 
-// SetEpoch names the numbering of the store's messages. Without a name, all instances count as of one epoch.
-// While the hub runs, call it only within the renew of Reset. The name must not contain "!".
+// SetEpoch names the epoch, which is the numbering of the store's messages. If no instance names one, all of them count as
+// being in the same epoch. While the hub runs, call SetEpoch only within the renew of Reset. The name must not contain "!".
 func (h *Hub) SetEpoch(name string) { h.env.epoch.Store(&name) }
 
 // Reset is for a store that has lost messages, so that a new epoch begins. It closes all connections (3014) and forgets the
 // positions of all topics. Then it calls renew, which must make new connections use the new epoch. Finally it closes and
 // forgets once more, because connections that opened before renew may have the old epoch.
 //
-// A message that was committed before the loss may be published after it. Therefore the hub for a while believes only the
-// seqs of messages, and reads the messages from the store.
+// A message that was committed before the loss may be published after it. Therefore, for doubtFor after Reset, the hub takes
+// only the seq of a new message that is published, and reads the message itself from the store.
 func (h *Hub) Reset(renew func()) {
 	h.env.doubtUntil.Store(time.Now().Add(doubtFor).UnixNano())
 	h.invalidate()
@@ -253,7 +253,7 @@ func (h *Hub) invalidate() {
 	}
 }
 
-// Compare requests a comparison of every topic with the store. It does not wait for it.
+// Compare requests a comparison of every topic with the store. It does not wait for the comparison.
 func (h *Hub) Compare() { h.comparer.CompareAll() }
 
 const (

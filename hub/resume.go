@@ -206,7 +206,7 @@ func (b *backlog) append(m Message) {
 	}
 }
 
-// sizeOf returns about the memory that a message takes: its bytes, the Message itself and its Meta.
+// sizeOf returns the approximate memory that a message takes: its bytes, the Message itself and its Meta.
 func sizeOf(m Message) int { return len(m.Data) + 128 }
 
 func (b *backlog) grow(bytes int) {
@@ -215,7 +215,7 @@ func (b *backlog) grow(bytes int) {
 }
 
 // revise applies a change, which a new message makes, to all earlier messages of the backlog and of the read in
-// progress. Copies returned by slice before stay unchanged.
+// progress. Copies that slice has returned earlier stay unchanged.
 func (b *backlog) revise(change func(Message) Message) {
 	for i, m := range b.messages {
 		changed := change(m)

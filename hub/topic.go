@@ -19,8 +19,9 @@ const (
 	newTopicChecks = 2
 	checkAfter     = 100 * time.Millisecond
 	recheckAfter   = time.Second
-	// doubtFor is how long after a reset messages are read from the store instead of believed. It is more than a command takes
-	// from its commit to its last publish, plus what instances differ in when they notice the new epoch.
+	// doubtFor is how long after a reset the hub reads new messages from the store instead of using the published ones. It is
+	// longer than the sum of two times: from a command's commit to its last publish, and between the first and the last
+	// instance that notice the new epoch.
 	doubtFor = 10 * time.Second
 )
 
@@ -80,7 +81,7 @@ type topic struct {
 	backlog       *backlog      // nil: no client has reconnected lately
 	advanced      chan struct{} // closed when last grows; nil: no goroutine waits for it
 	repairing     bool          // a repairer works on the topic, or the topic is queued for one
-	checks        int8          // how often this topic, while it is new, is still to be compared with the store for messages that it missed
+	checks        int8          // comparisons with the store that are still to be made because the topic is new
 	checkAt       wheel.Tick
 	timer         wheel.Timer
 	wakeAt        wheel.Tick // the tick of the timer; 0: not armed
@@ -402,7 +403,7 @@ type pendingLeave struct {
 // the subscriber calls Unsubscribe or Subscribe.
 var ended = &pendingLeave{}
 
-// learn takes note of the last seq that a new subscriber has read from the store. It returns the position at which the
+// learn records seen, the last seq that a new subscriber has read from the store. It returns the position at which the
 // subscription begins.
 func (t *topic) learn(seen int64) (position int64) {
 	switch {

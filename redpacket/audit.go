@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	auditPoll  = 5 * time.Second // between two looks at whether an audit is due
+	auditPoll  = 5 * time.Second // between two checks whether an audit is due
 	auditLimit = time.Hour       // an audit in the background that takes longer is given up
 	auditShare = 20              // audits in the background take at most one part in auditShare of the time
 	auditRenew = time.Minute     // how often an audit that runs renews its lease
@@ -49,17 +49,17 @@ type AuditReport struct {
 	Checkpoint Checkpoint // for the next audit
 }
 
-// auditRecord is what all instances know about audits in the background. It is stored in the database, but in no table that an
-// audit compares.
+// auditRecord is what all instances know about audits in the background. It is stored in the database, in a table that audits
+// do not compare.
 type auditRecord struct {
-	Last   AuditReport   // the last audit that has ended
-	Tried  time.Time     // when the last audit began that has ended, whether it has failed or not
+	Last   AuditReport   // of the last audit that has ended without an error
+	Tried  time.Time     // when the last ended audit began, also if it failed
 	Took   time.Duration // how long that audit took
 	Failed bool          // that audit has failed, and no administrator has asked since
 	Lease  auditLease    // of the audit that an instance is running; zero: none
 
-	// When an administrator asked for an audit, and for one of all rows; zero: none did. They stay until such an audit has
-	// ended without an error. So a request survives the instance that began the audit.
+	// When an administrator asked for an audit, and for one of all rows; zero: no administrator did. These times stay until
+	// such an audit has ended without an error. So a request is not lost if the instance that began the audit dies.
 	Asked, AskedWhole time.Time
 }
 
@@ -70,7 +70,8 @@ type auditLease struct {
 	Renewed time.Time // by the clock of the instance that audits
 }
 
-// due reports whether an instance may begin an audit. every is the time between two audits; 0: only when asked.
+// due reports whether an instance may begin an audit. every is the time between two audits; 0: only when an administrator
+// has asked.
 func (r *auditRecord) due(now time.Time, every time.Duration) bool {
 	tried := now.Sub(r.Tried).Abs() // Abs here and below: the time may come from a clock that is ahead
 	switch {
@@ -97,8 +98,8 @@ func (s *Service) LastAudit(ctx context.Context) (AuditReport, error) {
 	return r.Last, err
 }
 
-// AskAudit makes an instance audit in the background soon: all rows, or those that are newer than the last audit. That
-// audit begins at the returned time or later.
+// AskAudit makes an instance audit in the background soon: all rows if whole is true, otherwise rows that are newer than the
+// last audit. The audit begins at the returned time or later.
 func (s *Service) AskAudit(ctx context.Context, whole bool) (at time.Time, err error) {
 	now := s.o.Now()
 	err = s.changeAudits(ctx, func(r *auditRecord) bool {
@@ -122,7 +123,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// auditIfDue audits, if it is time and no other instance does.
+// auditIfDue runs an audit if one is due and no other instance is running one.
 func (s *Service) auditIfDue(ctx context.Context) error {
 	var (
 		from  auditRecord
@@ -132,7 +133,7 @@ func (s *Service) auditIfDue(ctx context.Context) error {
 	)
 	err := s.changeAudits(ctx, func(r *auditRecord) bool {
 		if r.Lease.Owner == owner {
-			return false // it was stored, although SwapAuditRecord did not say so: the outcome of its commit was unknown
+			return false // the lease was stored by a commit with unknown outcome, although SwapAuditRecord returned false
 		}
 		now := s.o.Now()
 		from, due = *r, r.due(now, s.o.AuditEvery)
@@ -147,7 +148,7 @@ func (s *Service) auditIfDue(ctx context.Context) error {
 	if !from.AskedWhole.IsZero() {
 		since = Checkpoint{}
 	}
-	start := time.Now() // s.o.Now may step
+	start := time.Now() // monotonic; s.o.Now may jump
 	found, err := s.auditLeased(ctx, owner, &AuditQuery{Now: s.o.Now(), Since: since.Heads})
 	took := time.Since(start)
 	if err == nil {

@@ -41,7 +41,7 @@ const (
 	requestIDChars = 64
 )
 
-// check returns why the request is not valid, or nil.
+// check returns an error that says why the request is not valid, or nil.
 func (r AdjustRequest) check() error {
 	switch {
 	case !chat.ValidUser(r.User):
@@ -63,8 +63,8 @@ func (r AdjustRequest) check() error {
 	return chat.CheckKey(r.Key)
 }
 
-// Adjust adds the amount to the user's balance from outside, or takes it out if it is negative. If the key was used
-// before, it changes nothing and returns the present account and true.
+// Adjust credits the user with the amount, or debits the user if the amount is negative. If the key was used before, Adjust
+// changes nothing and returns the present account and true.
 func (s *Service) Adjust(ctx context.Context, r AdjustRequest) (Account, bool, error) {
 	if err := r.check(); err != nil {
 		return Account{}, false, err
@@ -87,11 +87,11 @@ func (s *Service) Adjust(ctx context.Context, r AdjustRequest) (Account, bool, e
 	return acc, false, nil
 }
 
-// headsEvery is the time between two looks at the heads of the hash chains.
+// headsEvery is the time between two reads of the heads of the hash chains.
 const headsEvery = time.Minute
 
-// headWatch copies the heads of the hash chains to the log and keeps them for metrics, so that copies exist outside the
-// database.
+// headWatch keeps the heads of the hash chains that were read last. logHeads copies them to the log, and metrics show them.
+// So copies exist outside the database.
 type headWatch struct {
 	mu    sync.Mutex
 	heads []Head // guarded by mu; as read last

@@ -65,7 +65,7 @@ type clocks struct {
 
 	mu     sync.Mutex
 	pool   []ClockDifference // guarded by mu; the last measurement in which at least one of the Pool's clocks was read
-	ledger []ClockDifference // guarded by mu; the same for the Ledger
+	ledger []ClockDifference // guarded by mu; the last measurement of the Ledger's clock
 	state  clockState        // guarded by mu; the state that was logged last
 }
 
@@ -80,7 +80,7 @@ const (
 
 // ClocksApartError names the two clocks that differ most. It wraps chat.ErrUnavailable.
 type ClocksApartError struct {
-	Ahead, Behind string // the clocks
+	Ahead, Behind string // names of the clocks
 	Difference    time.Duration
 	Uncertainty   time.Duration
 }
@@ -104,8 +104,8 @@ func (c *clocks) err() error {
 	return nil
 }
 
-// widest returns the two clocks that certainly differ most. The clock of this process is compared as well. widest returns
-// nil if nothing was measured.
+// widest returns the two clocks whose certain difference is the largest. The clock of this process is compared as well.
+// widest returns nil if nothing was measured.
 func widest(measured []ClockDifference) (most *ClocksApartError) {
 	all := append([]ClockDifference{{Clock: ownClock}}, measured...)
 	for i, one := range all {
@@ -158,8 +158,8 @@ func (s *Service) Clocks() []ClockDifference {
 // closed. Otherwise it returns nil.
 func (s *Service) ClocksErr() error { return s.clocks.err() }
 
-// CheckClocks measures all clocks once. Call it before Run. It fails if the clocks are too far apart. A clock that
-// cannot be read is no error here: Run measures it again.
+// CheckClocks measures all clocks once. Call it before Run. It returns an error if the clocks are too far apart. A clock
+// that cannot be read causes no error: Run measures that clock again.
 func (s *Service) CheckClocks(ctx context.Context) error {
 	var both sync.WaitGroup
 	for _, engine := range s.clockEngines() {

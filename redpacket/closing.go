@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	closesAtOnce  = 32 // closes of one partition that run at the same time
-	joinsAtOnce   = 16 // tasks that runParallel runs at the same time
+	closesAtOnce  = 32 // most closes of one partition that run at the same time
+	joinsAtOnce   = 16 // most tasks that runParallel runs at the same time
 	pausedCloses  = 10_000
 	leastReclose  = CloseLease
 	mostReclose   = 30 * time.Second
@@ -26,7 +26,7 @@ type closeSlots struct {
 	mu sync.Mutex
 	// guarded by mu
 	used [Partitions]int
-	lost [Partitions]bool // the Pool failed the last close; until a close succeeds, only one may run at a time
+	lost [Partitions]bool // the last close failed in the Pool; until a close does not, only one may run at a time
 }
 
 // acquire takes a slot of the partition. It reports false if none is free.
@@ -51,8 +51,8 @@ func (p *closeSlots) release(partition int, poolFailed bool) {
 }
 
 // sweep starts to close the packets whose due date has come. Many closes run at the same time, so a close that hangs
-// delays no other. sweep asks the Pool for one page of packets, plus as many packets as have failed lately. So packets
-// that keep failing do not crowd others out of the page.
+// delays no other. sweep asks the Pool for one page of packets, plus one packet for each whose close has failed lately. So
+// packets whose closes keep failing do not crowd others out of the page.
 func (s *Service) sweep(ctx context.Context) {
 	if s.clocks.err() != nil {
 		return // no clock can be trusted to say what is due
@@ -101,7 +101,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 	case err == nil:
 		s.recloses.forget(p.ID)
 		s.poolTries.forget(p.ID)
-	case pool.error != nil: // lets the partition try another packet next: perhaps only this one's keys are bad
+	case pool.error != nil: // pauses this packet, so that the partition tries another one next: perhaps only its keys are bad
 		s.poolTries.fail(p.ID, s.o.Now())
 	case s.ledger.OutOfReach() == nil: // both engines work, so the packet itself is at fault
 		s.recloses.fail(p.ID, s.o.Now())
@@ -146,7 +146,7 @@ func runParallel(tasks []func()) {
 
 const (
 	roomsPerPass = 200 // deleted rooms that one pass of closeDeletedRooms examines
-	closesOfRoom = 8   // packets of one list, such as those of a deleted room, that are closed at the same time
+	closesOfRoom = 8   // most packets of one list, such as those of a deleted room, that are closed at the same time
 )
 
 // RoomDeleted starts to close the open packets of a room whose deletion was committed by this instance. It does not
@@ -178,7 +178,7 @@ func (s *Service) closeRoom(room string) {
 // of its own, so a room whose packets cannot be closed delays no other room.
 func (s *Service) closeDeletedRooms(ctx context.Context) {
 	rooms, next, err := s.ledger.DeletedRooms(ctx, s.deleted.next, roomsPerPass)
-	s.deleted.next = next // empty after the last room and after an error: the next pass starts at the first room
+	s.deleted.next = next // empty after the last room and if the list cannot be read: the next pass starts at the first room
 	for _, room := range rooms {
 		s.closeRoom(room)
 	}
@@ -186,8 +186,8 @@ func (s *Service) closeDeletedRooms(ctx context.Context) {
 }
 
 // closeAll closes the given packets early and blocks until each close has ended. A packet whose close fails is left to
-// the next pass, and the others are added to closed, if that is not nil. closeAll returns false if the service is stopping:
-// other instances close the rest.
+// the next pass. If closed is not nil, it counts the packets that were closed. closeAll returns false if the service is
+// stopping: other instances close the rest.
 func (s *Service) closeAll(packets []Ref, closed *atomic.Int64) bool {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -270,7 +270,7 @@ func (d *deletedRooms) end(room string) {
 // epoch began are ended early: the grants that the Pool knows are paid, and the rest is refunded.
 
 // Forget drops everything that the service remembers from SQL. Call it when the database has lost commits. It drops
-// everything once more after detachedTimeout: reads that are under way now may cache what they have read before the loss.
+// everything once more after detachedTimeout: reads that are under way now may cache what they read before the loss.
 func (s *Service) Forget() {
 	s.forget()
 	time.AfterFunc(detachedTimeout, s.forget)
@@ -281,8 +281,8 @@ func (s *Service) forget() {
 	s.wallets.clear()
 }
 
-// endFromBefore ends the open packets early that were sent before the epoch began. Every instance does so: a packet
-// that another instance closes at the same time is closed once.
+// endFromBefore ends early the open packets that were sent before the epoch began. Every instance does so. A packet that
+// two instances close at the same time is still closed once.
 func (s *Service) endFromBefore(ctx context.Context) {
 	before := s.flow.settledAtClose.Load()
 	var closed atomic.Int64

@@ -13,7 +13,7 @@ type Details struct {
 	Packet      Packet
 	State       State
 	Claims      []Paid // one page: the claims after the rank that was asked for
-	ShowAmounts bool   // whether the user sees others' amounts: the sender and winners always, all others after the end
+	ShowAmounts bool   // whether the user sees the amounts of others: always the sender and winners; other users after the end
 	More        bool
 	Proof       *Proof // nil until the packet has ended
 }
@@ -73,9 +73,9 @@ func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	return standing.MayRead()
 }
 
-// Cancel ends a packet for its sender. It returns ErrPacketFinished if any user has got a share, if the deadline has come,
-// or if the packet has ended otherwise. Otherwise it returns the present state of the packet and the sender's present
-// account. A repeated Cancel succeeds.
+// Cancel ends a packet for its sender. It returns the present state of the packet and the sender's present account. It
+// returns ErrPacketFinished if any user has got a share, if the deadline has come, or if the packet has ended for another
+// reason. A repeated Cancel succeeds.
 func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Account, error) {
 	k, err := s.lookup(ctx, packet)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Accou
 	return book.StateOf(user), acc, err
 }
 
-// mayCancel returns an error unless the user may cancel the packet. A sender that has left the room still may.
+// mayCancel returns an error unless the user may cancel the packet. A sender that has left the room still may cancel it.
 func (s *Service) mayCancel(ctx context.Context, user string, p *Packet) error {
 	standing, err := s.rooms.Standing(ctx, p.Room, user)
 	switch {

@@ -13,8 +13,8 @@
 //
 // It must always hold, whatever crashes or loses data in between:
 //
-//   - The money in wallets and the unpaid money of open packets together are all credits less all debits, at every
-//     committed state.
+//   - The money in wallets and the unpaid money of open packets together equal all credits minus all debits, at
+//     every committed state.
 //   - A packet pays each share at most once and each user at most once, and refunds the rest exactly once.
 //   - A user that was answered "won" has the claim on disk, with that amount, for ever.
 //   - A packet that SQL has open is closed soon after its deadline. If no instance runs then, it is closed soon after one
@@ -82,7 +82,7 @@
 //     if the instance that was closing it died, or if the packet was never loaded into the Pool.
 //   - Packets that were open when an epoch of the database began are ended early (closing.go). Otherwise a packet whose end
 //     the database has lost stays open although its seed is known.
-//   - Each instance asks SQL for deleted rooms with open packets. Otherwise nobody closes these packets before their
+//   - Each instance asks SQL for deleted rooms with open packets. Otherwise no instance closes these packets before their
 //     deadlines if the instance that deleted the room dies, or runs a version that does not close them.
 //
 // # Clocks

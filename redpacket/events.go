@@ -19,7 +19,7 @@ type Progress struct {
 	Claimed int
 	Count   int
 	Latest  []string   // users whose claims are new in this Progress, newest last
-	Cause   trace.Link // of one of these claims
+	Cause   trace.Link // the span of one of these claims
 }
 
 // WalletChanged tells a user how the user's balance has changed.
@@ -57,7 +57,7 @@ type progress struct {
 	packets map[string]*tally // guarded by mu; packets with a claim since the last tick
 }
 
-// tally holds the next Progress of one packet. dirty is set if claims have come since the last publication.
+// tally holds the next Progress of one packet. dirty is true if claims have come since the last publication.
 type tally struct {
 	event Progress
 	timer *time.Timer
@@ -65,7 +65,7 @@ type tally struct {
 }
 
 const (
-	latestShown = 5
+	latestShown = 5                      // most users in Progress.Latest
 	limiterTime = 100 * time.Millisecond // if the limiter does not answer within this time, progress is published anyway
 )
 
@@ -77,10 +77,10 @@ func progressEvery(shares int) time.Duration {
 	return min(max(time.Duration(shares)*each, least), most)
 }
 
-// add counts a committed claim, unless the packet is known to have ended: a caller may settle a claim before the end
-// and call add after it. The first claim of a packet, or the first after
-// an interval (progressEvery) without claims, is published at once. The following ones are published together at the end of the interval.
-// With several instances, even the first claim waits until the shared limiter lets this instance publish.
+// add counts a committed claim, unless the packet is known to have ended. (A caller may settle a claim before the end of the
+// packet, and call add after the end.) The first claim of a packet is published at once, and so is the first claim after an
+// interval (progressEvery) without claims. The following claims are published together at the end of the interval. With
+// several instances, even the first claim waits until the shared limiter lets this instance publish.
 func (p *progress) add(k *known, rank int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *progress) hasNews(packet string, t *tally) bool {
 }
 
 // turn returns how long this instance must wait before it may publish the packet's progress. All instances share the
-// rate.
+// rate. If the limiter fails, turn returns 0.
 func (p *progress) turn(packet string, every time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
@@ -192,7 +192,7 @@ type wallets struct {
 	lastPushes [1024]lastPush
 }
 
-// lastPush is the account that was published last. Its lock is held while an account is published, which does not
+// lastPush is the account that was published last. Its lock is held while an account is published. Publishing does not
 // block.
 type lastPush struct {
 	mu      sync.Mutex

@@ -6,12 +6,15 @@ import (
 	"hongbao/chat"
 )
 
-// Exports is the part of the Ledger that a host's back end reads for its own books.
+// Exports is the part of the Ledger from which a host's back end copies transfers into its own books.
 type Exports interface {
-	// LedgerAfter reads transfers of all users, in an order in which nothing is ever added before a cursor that was given out, however
-	// transactions overlap. It is about the order of commits; of two transfers of one user, the later one may come first. The empty
-	// cursor is before the first transfer. Transfers of a version without hash chains come once ChainRows has added them to one. It returns chat.ErrBadRequest for a text that is no cursor, and chat.ErrConflict for one from before the database
-	// was restored. A page may be empty although More is set.
+	// LedgerAfter reads the transfers of all users that follow the cursor. No transfer is ever added before a cursor that was
+	// given out, even if transactions overlap. The order is about that of the commits. Of two transfers of one user, the
+	// later one may come first. The empty cursor is before the first transfer. A page may be empty although More is set.
+	//
+	// A version without hash chains wrote its transfers without a link. LedgerAfter returns them once ChainRows of the store
+	// has added them to a chain. It returns ErrLedgerCursor for a text that is no cursor, and ErrLedgerEpoch for a cursor from
+	// before the database was restored.
 	LedgerAfter(ctx context.Context, cursor string, limit int) (LedgerPage, error)
 }
 
@@ -22,7 +25,7 @@ type LedgerPage struct {
 	More      bool   // there may be more transfers now
 }
 
-// LedgerTransfer is a transfer with all that is known of it.
+// LedgerTransfer is a transfer with its user, and with the fields that only claims, credits and debits have.
 type LedgerTransfer struct {
 	Transfer
 
@@ -32,15 +35,15 @@ type LedgerTransfer struct {
 	Actor, RequestID, Reason string // of a credit or debit
 }
 
-// ErrLedgerCursor is returned for a text that is no cursor of the ledger.
+// ErrLedgerCursor is returned for a text that is no cursor of the ledger. It wraps chat.ErrBadRequest.
 var ErrLedgerCursor = chat.BadField("after", "is no cursor of the ledger")
 
-// ErrLedgerEpoch is returned for a cursor from before the database was restored.
+// ErrLedgerEpoch is returned for a cursor from before the database was restored. It wraps chat.ErrConflict.
 var ErrLedgerEpoch error = &chat.FieldError{
 	Err: chat.ErrConflict, Field: "after", Reason: "was given out before the database was restored: compare your data with the server's, and begin again",
 }
 
-// LedgerAfter reads transfers of all users.
+// LedgerAfter reads transfers of all users: see Exports.
 func (s *Service) LedgerAfter(ctx context.Context, cursor string, limit int) (LedgerPage, error) {
 	return s.ledger.LedgerAfter(ctx, cursor, limit)
 }

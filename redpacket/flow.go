@@ -36,7 +36,7 @@ type flow struct {
 type observer interface {
 	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
 	unsettled(c Claim)                               // the claim of a grab, not of recovery, could not be settled
-	closed(c Closed)                                 // the packet has ended; c.Done is false if another call or instance has ended it
+	closed(c Closed)                                 // the packet has ended; c.Done is false if another call has ended it
 	quarantined(c Claim, why string)
 }
 
@@ -50,7 +50,7 @@ const (
 	settleBatch = 500             // claims in one call of Settle
 	dueSoon     = 5 * time.Second // the backstop loads packets whose deadline is at most this far away
 	overdueBy   = 3 * time.Second // the backstop closes packets whose deadline has passed by this much: the sweep has missed them
-	pageOfWork  = 200             // packets that one round of the sweep handles
+	pageOfWork  = 200             // packets in one page of the sweep, or of a list of packets to close early
 	overduePage = 1000            // packets that the backstop reads at a time
 	joinBudget  = time.Second     // time that failing joins of one partition may take in one pass of the backstop
 )
@@ -120,7 +120,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *Pending
 		case TooLate:
 			v.outcome, v.ended = finishedOutcome(s.Status), true
 			return v, nil
-		case Conflict: // the Pool had granted a share that belongs to another user; the packet has been joined, so ask for another share
+		case Conflict: // the Pool had granted a share of another user; tidy has joined the packet, so grab another share
 			if regranted {
 				return v, fmt.Errorf("grab %s: share taken twice over: %w", a.ID, chat.ErrUnavailable)
 			}

@@ -10,19 +10,20 @@ import (
 	"hongbao/chat"
 )
 
-// FundingState says how far a funding is.
+// FundingState is the state of a funding.
 type FundingState string
 
 // The states of a funding.
 const (
 	FundingAsked    FundingState = "asked"    // the host was asked, or is about to be; it may have taken the money from its ledger
 	FundingSent     FundingState = "sent"     // the packet was sent with it
-	FundingReversed FundingState = "reversed" // it is void: the host must put back what it has taken for it
+	FundingReversed FundingState = "reversed" // it is void: the host must put back the money that it has taken for it
 )
 
-// Funding is money that the host moves out of its own ledger into one packet. It is stored before the host is asked, because from
-// then on the host may have taken the money, even if its answer is lost. It becomes sent in the transaction that credits the money
-// and sends the packet, or reversed in the transaction that writes the event about it. Each is final, so exactly one happens.
+// Funding is money that the host moves out of its own ledger into one packet. The funding is stored before the host is asked:
+// from then on the host may have taken the money, even if its answer is lost. One of two transactions ends the funding. One
+// credits the money and sends the packet: then the funding is sent. The other one writes the event about the reversal: then the
+// funding is reversed. Both states are final.
 //
 // A repeated request to send the same packet finds the funding again, so the host is asked with the same id.
 type Funding struct {
@@ -36,11 +37,11 @@ type Funding struct {
 	Asks    int // how often the host was asked
 }
 
-// Funded is what the host has answered.
+// Funded is a funding with the host's answer.
 type Funded struct {
 	Funding
 
-	Amount  Money  // 1 to the packet's total; the rest is taken from the wallet
+	Amount  Money  // 1 to the packet's total; the wallet pays the rest
 	HostKey string // the host's own name for the debit
 }
 
@@ -65,38 +66,40 @@ func (f Funded) Details() (json.RawMessage, error) {
 	return text, nil
 }
 
-// Void returns the error of a packet that cannot be sent with a funding, because that is reversed. The request may be repeated: it
-// then gets a new funding.
+// Void returns the error of a packet that cannot be sent because its funding is reversed. The client may repeat the request,
+// which then gets a new funding.
 func (f Funding) Void() error {
 	return fmt.Errorf("funding %s is reversed: %w", f.ID, chat.ErrUnavailable)
 }
 
-// Fundings stores fundings, beside the wallets.
+// Fundings stores fundings in the database of the wallets.
 type Fundings interface {
-	// OpenFunding stores a funding that the host is about to be asked for. If there is one for the same request that is not reversed, it
-	// returns that one instead; if that is not sent, its Asks and AskedAt are set anew. A different total is chat.ErrKeyReused.
+	// OpenFunding stores a funding for which the host is about to be asked. If the same request (User, Room and Key) has a
+	// funding that is not reversed, OpenFunding returns that one instead. If that one is in state asked, OpenFunding adds 1 to
+	// its Asks and updates its AskedAt. If its total differs, OpenFunding returns chat.ErrKeyReused.
 	OpenFunding(ctx context.Context, f Funding) (Funding, error)
-	// DropFunding deletes a funding for which the host has taken nothing. It does nothing if the host was asked more than once: it may
-	// have answered another time that it has taken the money.
+	// DropFunding deletes a funding for which the host has taken nothing. It does nothing if the host was asked more than once,
+	// because the host may have taken the money when it was asked another time.
 	DropFunding(ctx context.Context, f Funding) error
-	// ReverseFunding makes a funding void and writes the event transfer.reversed, unless the packet was sent with it or it is void
-	// already. The amount and the host's key are stored if they are known. It returns true if this call has made it void.
+	// ReverseFunding makes a funding void and writes the event transfer.reversed. It does nothing if the packet was sent with the
+	// funding, or if the funding is void already. It stores the amount and the host's key if they are known. It returns true
+	// if this call has made the funding void.
 	ReverseFunding(ctx context.Context, f Funded, at time.Time) (bool, error)
-	// AskedFundings returns fundings that the host was asked for before the time, and that are neither sent nor reversed. The oldest
-	// comes first.
+	// AskedFundings returns fundings for which the host was asked last before the given time, and that are neither sent nor
+	// reversed. The oldest comes first.
 	AskedFundings(ctx context.Context, before time.Time, limit int) ([]Funding, error)
 }
 
 const (
-	// fundingAge is how long a funding may stay asked. It is longer than a client waits before it repeats a request: until then a repeated
-	// request finds the funding again.
+	// fundingAge is how long a funding may stay in state asked. It is longer than a client waits before it repeats a request, so
+	// that the repeated request finds the funding again.
 	fundingAge   = 15 * time.Second
 	fundingEvery = 5 * time.Second
 	fundingPage  = 200
 )
 
-// OpenFunding stores the funding of a packet before the host is asked. If it returns a sent one, the packet was sent: the host must
-// not be asked, and Send returns the first result.
+// OpenFunding stores the funding of a packet before the host is asked. If it returns a funding in state sent, the packet was
+// sent before: the caller must not ask the host, and Send returns the first result.
 func (s *Service) OpenFunding(ctx context.Context, from string, r SendRequest) (Funding, error) {
 	now := s.o.Now()
 	return s.o.Fundings.OpenFunding(context.WithoutCancel(ctx), Funding{
@@ -104,14 +107,15 @@ func (s *Service) OpenFunding(ctx context.Context, from string, r SendRequest) (
 	})
 }
 
-// DropFunding deletes a funding for which the host has taken nothing, as it has answered. If that fails, the funding is reversed later.
+// DropFunding deletes a funding for which the host has surely taken nothing. If the deletion fails, the funding is reversed
+// later.
 func (s *Service) DropFunding(ctx context.Context, f Funding) {
 	if err := s.o.Fundings.DropFunding(context.WithoutCancel(ctx), f); err != nil {
 		s.o.Log.Debug("funding not deleted", "funding", f.ID, "err", err)
 	}
 }
 
-// ReverseFunding makes a funding void, unless the packet was sent with it. If that fails, it is reversed later.
+// ReverseFunding makes a funding void, unless the packet was sent with it. If that fails, reverseFundings repeats it.
 func (s *Service) ReverseFunding(ctx context.Context, f Funded) {
 	done, err := s.o.Fundings.ReverseFunding(context.WithoutCancel(ctx), f, s.o.Now())
 	switch {
@@ -123,9 +127,10 @@ func (s *Service) ReverseFunding(ctx context.Context, f Funded) {
 	}
 }
 
-// settleFunding follows a call of Send with a funding. If the packet was refused, or was sent before without it, the funding is
-// reversed. If the outcome is unknown, it stays: a repeated request finds it again, and otherwise the backstop reverses it. It also
-// stays if only the commitment was wrong, because clients repeat such a request at once.
+// settleFunding follows a call of Send with a funding. If the packet was refused, or was sent before without the funding, the
+// funding is reversed. If the outcome is unknown, the funding stays: a repeated request finds it again, and otherwise
+// reverseFundings reverses it. The funding also stays if only the commitment was wrong, because clients repeat such a request
+// at once.
 func (s *Service) settleFunding(ctx context.Context, f Funded, sent Sent, err error) {
 	switch {
 	case err == nil && !sent.Dup:
@@ -139,7 +144,8 @@ func (s *Service) settleFunding(ctx context.Context, f Funded, sent Sent, err er
 	}
 }
 
-// reverseFundings reverses the fundings that were left: their process was killed, or the host's answer never came.
+// reverseFundings reverses fundings that are still in state asked after fundingAge. For example, the process was killed, or the
+// host's answer never came.
 func (s *Service) reverseFundings(ctx context.Context) error {
 	for {
 		left, err := s.o.Fundings.AskedFundings(ctx, s.o.Now().Add(-fundingAge), fundingPage)

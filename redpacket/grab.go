@@ -60,11 +60,12 @@ func (s *Service) Grab(ctx context.Context, r GrabRequest) (Result, error) {
 	return g.Run(ctx, r.Passphrase, nil)
 }
 
-// FoundGrab is a grab before its run: its packet and its user's standing are known. Run it at once or not at all.
+// FoundGrab is a grab before its run: its packet and its user's standing are known. Call Run at once, or call Waited before
+// it, because the standing may change. Call Run at most once.
 type FoundGrab struct {
 	service  *Service
 	known    *known
-	final    *finalState // nil: the packet is open
+	final    *finalState // nil: the packet is not known to have ended
 	user     string
 	standing chat.Standing
 	waited   bool // see Waited
@@ -101,7 +102,8 @@ func (g *FoundGrab) Finished() bool { return g.final != nil }
 // Room returns the room of the packet.
 func (g *FoundGrab) Room() string { return g.known.packet.Room }
 
-// Waited says that the caller has waited since it found the grab, so that the user may have left the room meanwhile.
+// Waited tells the grab that the caller has waited since FindGrab. Run then looks up the standing again, because the user may
+// have left the room meanwhile.
 func (g *FoundGrab) Waited() { g.waited = true }
 
 // Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
@@ -197,9 +199,10 @@ func (v *grabbed) result(p *Packet) Result {
 	return r
 }
 
-// confirmStanding looks up the standing again if time has passed since FindGrab. It also reads it from the store if the packet is for
-// earlier members and the cached standing lets the user grab it. The cache may not know yet that the user has left and joined again through another instance. A
-// cached standing that refuses the user is not read again: JoinedSeq only grows.
+// confirmStanding looks up the standing again if time may have passed since FindGrab. If the packet is for earlier members
+// and the cached standing lets the user grab it, confirmStanding also reads the standing from the store: the cache may not
+// know yet that the user has left and joined again through another instance. A cached standing that refuses the user is not
+// read again, because JoinedSeq only grows.
 func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
 	if g.waited || g.service.o.DayLimits.Received.On {
 		if g.standing, err = g.service.rooms.Standing(ctx, g.known.packet.Room, g.user); err != nil {
@@ -212,8 +215,8 @@ func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
 	return err
 }
 
-// deny returns the reason why a member may not grab the packet, or nil. It matters only while shares are left and the
-// user has none.
+// deny returns the reason why a member may not grab the packet, or nil. The Pool applies the reason only while shares are
+// left and the user has none.
 func (g *FoundGrab) deny(ctx context.Context, passphrase string) error {
 	p := &g.known.packet
 	switch {
@@ -293,7 +296,7 @@ func (o *FinishedPacket) Find(user string, standing chat.Standing) FoundGrab {
 	return FoundGrab{service: o.service, known: o.known, final: o.final, user: user, standing: standing}
 }
 
-// idBytes is more bytes than the id of any packet has. Longer ids are neither looked up nor cached.
+// idBytes bounds the length of ids that are looked up or cached. The id of every packet is shorter.
 const idBytes = 64
 
 // lookup returns the packet from memory, or reads it from SQL. Of a finished packet it reads the whole book, so that
@@ -390,7 +393,7 @@ func (g *PendingGrab) finish() (taken bool) {
 // normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end.
 func normal(passphrase string) string { return strings.TrimSpace(norm.NFKC.String(passphrase)) }
 
-// same compares two texts. The time that it takes depends on neither text, nor on their lengths.
+// same compares two texts by their hashes, in constant time. So the time does not show how much of the texts is equal.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -399,17 +402,17 @@ func same(a, b string) bool {
 // passphraseGuard limits how often a user, and all users together, may guess the passphrase of a packet.
 type passphraseGuard struct {
 	limiter  chat.Limiter // nil: no passphrase is accepted
-	unlocked recentSet    // packets with users that have given the right passphrase: their later tries cost no token
+	unlocked recentSet    // packet and user, for users that have given the right passphrase: their later tries cost no token
 }
 
 // errNoGuessLimiter refuses a passphrase because there is no limiter for guesses. A passphrase that can be guessed
 // without limit protects nothing.
 var errNoGuessLimiter = fmt.Errorf("%w: tries at passphrases are not counted", chat.ErrUnavailable)
 
-// A user's first guess at a packet needs only a token of firstGuess, of which each user gets one a day for each packet.
-// Other users cannot use it up, so a user that knows the passphrase is not locked out. Each further guess needs a token of
-// the user at the packet (guessRate), and one that all users of the packet share (packetGuessRate). So many accounts of
-// one attacker do not multiply these guesses.
+// A user's first guess at a packet needs only a token of firstGuess. Each user gets one such token a day for each packet.
+// Other users cannot use it up, so a user that knows the passphrase is not locked out. Each further guess needs two tokens:
+// one of the user at the packet (guessRate), and one that all users of the packet share (packetGuessRate). So an attacker
+// with many accounts gets no more of these further guesses.
 var (
 	firstGuess      = chat.Rate{PerSecond: 0, Burst: 1}
 	guessRate       = chat.Rate{PerSecond: 1.0 / 12, Burst: 4}
@@ -424,9 +427,9 @@ func (g *passphraseGuard) checkNew(passphrase string) error {
 	return nil
 }
 
-// check returns an error unless the passphrase is right. A try costs a token before it is compared, even if the
-// passphrase is right. Otherwise a user without tokens could still guess. A user that has given the right passphrase
-// before (unlocked) needs no token.
+// check returns an error unless the passphrase is right. A try costs a token before the comparison, even if the passphrase
+// is right. Otherwise a user without tokens could still guess. A user that has given the right passphrase before
+// (unlocked) needs no token.
 func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase string) error {
 	switch {
 	case p.Passphrase == "":
@@ -477,7 +480,7 @@ type stall struct {
 }
 
 const (
-	stallAfter = 64 // in claims; fewer failures may all be of one user whose wallet is locked
+	stallAfter = 64 // in claims; fewer failures can all come from one user whose wallet is locked
 	stallTry   = 250 * time.Millisecond
 )
 

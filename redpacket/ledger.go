@@ -21,12 +21,14 @@ type Ledger interface {
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
 	// Send books a packet. It looks up the request's key first: a used key returns the first result with Sent.Dup set, or
-	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend, the number of the sender's open packets (TooManyOpen) and
-	// the commitment (CommitmentError), what the sender has sent on that day (CheckDay), and debits the sender
-	// (ErrWalletFrozen, ErrInsufficientBalance). Then it inserts the packet, its
-	// shares, the transfer, and the room's entry with the next seq. If the packet is funded, Send first makes the
-	// funding sent and credits its amount, in the same transaction. A funding that is reversed is Funding.Void; if the user has
-	// another funding with the same host's key, it is chat.ErrConflict.
+	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend, the number of the sender's open packets (TooManyOpen), what
+	// the sender has sent on that day (CheckDay), and the commitment (CommitmentError). Then it debits the sender
+	// (ErrWalletFrozen, ErrInsufficientBalance), and inserts the packet, its shares, the transfer, and the room's entry with
+	// the next seq.
+	//
+	// If the packet is funded, Send sets the funding to sent and credits its amount before the debit, in the same
+	// transaction. It returns Funding.Void if the funding is reversed. It returns chat.ErrConflict if another funding of the
+	// user has the same HostKey.
 	Send(ctx context.Context, p UnsealedPacket) (Sent, error)
 	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
 	// Otherwise it returns nil. It does not call the engine and never blocks.
@@ -85,22 +87,23 @@ type Ledger interface {
 	// Transfers lists a user's transfers, newest first. next is the cursor of the page; "" is the first page. more is the
 	// cursor of the following page; "" if there is none.
 	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
-	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys are apart
-	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
+	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys never collide with
+	// the keys of users' commands. It creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
 	// Audit checks all books in one consistent snapshot and returns the differences. If there are very many, it returns the
-	// first ones, and one that says that there are more. Everything that was committed before Audit began is in the
+	// first ones, and a last one that says that there are more. Everything that was committed before Audit began is in the
 	// snapshot. A nil query is the same as the zero one.
 	Audit(ctx context.Context, q *AuditQuery) (Audit, error)
-	// AuditRecord returns what SwapAuditRecord has stored last, or nil.
+	// AuditRecord returns what SwapAuditRecord has stored last, or nil if nothing is stored yet.
 	AuditRecord(ctx context.Context) ([]byte, error)
-	// SwapAuditRecord stores next if old is stored; a nil old means that nothing is stored yet. Otherwise it returns false.
+	// SwapAuditRecord stores next and returns true if the stored record equals old. Otherwise it changes nothing and returns
+	// false. A nil old means that nothing is stored yet.
 	SwapAuditRecord(ctx context.Context, old, next []byte) (bool, error)
 	// Sample counts what waits in the books. It reads at most SamplePackets packets and SampleClaims claims.
 	Sample(ctx context.Context, now time.Time) (LedgerSample, error)
-	// Heads returns the newest link of each hash chain, by chain. Kept elsewhere, they are anchors: a later audit can
-	// prove that nothing has changed that was stored before.
+	// Heads returns the newest link of each hash chain, ordered by chain. Copies outside the database are anchors: with them,
+	// a later audit can prove that rows of that time have not changed.
 	Heads(ctx context.Context) ([]Head, error)
 }
 
@@ -131,12 +134,12 @@ type UnsealedPacket struct {
 	MaxOpen  int // limit: packets that the sender may have open; 0: any number
 	Limits   DayLimits
 
-	Funded *Funded // by the host; nil: all of the total is in the wallet
+	Funded *Funded // money of the host; nil: the sender's wallet pays the whole total
 }
 
 // FundingCredit returns the credit of the packet's funding.
 func (u UnsealedPacket) FundingCredit() Adjustment {
-	f, at := u.Funded, u.Packet.CreatedAt.Add(-time.Millisecond) // so it is listed before the transfer to the packet
+	f, at := u.Funded, u.Packet.CreatedAt.Add(-time.Millisecond) // so that the credit is older than the transfer to the packet
 	return Adjustment{
 		ID: chat.NewID(at), User: f.User, Amount: f.Amount, Key: f.CreditKey(), At: at,
 		Hash:  chat.RequestHash("funding", f.User, f.ID, strconv.FormatInt(int64(f.Amount), 10)),
@@ -155,7 +158,7 @@ func (u UnsealedPacket) TooManyOpen() error {
 type Sent struct {
 	Packet  Packet
 	Entry   chat.Entry
-	Account Account // the sender's present account, also for dup
+	Account Account // the sender's present account, also if Dup is set
 	Dup     bool
 }
 
@@ -172,7 +175,7 @@ const (
 )
 
 // Unsettled is the verdict on a claim that could not be settled this time, or whose outcome is unknown. Settlement.Err is
-// the reason. The claim may always be settled again.
+// the reason. The caller may always settle the claim again.
 const Unsettled Verdict = 0
 
 // Settlement is the result of settling one claim.
@@ -210,8 +213,8 @@ type Closed struct {
 	Done  bool // true if this call has ended the packet; false if it was not open
 	Book  Book // the packet's present book
 	Entry chat.Entry
-	// Inserted are the claims that this call has added. Accounts has the new account of each user that this call has
-	// paid, by user. It includes the sender if there was a refund.
+	// Inserted are the claims that this call has added. Accounts maps each user that this call has paid to the user's new
+	// account. It includes the sender if there was a refund.
 	Inserted []Paid
 	Accounts map[string]Account
 }
@@ -316,8 +319,8 @@ type Adjustment struct {
 	Reason    string
 }
 
-// Audit is the result of checking the books. If the books are right, Funded = InWallets + InPackets, and Differences
-// is empty.
+// Audit is the result of checking the books. Funded is all credits minus all debits. If the books are right, Funded =
+// InWallets + InPackets, and Differences is empty.
 type Audit struct {
 	Funded      Money
 	InWallets   Money
@@ -332,16 +335,16 @@ type Audit struct {
 	Quarantined int
 	Differences []Difference
 	Notes       []Difference // what an operator should look at, although the books are right: the quarantine
-	Heads       []Head       // the newest links that were verified, by chain
+	Heads       []Head       // the newest links that were verified, ordered by chain
 }
 
-// AuditQuery says what an audit does besides checking the books. The zero value asks for nothing.
+// AuditQuery says what an audit does besides checking all the books. The zero value adds nothing.
 type AuditQuery struct {
 	Show func(AuditLine) // called with each packet that the audit looks at, in the order of ids
-	// Heads are heads that were copied earlier. Each must still be in its chain.
+	// Heads are heads that were copied earlier. A head that is no longer in its chain is a difference.
 	Heads []Head
-	// Since are the heads of an earlier audit that found no difference. Then the audit compares and verifies only newer
-	// rows, but it always compares the sums of all rows. Empty: it looks at all rows.
+	// Since are the heads of an earlier audit that found no difference. With them the audit compares and verifies only newer
+	// rows, and still compares the sums of all rows. Empty: the audit looks at all rows.
 	Since []Head
 	// Now is the present time. A packet that is still open MaxOverdue after its deadline is a difference. The zero value:
 	// the audit does not look for such packets.
@@ -362,8 +365,8 @@ type AuditLine struct {
 	Refunded Money
 }
 
-// Difference is one error in the books, with the ids by which an operator finds it. In Audit.Notes it is something that is known
-// and no error.
+// Difference is one error in the books, with the ids by which an operator finds it. In Audit.Notes a Difference is not an
+// error, but a fact that an operator should know.
 type Difference struct {
 	Kind string // of the object: wallet, packet, claim, transfer, funding, room, ref, entry, link, chain; books: the sums
 	ID   string

@@ -24,7 +24,7 @@ const memoryShards = 64
 type memoryShard struct {
 	mu    sync.RWMutex
 	known map[string]*known
-	used  int
+	used  int // bytes
 }
 
 // known is one cached packet.

@@ -83,11 +83,11 @@ type Packet struct {
 	Key        string
 	Seq        int64 // of its entry in the room
 
-	EarlierMembers bool // only users may grab that have been members since before Seq
+	EarlierMembers bool // only earlier members may grab: users that have been members since before Seq
 	Skin           Skin
 }
 
-// Claim is a share that a user was granted. It is paid into the user's wallet, or about to be paid.
+// Claim is a share that a user was granted. Its amount is paid into the user's wallet, or is about to be paid.
 type Claim struct {
 	Ref
 	Share int
@@ -117,7 +117,7 @@ func (p Paid) Rank() int { return p.Share + 1 }
 type Book struct {
 	Packet   Packet
 	Status   Status
-	Claims   []Paid // by share
+	Claims   []Paid // ordered by share
 	Refunded Money
 	Seed     Seed
 	Shares   []Money
@@ -136,8 +136,8 @@ type State struct {
 // pageBytes bounds a page of packets, so that a reply stays under 1 MiB.
 const pageBytes = 768 << 10
 
-// Fitting returns how many of the packets, from the first on and at most limit, fit on one page. A first packet that is
-// too large for the page counts as fitting.
+// Fitting returns how many packets, counted from the first one, fit on one page of at most limit packets. The first packet
+// always counts as fitting, even if it is too large.
 func Fitting(packets []PacketState, limit int) int {
 	size := 0
 	for i, p := range packets {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pool decides at memory speed which user gets which share. It may lose data, or return to an older state, as a Redis
-// does that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Every method may
+// Pool decides at memory speed which user gets which share. It may lose data, or return to an older state, like a Redis
+// that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Every method may
 // be repeated. What a method does to one packet takes effect completely or not at all; a call about several packets may
 // take effect for some of them.
 //
@@ -24,9 +24,9 @@ type Pool interface {
 	// come in any order. A closed packet stays closed, and a due date only gets earlier. A packet that SQL has closed
 	// leaves the due index, and its image is dropped after an hour.
 	Load(ctx context.Context, i Image) error
-	// Close marks the packet closed, makes it due again after CloseLease, and returns every grant ever given. CloseDue
-	// is refused while the packet is open, has free shares, and its deadline has not come: then the caller relied on data
-	// that the Pool has lost since, and the packet is made due at its deadline. CloseCancel is refused if a user has a
+	// Close marks the packet closed, makes it due again after CloseLease, and returns all its grants, settled or not. CloseDue
+	// is refused while the packet is open, has free shares, and its deadline has not come. Then the caller relied on data
+	// that the Pool has lost since, and Close makes the packet due at its deadline. CloseCancel is refused if a user has a
 	// share, if the deadline has come, or if the packet is closed for another reason. CloseEarly is never refused.
 	Close(ctx context.Context, p Ref, why CloseReason) (Closing, error)
 	// Ack removes claims from the outbox: they are settled or in quarantine. An outbox entry is removed with its last
@@ -39,21 +39,21 @@ type Pool interface {
 	// some clocks cannot be read, it returns the others and an error. An engine in this process has no clock of its
 	// own.
 	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
-	// Unsettled lists a page of the claims that have been in the outbox for at least age, oldest first, and moves the
-	// cursor behind them. A page has about limit claims. Each partition gets its portion of the page (see
+	// Unsettled lists a page of the claims that have been in the outbox for at least age, oldest first. It moves the cursor
+	// behind them. A page has about limit claims. Each partition gets its portion of the page (see
 	// OutboxCursor.Portion), and at least one entry. A partition that does not answer is Done for this pass. If no
 	// partition answers, Unsettled returns an error.
 	Unsettled(ctx context.Context, age time.Duration, from *OutboxCursor, limit int) ([]Claim, error)
 	// Recount counts the claims in the outboxes of these partitions again. Grab answers Busy when this count has reached
-	// its limit. Grabs and acks keep the count; it is wrong only if keys of the Pool were changed by hand.
+	// its limit. Grab and Ack keep the count up to date. It is wrong only if keys of the Pool were changed by hand.
 	Recount(ctx context.Context, partitions ...int) error
 	// Outbox returns how many claims are in the outbox, and when the oldest of them was granted. The zero time means that
 	// there is none.
 	Outbox(ctx context.Context) (claims int, oldest time.Time, err error)
 }
 
-// OutboxCursor is the position of a pass over the outbox, with one position for each partition. So claims that cannot
-// be settled do not hide claims of other partitions, or later ones of their own. The zero value is the beginning.
+// OutboxCursor is the position of a pass over the outbox, with one position for each partition. So claims that cannot be
+// settled hide neither claims of other partitions nor later claims of their own partition. The zero value is the beginning.
 type OutboxCursor [Partitions]OutboxMark
 
 // OutboxMark is the position of a pass in one partition.
@@ -110,7 +110,7 @@ type CloseReason uint8
 const (
 	CloseDue    CloseReason = iota // its shares are gone or its deadline has come
 	CloseCancel                    // its sender cancels it before the first grab
-	CloseEarly                     // it ends although shares are free and the deadline has not come: its room is deleted, or it is from before the epoch
+	CloseEarly                     // it must end before it is due: its room is deleted, or it is from before the epoch
 )
 
 // CloseLease is the time after which another instance repeats a close that has not ended.
@@ -123,7 +123,9 @@ type May uint8
 const (
 	MayGrab   May = iota
 	NotMember     // refused unless the user already has a share
-	Denied        // a member that the packet is not for, or without the passphrase; refused only while shares are left
+	// Denied is for a member that may not get a share, for example without the passphrase. It refuses only while the packet
+	// is open, its deadline has not come and shares are left.
+	Denied
 )
 
 // Attempt is one user's grab.
@@ -141,7 +143,7 @@ const (
 	Missing  Decision = iota // no image, or one from before a failover: Load the packet and ask again
 	Yours                    // the user already has a share
 	Outsider                 // refused because the attempt says NotMember
-	IsClosed                 // the packet is closed, for Answer.Reason
+	IsClosed                 // the packet is closed; Answer.Reason says why
 	IsLate                   // the deadline has passed
 	IsEmpty                  // no free share
 	IsDenied                 // refused because the attempt says Denied
@@ -171,7 +173,7 @@ type Image struct {
 // Closing is the result of the close script.
 type Closing struct {
 	Missing bool
-	Refused bool   // a cancel came too late, or a close came too early (then Reason is Open)
+	Refused bool   // CloseCancel came too late, or CloseDue came too early (then Reason is Open)
 	Reason  Status // why the packet is closed; a later close does not change it
 	Grants  []Grant
 }

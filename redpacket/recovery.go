@@ -35,8 +35,8 @@ func newRecovery(f *flow) *recovery {
 	return &recovery{flow: f, aside: retries[Claim]{least: asideLeast, most: asideMost, capacity: asideCapacity}}
 }
 
-// run goes through the outbox once and settles its claims. If the ledger is out of reach it stops with an error, and
-// pauses no claim for that. It also returns an error while any claim is paused.
+// run goes through the outbox once and settles its claims. If the ledger is out of reach, run stops with an error, and
+// pauses no claim because of that. It also returns an error if any claim is paused at the end.
 func (r *recovery) run(ctx context.Context) error {
 	r.stuck = stuckRows{}
 	for from := new(OutboxCursor); !from.Done(); {
@@ -56,8 +56,8 @@ func (r *recovery) run(ctx context.Context) error {
 	return nil
 }
 
-// due returns the claims that are to be settled now. It leaves out paused claims. It also leaves out claims of users
-// and packets of which a claim has failed in this pass: a locked row costs its whole batch seconds.
+// due returns the claims that are to be settled now. It leaves out paused claims. It also leaves out claims whose user or
+// packet is in stuck, because a locked row delays its whole batch by seconds.
 func (r *recovery) due(claims []Claim) []Claim {
 	now := r.flow.now()
 	return slices.DeleteFunc(claims, func(c Claim) bool { return r.stuck.has(c) || r.aside.paused(asideKey(c), now) })
@@ -105,7 +105,7 @@ func (r *recovery) settle(ctx context.Context, batch []Claim) error {
 	for _, c := range left {
 		unsettled[asideKey(c)] = true
 	}
-	goesOn := map[string]bool{} // packets with a claim in this batch that was settled
+	goesOn := map[string]bool{} // packets of which this batch has settled a claim
 	for _, c := range tried {
 		if unsettled[c] {
 			r.aside.fail(c, now)
@@ -133,9 +133,9 @@ func (s *stuckRows) has(c Claim) bool {
 	return s.users[c.User] || s.packets[c.ID]
 }
 
-// add records claims that could not be settled. It records their packet only if no other claim of the packet was
-// settled: otherwise the packet's row is not locked. A recorded packet stays recorded until the pass ends, because batches
-// end in any order.
+// add records the users of claims that could not be settled. It records their packets, too, except packets in goesOn: the row
+// of such a packet is not locked, because another claim of the packet was settled. A recorded packet stays
+// recorded until the pass ends, because batches end in any order.
 func (s *stuckRows) add(claims []Claim, goesOn map[string]bool, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func asideKey(c Claim) Claim {
 }
 
 // retries records failures by key, and when each key may be tried again. The pauses of a key double from least up to
-// most. The number of keys is bounded: a failed key for which there is no room is not recorded, and so has no pause.
+// most. The number of keys is bounded by capacity: a failed key beyond it is not recorded, and so has no pause.
 type retries[K comparable] struct {
 	// static
 	least, most time.Duration
@@ -168,8 +168,8 @@ type retries[K comparable] struct {
 
 // retry is the record of one failed key.
 type retry struct {
-	at    time.Time
-	pause time.Duration // the pause that ends at the time at
+	at    time.Time     // end of the pause
+	pause time.Duration // length of the pause
 }
 
 // paused reports whether k has failed and must not be tried again yet.
@@ -203,8 +203,8 @@ func (r *retries[K]) forget(k K) {
 	delete(r.failed, k)
 }
 
-// expire removes keys whose pause ended longer than most ago. Nobody has tried them again, so they do not exist any
-// more.
+// expire removes keys whose pause ended more than r.most ago. No caller has tried these keys again, so they do not exist
+// any more.
 func (r *retries[K]) expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,20 +7,20 @@ import (
 	"hongbao/chat"
 )
 
-// A sample counts what waits in the books and in the outbox. It costs queries, so the instances take turns: a sample is taken
-// every sampleEvery by one of them. An instance shows its sample until it is sampleStale old.
+// A sample counts what waits in the books and in the outbox. A sample costs queries, so the instances take turns: every
+// sampleEvery one of them takes a sample. An instance shows its sample until the sample is sampleStale old.
 const (
 	sampleEvery = 15 * time.Second
 	sampleStale = time.Minute
 
-	SamplePackets = 10_000  // packets that a sample reads at most, of each kind
-	SampleClaims  = 100_000 // claims that a sample adds up at most
+	SamplePackets = 10_000  // most open packets, and most claims in quarantine, that a sample counts
+	SampleClaims  = 100_000 // most claims whose amounts a sample adds up
 )
 
 // LedgerSample is what waits in the books. A count stops at SamplePackets.
 type LedgerSample struct {
 	Open        int           // open packets
-	Escrow      Money         // money left in the open packets that were counted; too much if these have more than SampleClaims claims
+	Escrow      Money         // money left in the counted open packets; too high if they have more than SampleClaims claims
 	Overdue     int           // open packets whose deadline has passed
 	Late        time.Duration // how long ago the earliest of these deadlines passed
 	Quarantined int           // claims in quarantine
@@ -36,7 +36,8 @@ type Sample struct {
 	taken time.Time
 }
 
-// LastSample returns the newest sample of this instance. It returns nil if other instances have taken the last ones.
+// LastSample returns the newest sample of this instance. It returns nil if there is none, or if it is older than
+// sampleStale: then other instances have taken the later ones.
 func (s *Service) LastSample() *Sample {
 	last := s.sampled.Load()
 	if last == nil || s.o.Now().Sub(last.taken).Abs() > sampleStale {
@@ -45,7 +46,7 @@ func (s *Service) LastSample() *Sample {
 	return last
 }
 
-// sample takes a sample, if it is this instance's turn. While nothing can tell whose turn it is, each instance takes one.
+// sample takes a sample, if it is this instance's turn. While the limiter fails, every instance takes samples.
 func (s *Service) sample(ctx context.Context) error {
 	if s.o.Limiter != nil {
 		wait, err := s.o.Limiter.Take(ctx, "sample", chat.Rate{PerSecond: 1 / sampleEvery.Seconds(), Burst: 1})

@@ -8,7 +8,8 @@ import (
 	"hongbao/redpacket/proof"
 )
 
-// Seed is the secret from which a packet's shares are derived. Until the packet has ended it must not appear in a log, event or metric.
+// Seed is the secret from which a packet's shares are derived. Until the packet has ended, the seed must not appear in a log,
+// event or metric.
 type Seed = proof.Seed
 
 // NewSeed draws a seed.
@@ -17,8 +18,8 @@ func NewSeed() Seed { return proof.NewSeed() }
 // Commitment returns the hash of a seed, which is published before the seed is used.
 func Commitment(s Seed) string { return proof.Commitment(s) }
 
-// Cut divides the packet's total into its shares, in the order in which they are claimed. Of the packet it uses the sender's id, Key,
-// Mode, Spread, Total and Count.
+// Cut divides the packet's total into its shares, in the order in which they are claimed. The result depends on the seed, and
+// on the packet's sender id, Key, Mode, Spread, Total and Count.
 func Cut(seed Seed, p Packet) ([]Money, error) {
 	amounts, err := proof.Shares(seed, proof.Terms{
 		Sender: p.From.ID, Key: p.Key, Mode: string(p.Mode), Spread: string(p.Spread), Total: int64(p.Total), Count: p.Count,
@@ -50,7 +51,7 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 	return p, shares, body, err
 }
 
-// packetBody is the Packet of web/docs/protocol/objects.md.
+// packetBody is a packet as JSON: the object Packet of web/docs/protocol/objects.md.
 type packetBody struct {
 	ID         string    `json:"id"`
 	Room       string    `json:"room"`
@@ -104,8 +105,8 @@ func DoneBody(b Book) (json.RawMessage, error) {
 	return chat.Body(body)
 }
 
-// Luckiest returns the claim with the largest amount; of equal ones, that with the lowest rank. It returns nil unless
-// the packet is lucky and has two or more shares. The result is final only when the packet has ended.
+// Luckiest returns the claim with the largest amount. Of equal amounts it returns the claim with the lowest rank. It returns
+// nil if the packet is not lucky, has only one share, or has no claim. The result is final only when the packet has ended.
 func Luckiest(p Packet, claims []Paid) *Paid {
 	if p.Mode != Lucky || p.Count < 2 {
 		return nil

@@ -27,10 +27,12 @@ type SendRequest struct {
 	TTL        time.Duration
 	Commitment string // the commitment that the sender expects; empty: any
 
-	EarlierMembers bool // only users may grab that have been members since before the packet was sent
+	EarlierMembers bool // only earlier members may grab: users that have been members since before the packet was sent
 	Skin           Skin // empty: the plain envelope
 
-	Replaced *string // a greeting that takes the place of Greeting; nil: none. A repeated request is known by Greeting.
+	// Replaced is the greeting that the packet gets in place of Greeting; nil: none. A repeated request must have the same
+	// Greeting as the first one, whatever Replaced is.
+	Replaced *string
 	Funded   *Funded // money of the host; nil: none
 }
 
@@ -47,7 +49,8 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	return sent, err
 }
 
-// CheckSend returns an error if the form of the request is wrong, so that Send refuses it, unless its key was used before.
+// CheckSend returns an error if a field of the request is not valid. Send refuses such a request, unless its key was used
+// before.
 func (s *Service) CheckSend(r SendRequest) error {
 	if strings.ContainsRune(r.Room, 0) {
 		return chat.BadField("room", "must not hold U+0000")
@@ -113,7 +116,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 }
 
 // announce loads a committed packet into the Pool and publishes its entry. If loading fails, the first grab or the
-// backstop loads it. change is that of the sender's balance.
+// backstop loads it. change is the change of the sender's balance.
 func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	p := sent.Packet
 	s.memory.put(p)

@@ -72,7 +72,7 @@ type Service struct {
 	wallets      *wallets
 	unknown      recentSet // ids that no packet has. Such an id never gets a packet, so repeated requests for it need not reach SQL
 	passphrases  passphraseGuard
-	receivers    keylock.Locks // by user; only if there is a limit of what users receive
+	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
 	progress     progress
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance
 	closeSlots   closeSlots
@@ -154,15 +154,16 @@ type Stats struct {
 	Pending                                                                int64 // grabs that were first answered "pending"
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
-	SettledAtClose                                                         int64 // claims that SQL lacked when their packet was closed, and that were paid then
-	EndedEarly                                                             int64 // packets that were ended early, because the database had lost commits
+	SettledAtClose                                                         int64 // claims that were paid only at the close of their packet
+	EndedEarly                                                             int64 // packets ended early, because of lost commits
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
 
 	FundingsSent, FundingsReversed int64 // fundings of the host by their end
-	FundingFailures                int64 // rounds that could not reverse fundings
+	FundingFailures                int64 // failed runs of the task that reverses fundings
 
-	// Told is the time from the start of a grab that won to its answer, or to its GrabDecided if it was first answered "pending".
+	// Told is the time from the start of a grab that won to its answer. If the grab was first answered "pending", it is the
+	// time to its GrabDecided.
 	Told meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
 	OutOfReach bool
@@ -290,7 +291,7 @@ func (s *Service) quarantined(c Claim, why string) {
 	s.o.Log.Error("claim quarantined: it can never be paid, see table quarantine", "packet", c.ID, "share", c.Share, "why", why)
 }
 
-// closed implements observer. It caches the final state, which may not happen before packet_done is committed.
+// closed implements observer. It caches the final state. It must not be called before packet_done is committed.
 func (s *Service) closed(c Closed) {
 	s.memory.finish(c.Book)
 	s.progress.end(c.Book.Packet.ID)
@@ -307,8 +308,8 @@ func (s *Service) closed(c Closed) {
 }
 
 // background runs the goroutines that close packets, read how packets ended, or ack claims. After stop no such
-// goroutine runs or can be started. A grab may still be running then, because it outlives its client. If it leaves a
-// packet to be closed, the due date in the Pool makes another instance close it.
+// goroutine runs or can be started. A grab may still be running then, because it outlives its client. If this grab leaves
+// a packet to be closed, the due date in the Pool makes another instance close that packet.
 type background struct {
 	mu      sync.Mutex
 	stopped bool // guarded by mu

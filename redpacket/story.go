@@ -8,10 +8,11 @@ import (
 	"hongbao/chat"
 )
 
-// Stories is the part of the Ledger that tells all that is stored about a packet.
+// Stories is the part of the Ledger that reads all that is stored about a packet.
 type Stories interface {
 	// Story reads all that is stored about a packet, in one consistent read. The cost grows with the number of claims. It returns
-	// chat.ErrNotFound if nothing is stored. A packet that the database has lost may still be in quarantine: then Book is empty.
+	// chat.ErrNotFound if nothing is stored. If the database has lost the packet, its claims may still be in quarantine: then
+	// Book is empty.
 	Story(ctx context.Context, packet string) (Story, error)
 }
 
@@ -34,7 +35,8 @@ type Quarantined struct {
 	Why   string
 }
 
-// Story returns all that is stored about a packet. Seed and shares of an open packet are left out: a user that knows them can choose a share.
+// Story returns all that is stored about a packet. The seed and the shares are in the Proof, and not in the Book. The Proof is
+// nil while the packet is open: a user that knew the shares could wait for a large one.
 func (s *Service) Story(ctx context.Context, packet string) (Story, *Proof, error) {
 	if len(packet) > idBytes {
 		return Story{}, nil, chat.ErrNotFound

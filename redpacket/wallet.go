@@ -8,16 +8,16 @@ import (
 	"hongbao/chat"
 )
 
-// Wallets is the part of the Ledger that a host's back end uses to look at wallets and to restrain them.
+// Wallets is the part of the Ledger with which a host's back end reads wallets, freezes them and limits their users.
 type Wallets interface {
-	// Wallets returns the wallets of those of the users that exist, in the order of the users. A user that never had money has
-	// an empty wallet.
+	// Wallets returns the wallets of the given users, in their order. Unknown users are left out. A user that never had money
+	// has an empty wallet.
 	Wallets(ctx context.Context, users []string) ([]Wallet, error)
 	// WalletsAfter lists wallets by user, starting with the user that follows after. Users that never had money may be missing.
 	WalletsAfter(ctx context.Context, after string, limit int) ([]Wallet, error)
-	// FreezeWallet freezes the wallet of a user, or ends that. A frozen wallet receives, and never spends: every Send and every
-	// debit that commits later fails with ErrWalletFrozen. A wallet that is frozen keeps the time since which it is. It returns
-	// chat.ErrNotFound for an unknown user.
+	// FreezeWallet freezes or unfreezes the wallet of a user. A frozen wallet receives money and spends none. After the call,
+	// every new Send and every debit fails with ErrWalletFrozen until the wallet is unfrozen. Freezing a frozen wallet keeps
+	// its FrozenAt. FreezeWallet returns chat.ErrNotFound for an unknown user.
 	FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (Wallet, error)
 	// SetOwnLimits replaces the user's own limits per day. It returns chat.ErrNotFound for an unknown user.
 	SetOwnLimits(ctx context.Context, user string, own OwnLimits) (Wallet, error)
@@ -30,27 +30,27 @@ type Wallet struct {
 	User     string
 	Balance  Money
 	Version  int64     // see Account
-	FrozenAt time.Time // zero: it is not frozen
+	FrozenAt time.Time // zero: the wallet is not frozen
 	Own      OwnLimits
 }
 
 // NoLimit is the value of a limit that does not limit.
 const NoLimit int64 = -1
 
-// OwnLimits are the limits per day of one user. Those that are nil are as the service's.
+// OwnLimits are the limits per day of one user. For a field that is nil, the user has the usual limit of the service.
 type OwnLimits struct {
 	Sent, Received *int64 // amounts
 	Packets        *int64
 }
 
-// Limit is a limit per user and day. The zero value is off: nothing is counted, and users have no limit, whatever their own limits
-// say.
+// Limit is a limit per user and day. The zero value is off: nothing is counted, and users have no limit, whatever their own
+// limits say.
 type Limit struct {
 	On    bool
-	Usual int64 // for users without a limit of their own; NoLimit: they have none
+	Usual int64 // for users without a limit of their own; NoLimit: such users have none
 }
 
-// of returns what limits a user with this own limit: NoLimit if nothing does.
+// of returns the limit that applies to a user with this own limit, or NoLimit if none applies.
 func (l Limit) of(own *int64) int64 {
 	switch {
 	case !l.On:
@@ -61,7 +61,8 @@ func (l Limit) of(own *int64) int64 {
 	return l.Usual
 }
 
-// DayLimits are the limits per user and day. What was refunded still counts as sent. Credits and refunds do not count as received.
+// DayLimits are the limits per user and day. Money that was refunded still counts as sent. Credits and refunds do not count
+// as received.
 type DayLimits struct {
 	Sent     Limit // sum of the packets that a user sends
 	Received Limit // sum of the shares that a user gets
@@ -70,12 +71,12 @@ type DayLimits struct {
 	Offset time.Duration
 }
 
-// For returns the limits that count for a user: NoLimit for those that do not.
+// For returns the limits that apply to a user. A limit that does not apply is NoLimit.
 func (l DayLimits) For(own OwnLimits) (sent, received, packets int64) {
 	return l.Sent.of(own.Sent), l.Received.of(own.Received), l.Packets.of(own.Packets)
 }
 
-// Day is a day of the limits per day: From and later, before To.
+// Day is one day of the limits per day. It includes From and excludes To.
 type Day struct{ From, To time.Time }
 
 // Day returns the day of a time.
@@ -121,7 +122,7 @@ func overDay(field string, limit int64) error {
 // DayLimits returns the limits per day that the service applies.
 func (s *Service) DayLimits() DayLimits { return s.o.DayLimits }
 
-// Wallets returns the wallets of those of the users that exist.
+// Wallets returns the wallets of the given users. Unknown users are left out.
 func (s *Service) Wallets(ctx context.Context, users []string) ([]Wallet, error) {
 	return s.ledger.Wallets(ctx, users)
 }
@@ -131,7 +132,7 @@ func (s *Service) WalletsAfter(ctx context.Context, after string, limit int) ([]
 	return s.ledger.WalletsAfter(ctx, after, limit)
 }
 
-// FreezeWallet freezes the wallet of a user, or ends that.
+// FreezeWallet freezes or unfreezes the wallet of a user.
 func (s *Service) FreezeWallet(ctx context.Context, user string, frozen bool) (Wallet, error) {
 	return s.ledger.FreezeWallet(ctx, user, frozen, s.o.Now())
 }
@@ -153,8 +154,9 @@ func (s *Service) Today(ctx context.Context, user string) (DayUse, Day, error) {
 	return used, day, err
 }
 
-// receive waits until no other grab of the user runs on this instance, and checks that the user may receive more today. The caller must
-// call done after the grab has ended. The share that crosses the limit is paid whole: its amount is not known before it is granted.
+// receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. deny
+// is the reason if the user may not; err means that receive could not check it. If err is nil, the caller must call done after
+// the grab has ended. The share that crosses the limit is paid whole, because its amount is not known before the grant.
 func (s *Service) receive(ctx context.Context, user string) (done func(), deny, err error) {
 	if !s.o.DayLimits.Received.On {
 		return func() {}, nil, nil

@@ -54,15 +54,15 @@ type Security interface {
 	Totals() (kinds map[string]int64, acts int64)
 }
 
-// Kinds of counts.
+// Kinds of counts, for Security.Count.
 const (
-	CountUnauthorized = "unauthorized" // requests without a valid token; by address
-	CountNotAdmin     = "not_admin"    // calls of admin endpoints by others than administrators; by address
-	CountAdminRead    = "admin_read"   // calls of admin endpoints that only read; by administrator
+	CountUnauthorized = "unauthorized" // requests without a valid token; origin is the address
+	CountNotAdmin     = "not_admin"    // calls of admin endpoints by callers that are not administrators; origin is the address
+	CountAdminRead    = "admin_read"   // calls of admin endpoints that only read; origin is the administrator
 )
 
-// refuseAdmin counts and logs a call of an admin endpoint by another caller than an administrator, and returns its error. The call
-// counts against the rates of the caller, as commands do.
+// refuseAdmin counts and logs a call of an admin endpoint by a caller that is not an administrator. It returns the error for the
+// caller. The call counts against the caller's rates, as commands do.
 func (s *Server) refuseAdmin(ctx context.Context, r *http.Request, c api.Caller, method string) error {
 	client := s.proxies.client(r)
 	s.o.Security.Count(CountNotAdmin, subnet(client))
@@ -86,11 +86,12 @@ const logEvery = time.Minute
 // rareLines limits the log lines of one kind. The zero value is ready for use.
 type rareLines struct {
 	mu       sync.Mutex
-	last     time.Time // guarded by mu; of the last line; zero: there was none
+	last     time.Time // guarded by mu; time of the last line; zero: there was none
 	unlogged int       // guarded by mu; events since the last line
 }
 
-// next counts an event. It reports whether the event may be logged, and if so, how many were not since the last line.
+// next counts an event and reports whether the caller may log it. If so, unlogged is the number of events since the last line
+// that were not logged.
 func (l *rareLines) next(now time.Time) (unlogged int, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,8 +103,8 @@ func (l *rareLines) next(now time.Time) (unlogged int, due bool) {
 	return unlogged, true
 }
 
-// recordAdmin counts an administrator's call that only reads (GET), and stores any other. If it fails, the call must not be
-// carried out.
+// recordAdmin counts an administrator's call that only reads (GET), and stores any other call. If it fails, the call must not
+// be carried out.
 func (s *Server) recordAdmin(ctx context.Context, r *http.Request, c api.Caller, method string, data []byte) error {
 	if r.Method == http.MethodGet {
 		s.o.Security.Count(CountAdminRead, c.User.ID)

@@ -1,5 +1,6 @@
-// Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below it do
-// the work. These are the ones on the way of a command. Each imports at most the packages that its arrows lead to, directly or by way of others:
+// Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below
+// it do the work. The diagram shows the packages that a command passes through. Each imports at most the packages that its
+// arrows lead to, directly or through others:
 //
 //	web ──► session ──► api ──► convert ──► wire
 //	           session ──► push ──► convert
@@ -10,16 +11,18 @@
 // What each package is for:
 //
 //   - wire: payloads, frames and error codes, as clients see them.
-//   - convert: values of the domain to payloads.
-//   - push: events of the domain to messages of the hub, and back.
+//   - convert: turns values of the domain into payloads.
+//   - push: turns events of the domain into messages of the hub, and back.
 //   - api: the commands, without a socket; HTTP and sockets call the same functions.
-//   - admission: bounds of sockets and of replies over HTTP. auth: tokens. presence: which sockets open and close, and which users are online.
+//   - admission: bounds on sockets and on replies over HTTP. auth: tokens.
+//   - presence: which sockets open and close, and which users are online.
 //   - session: the life of a socket. guest: users without an account of the host.
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
-//   - metrics: what /metrics shows. traces: spans to a collector. bundle: the files of the page in one.
+//   - metrics: what /metrics shows. traces: spans for a collector. bundle: joins the scripts of the page into few files.
 //   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
-//   - server: the server API, on a listener of its own. events: the event stream for the host. hook: questions to the host before commands;
-//     it implements an interface of api. hostcall: signed requests to the host. dial: connections to public addresses only.
+//   - server: the server API, on a listener of its own. events: the event stream for the host.
+//   - hook: questions to the host before commands. It implements an interface of api.
+//   - hostcall: signed requests to the host. dial: connections to public addresses only.
 //   - webtest: a browser for tests.
 //
 // Package web decides nothing about rooms or money.
@@ -31,8 +34,8 @@
 //   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
 //   - Administrators' commands (admin.go) are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //
-// The hub needs the form of pushes, the services need a publisher, and the Server needs all of them. So a program is wired in this
-// order:
+// The hub needs the functions that encode pushes. The services need a publisher. The Server needs all of them. So a program
+// creates them in this order:
 //
 //	store, err := sqlitestore.Open(ctx, dir, log)
 //	pool, presence := memstore.NewPool(memstore.Options{}), memstore.NewDirectory().Presence()
@@ -43,8 +46,8 @@
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{})})
 //	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: auth.JWT{Secret: secret}, Presence: presence, Alone: true})
 //
-// Then h.Run, packets.Run and server.Run are run, and server.Handler() and server.OpsHandler() are served on their listeners. At the
-// end server.Drain is called before the listeners are shut down.
+// Then the program runs h.Run, packets.Run and server.Run, and serves server.Handler() and server.OpsHandler() on two
+// listeners. At the end it calls server.Drain before it shuts the listeners down.
 //
 //	goroutine                started by     ends when         may block on
 //	presence, see presence   Server.Run     its context ends  the directory

@@ -19,13 +19,13 @@ import (
 // errUnauthorized is the error of a request without a valid token.
 var errUnauthorized = errors.New("unauthorized")
 
-// errorTable maps each error of the services to its code on the wire. An error that wraps none of them becomes "internal".
-// If an error wraps several of them, the first in the table counts.
+// errorTable maps each error of the services to its code on the wire. An error that wraps none of these becomes "internal".
+// If an error wraps several of these, the first in the table counts.
 var errorTable = []struct {
 	err  error
 	code wire.Code
 }{
-	{chat.ErrSuspended, wire.CodeSuspended}, // before ErrInvalid, which sessions wrap it in
+	{chat.ErrSuspended, wire.CodeSuspended}, // before auth.ErrInvalid: an error of a session wraps both
 	{errUnauthorized, wire.CodeUnauthorized},
 	{auth.ErrInvalid, wire.CodeUnauthorized},
 	{auth.ErrExpired, wire.CodeTokenExpired},
@@ -78,8 +78,8 @@ func (e *errorCodes) Code(err error) (code wire.Code, known bool) {
 	return 0, false
 }
 
-// Failure implements session.Errors. It returns a wire.Error unchanged. It logs an error that is not in the table under a
-// random id, which the client receives, too.
+// Failure implements session.Errors. It returns a wire.Error unchanged. An error that is not in the table gets a random id. The
+// id is in the log line and in the error that the client receives.
 func (e *errorCodes) Failure(err error) wire.Error {
 	var ready wire.Error
 	if errors.As(err, &ready) {
@@ -133,6 +133,5 @@ func pairsOf(err error) []string {
 	return nil
 }
 
-// roundedUp returns a wait in whole units, rounded up, at least one. A client that returned earlier would be refused
-// again.
+// roundedUp returns a wait in whole units, rounded up, at least one. A client that retried earlier would be refused again.
 func roundedUp(d, unit time.Duration) int64 { return int64(max((d+unit-1)/unit, 1)) }

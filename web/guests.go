@@ -17,7 +17,7 @@ import (
 // Guests configures guests: users that have no account with the host.
 type Guests = guest.Options
 
-// guestRequests answers the requests by which guests come and manage themselves.
+// guestRequests answers the requests that create guests, sign them in and out, and change their profiles.
 type guestRequests struct {
 	guests       *guest.Service
 	chat         *chat.Service
@@ -58,7 +58,8 @@ func (g guestRequests) redeem(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// newcomer decodes a request that needs no token, and counts it against the limit of its address.
+// newcomer decodes a request that needs no token, and counts it against the limit of its address. It returns chat.ErrNotFound if
+// guests are disabled.
 func (g guestRequests) newcomer(ctx context.Context, r *http.Request, data []byte, request any) error {
 	if !g.guests.On() {
 		return chat.ErrNotFound
@@ -101,7 +102,7 @@ func (g guestRequests) signOut(ctx context.Context, guest auth.Identity, _ []byt
 	return wire.DisconnectReply{}, g.revoke(ctx, guest.User.ID)
 }
 
-// changeProfile changes the guest's name and avatar. What the guest's open sockets send afterwards has them.
+// changeProfile changes the guest's name and avatar. Messages that the guest's open sockets send afterwards carry the new ones.
 func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
 	var request wire.ProfileRequest
 	if err := api.Decode(data, &request); err != nil {
@@ -124,8 +125,8 @@ func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _
 	return g.guests.NewDeviceCode(ctx, guest)
 }
 
-// servePreview answers what an invite link leads to. The code of the link is the proof that the visitor may see it, so the request needs no
-// token. The code is in the body, because proxies log addresses.
+// servePreview returns the preview of an invite link. The code of the link proves that the visitor may see the preview, so the
+// request needs no token. The code is in the body, because proxies log URLs.
 func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, "preview_link", func(ctx context.Context, data []byte) ([]byte, error) {
 		if err := s.rates.SpendPreview(ctx, subnet(s.proxies.client(r))); err != nil {
@@ -139,7 +140,8 @@ func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// preview returns what the link leads to. A packet that is not in the link's room is left out.
+// preview returns the room, the creator, some members and the packet that the link leads to. It leaves out a packet that is not
+// in the link's room.
 func preview(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, r *wire.PreviewLinkRequest) (wire.PreviewLinkReply, error) {
 	in, err := rooms.Invitation(ctx, r.Code)
 	if err != nil {

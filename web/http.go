@@ -29,8 +29,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// httpTime limits how long a command over HTTP may wait before its work begins. It does not interrupt a commit that has
-// begun.
+// httpTime limits how long a command over HTTP may take. It does not interrupt a commit that has begun: such a command may take
+// longer.
 const httpTime = 10 * time.Second
 
 // serveCommand answers one command of a user.
@@ -109,7 +109,8 @@ const requestIDHeader = "X-Request-Id"
 // validRequestID matches ids that are safe in a log and in a header.
 var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,128}$`)
 
-// requestID returns the id that the caller or the load balancer has given the request, or draws one.
+// requestID returns the id that the caller or the load balancer has given the request. Without a valid one it returns a random
+// id.
 func requestID(r *http.Request) string {
 	if id := r.Header.Get(requestIDHeader); validRequestID.MatchString(id) {
 		return id
@@ -143,7 +144,7 @@ func inTime(ctx context.Context, log *slog.Logger, work func() ([]byte, error)) 
 	}
 }
 
-// readBody reads the request's body. A body that is larger than a frame may be is a bad request.
+// readBody reads the request's body. A body over wire.FrameBytes (64 KiB), the limit of a frame, is a bad request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.FrameBytes))
 	var tooLong *http.MaxBytesError
@@ -177,7 +178,8 @@ func writeError(w http.ResponseWriter, failure wire.Error) {
 	writeJSON(w, failure.Code.Status(), marshal(wire.ErrorBody{Error: failure}))
 }
 
-// Failure converts an error of the domain to what a client or a host receives. It logs an error that is not in the table of errors.
+// Failure converts an error of the domain to what a client or a host receives. It logs an error that is not in the table of
+// errors.
 func (s *Server) Failure(err error) wire.Error { return s.errors.Failure(err) }
 
 // marshal encodes a value of our own types, for which encoding cannot fail.
@@ -233,8 +235,8 @@ func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error
 	return identity, err
 }
 
-// proxies are the trusted proxies in front of the server. Their headers about clients are believed; such headers of
-// anyone else are ignored, because any client can write them.
+// proxies are the trusted proxies in front of the server. Their headers about clients (X-Forwarded-*) are believed. From any
+// other address these headers are ignored, because any client can write them.
 type proxies []netip.Prefix
 
 func (p proxies) trusts(a netip.Addr) bool {
@@ -322,9 +324,9 @@ func (o origins) has(origin string) bool {
 	return ok
 }
 
-// allowed reports whether a page of this origin may open a socket. Clients other than browsers send no origin and
-// may. A page of this host that was loaded without TLS may not if the socket uses TLS: others on the way could have
-// changed that page.
+// allowed reports whether the page that sends the request may open a socket. A request without an Origin header may: only
+// browsers send the header. A page of this host that was loaded without TLS may not open a socket over TLS: an attacker on the
+// network could have changed that page.
 func (o origins) allowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -354,7 +356,7 @@ func (o origins) harden(next http.Handler) http.Handler {
 		setSafeHeaders(h)
 		h.Set("Content-Security-Policy", noContentPolicy)
 		h.Set("Permissions-Policy", featurePolicy)
-		if len(o.listed) == 0 { // a page of an allowed origin may open this page, and must be able to send it a token then
+		if len(o.listed) == 0 { // the header would keep a page of an allowed origin from sending a token to a window that it opens
 			h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		}
 		if o.proxies.secure(r) {

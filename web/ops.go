@@ -54,7 +54,7 @@ func (s *Server) Observe(method string, code wire.Code, took time.Duration) {
 	s.metrics.Command(method, code, took)
 }
 
-// readyTime limits how long /readyz waits for the stores.
+// readyTime limits how long /readyz waits for the check of the parts.
 const readyTime = 2 * time.Second
 
 // Ops configures the operator's listener.
@@ -65,9 +65,9 @@ type Ops struct {
 
 // OpsHandler serves health checks, metrics and profiles to the operator. Serve it on a separate listener.
 //
-// Without a token it answers only requests whose Host names this machine. A page elsewhere could otherwise make a browser
-// on this machine read it, by a host name that resolves to a loopback address (DNS rebinding). With a token, only the
-// status of /healthz and /readyz can be read without it, so that load balancers need none.
+// Without a token in Options.Ops, OpsHandler answers only requests whose Host names this machine. Otherwise a web page could
+// use a browser on this machine to read the endpoints, through a host name that resolves to a loopback address (DNS rebinding).
+// If a token is set, requests without it get only the status of /healthz and /readyz, so that load balancers need no token.
 func (s *Server) OpsHandler() http.Handler {
 	o := operator{Ops: s.o.Ops, parts: s.o.Parts, stopping: s.stopping.Load}
 	mux := http.NewServeMux()
@@ -99,7 +99,7 @@ type operator struct {
 	stopping func() bool
 }
 
-// only refuses requests without the operator's token, if there is one.
+// only refuses requests without the operator's token, if a token is set.
 func (o operator) only(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.sent(r) {
@@ -111,7 +111,7 @@ func (o operator) only(next http.Handler) http.Handler {
 	})
 }
 
-// sent reports whether the request is the operator's.
+// sent reports whether the request carries the operator's token, or no token is set.
 func (o operator) sent(r *http.Request) bool {
 	token, _ := auth.Bearer(r)
 	return o.Token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(o.Token)) == 1
@@ -125,7 +125,7 @@ func namesThisMachine(host string) bool {
 	return strings.EqualFold(host, "localhost") || address(host).IsLoopback()
 }
 
-// Part is a part of the system of which /readyz tells whether it works.
+// Part is the state of one part of the system, as /readyz reports it.
 type Part struct {
 	Name   string
 	Err    error // nil: it works

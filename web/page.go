@@ -67,7 +67,7 @@ type Lobby struct {
 	Packet string `json:"packet,omitempty"` // "": none is known
 }
 
-// now returns the facts with the present lobby, if there is one.
+// now returns the facts as a file. They include the present lobby, if there is one.
 func (facts pageFacts) now(lobby func() Lobby) pageFile {
 	if lobby != nil {
 		facts.Lobby = new(lobby())
@@ -79,8 +79,8 @@ func (facts pageFacts) now(lobby func() Lobby) pageFile {
 	return plainFile(factsFile, data)
 }
 
-// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only; it draws the icon of its
-// tab itself, as a data URL. Only pages of the hosts may show it in a frame.
+// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Images may also be
+// data URLs, because the page draws the icon of its tab itself. Only pages of the hosts may show the page in a frame.
 func pagePolicy(hosts []string) string {
 	ancestors := "'none'"
 	if len(hosts) > 0 {
@@ -113,7 +113,7 @@ func plainFile(name string, data []byte) pageFile {
 	sum := sha256.Sum256(data)
 	kind := mime.TypeByExtension(path.Ext(name))
 	if path.Ext(name) == ".webmanifest" {
-		kind = "application/manifest+json" // some systems do not know it
+		kind = "application/manifest+json" // the MIME tables of some systems lack this extension
 	}
 	return pageFile{kind: kind, tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
 }
@@ -141,8 +141,9 @@ func newPageFile(name string, data []byte) pageFile {
 // or 600 ms under the race detector: too much for each test server.
 var embeddedFiles = sync.OnceValue(newPageFiles)
 
-// newPageFiles returns the files by path, and files that join others. Each also has a second path, in a folder named after a hash of all files. The
-// page loads its files from that folder, so that browsers cache them until any file changes.
+// newPageFiles returns the embedded files by path, and the files that joinFiles adds. Each file also has a second path, in a
+// folder named after a hash of all files. The page loads its files from that folder, so that browsers cache them until any file
+// changes.
 func newPageFiles() map[string]pageFile {
 	files := map[string]pageFile{}
 	version := sha256.New()
@@ -184,8 +185,9 @@ func newPageFiles() map[string]pageFile {
 	return files
 }
 
-// serviceWorker returns the service worker with the version and all files of a folder. It lies outside of the folder: its address must
-// stay, and a worker serves only pages below its own address.
+// serviceWorker returns the script of the service worker, with the name of the folder and the list of its files that the worker
+// caches. The script is served outside of the folder: its address must not change, and a worker serves only pages below its own
+// address.
 func serviceWorker(folder string, files map[string]pageFile) []byte {
 	delete(files, folder+"sw.js")
 	var cached []string
@@ -201,7 +203,8 @@ func serviceWorker(folder string, files map[string]pageFile) []byte {
 	).Replace(string(files["sw.js"].plain)))
 }
 
-// isCached reports whether the page needs a file without the server. It needs no file that another one joins.
+// isCached reports whether the service worker caches a file for use while the server cannot be reached. It leaves out the
+// scripts that a joined file contains, the SDK and texts.
 func isCached(name string) bool {
 	switch path.Ext(name) {
 	case ".html", ".txt":

@@ -34,7 +34,8 @@ func (s *Server) newPictureRequests() pictureRequests {
 	}
 }
 
-// set makes an uploaded picture the caller's avatar. The avatar in a token of the host wins: such a user may upload none.
+// set makes an uploaded picture the caller's avatar. A user whose token has an avatar may not upload a picture: the host's avatar
+// takes precedence.
 func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
 	p.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
 		if p.off {
@@ -92,8 +93,8 @@ func decodePicture(data []byte) ([]byte, error) {
 	return upload, nil
 }
 
-// read serves an uploaded picture to every caller that knows its address: browsers send no token with pictures. The address is the hash of
-// the picture, so browsers may keep it for good.
+// read serves an uploaded picture. The request needs no token, because browsers send none when they load pictures. The address
+// contains the hash of the picture, so browsers may cache the picture permanently.
 func (p pictureRequests) read(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
@@ -111,5 +112,5 @@ func (p pictureRequests) read(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "image/jpeg")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(data) //nolint:gosec // a JPEG that this server has encoded, told as one; an error means that the client has disconnected
+	_, _ = w.Write(data) //nolint:gosec // a JPEG that this server has encoded, with its content type; an error means that the client has disconnected
 }

@@ -48,7 +48,7 @@ type Options struct {
 	Rates          bool                 // turns rate limits on; then Local is required
 	Local          chat.Limiter         // counts on this instance only
 	Limiter        chat.Limiter         // counts over all instances; nil: this is the only instance
-	ContactRates   ContactRates         // of commands by which users reach others
+	ContactRates   ContactRates         // rates of the commands by which users reach others
 	Scans          int                  // how many commands that read very many rows (scans) may run at once; default 2
 	ReadWait       time.Duration        // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
 	MaxReplyBytes  int64                // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
@@ -58,11 +58,11 @@ type Options struct {
 	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                     // nil: nothing is recorded
-	Push           *webpush.Notifier            // it passes entries on to the publisher; nil: there is no Web Push
-	Events         func() metrics.Events        // what is known of the event stream; nil: nothing
-	Hooks          api.Hooks                    // ask the host about commands of users before they are carried out; nil: none does
-	HookStats      func() []meter.Questions     // what Hooks measure; nil: nothing
-	Parts          func(context.Context) []Part // for /readyz: what works and what does not
+	Push           *webpush.Notifier            // sends notifications; nil: there is no Web Push
+	Events         func() metrics.Events        // figures of the event stream, for the metrics; nil: none
+	Hooks          api.Hooks                    // ask the host about commands of users before they are carried out; nil: the host is not asked
+	HookStats      func() []meter.Questions     // figures of Hooks, for the metrics; nil: none
+	Parts          func(context.Context) []Part // for /readyz: the state of each part; nil: there are no parts
 	Now            func() time.Time
 	Log            *slog.Logger
 
@@ -90,7 +90,7 @@ type Server struct {
 	proxies  proxies
 	rates    *api.Rates
 	commands *api.Commands
-	unpaced  *api.Commands // the same for the host, which no rate limits
+	unpaced  *api.Commands // runs commands for the host, without rates and hooks
 	sessions *session.Manager
 	started  time.Time
 	origins  origins
@@ -106,16 +106,17 @@ type Server struct {
 
 	administration administration // static after New
 
-	stopping atomic.Bool // /readyz says so
+	stopping atomic.Bool // /readyz answers 503
 	draining atomic.Bool // new sockets are refused
 }
 
-// httpShare divides Options.MaxReplyBytes: replies over HTTP may use a quarter of it. Once all unread replies use half of it,
-// sockets with any unread reply must wait (hub.Conn.Behind). Replies over HTTP alone must not cause that.
+// httpShare is the divisor of Options.MaxReplyBytes that gives the bound of replies over HTTP: a quarter. Once all unread
+// replies use half of MaxReplyBytes, sockets with any unread reply must wait (hub.Conn.Behind). Replies over HTTP alone must
+// not cause that.
 const httpShare = 4
 
 // New returns a server that uses the hub and the two services. The services must publish through pub. New calls h.SetPeers, so
-// that the sessions hear notices of other instances and losses of the bus.
+// that the sessions receive notices of other instances and learn when the bus is lost.
 func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -235,7 +236,8 @@ func (s *Server) Call(ctx context.Context, c api.Caller, method string, data []b
 	return run(ctx, s.commands, c, method, data)
 }
 
-// CallFor is Call for a user that did not ask for it, but for whom the host acts. No rate counts.
+// CallFor runs one command for a user on behalf of the host. Rates and hooks do not apply. It returns the data of the reply, as
+// JSON.
 func (s *Server) CallFor(ctx context.Context, u chat.User, method string, data []byte) (reply []byte, err error) {
 	work := func() ([]byte, error) { return run(ctx, s.unpaced, api.Caller{User: u}, method, data) }
 	if method == api.MethodGrab {
@@ -269,14 +271,14 @@ func (s *Server) Disconnect(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseRevoked)
 }
 
-// DisconnectSuspended closes all sockets of the user, on every instance, with the close code for a suspended user. It does not suspend
-// the user.
+// DisconnectSuspended closes all sockets of the user, on every instance, with the close code for a suspended user. It does not
+// suspend the user.
 func (s *Server) DisconnectSuspended(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseSuspended)
 }
 
-// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now. Other instances notice the
-// change by themselves.
+// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now. Other instances do so
+// when they receive the notice of the change (chat.Publisher.StandingChanged).
 func (s *Server) Renamed(ctx context.Context, user string) { s.sessions.Renamed(ctx, user) }
 
 // Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is

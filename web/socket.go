@@ -103,7 +103,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, from, upgrade) })
 }
 
-// fullRetry is how long a client is told to wait while there are too many sockets.
+// fullRetry is the wait that a client is told when there are too many sockets.
 const fullRetry = 5 * time.Second
 
 // refuseForNow responds, before the upgrade, that the server accepts no socket at the moment, and when to retry.

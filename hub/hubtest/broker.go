@@ -1,4 +1,4 @@
-// Package hubtest has a bus for tests, which connects the hubs of one process as if they were of several instances.
+// Package hubtest has a bus for tests. It connects the hubs of one process as if each hub were another instance.
 package hubtest
 
 import (

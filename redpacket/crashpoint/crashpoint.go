@@ -1,6 +1,6 @@
 // Package crashpoint names the steps of a packet's life at which tests let the process die. In an ordinary build the
 // package does nothing. In a test build (-tags crashpoints) the process kills itself at the step that an environment
-// variable names, and its clock differs from the machine's by what a file says.
+// variable names, and Now differs from the machine's clock by the duration in a file.
 package crashpoint
 
 // Points lists the names of all steps, in the order of a packet's life. The crash tests visit each of them.

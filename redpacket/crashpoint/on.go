@@ -17,7 +17,7 @@ var (
 	lost    atomic.Bool
 
 	clockFile  = os.Getenv("HONGBAO_CLOCK_FILE")
-	clockShift atomic.Int64 // what the file says; a time.Duration
+	clockShift atomic.Int64 // the time.Duration in the file
 	watchClock sync.Once
 )
 
@@ -30,7 +30,7 @@ func Now() time.Time {
 	return time.Now().Add(time.Duration(clockShift.Load()))
 }
 
-// followClockFile follows changes of the file for ever.
+// followClockFile reads the file every 20 ms, for ever.
 func followClockFile() {
 	for {
 		time.Sleep(20 * time.Millisecond)
@@ -45,15 +45,15 @@ func readClockFile() {
 	}
 }
 
-// Here kills the process with SIGKILL if HONGBAO_CRASH_AT names this point.
+// Here kills the process with SIGKILL if HONGBAO_CRASH_AT names this step.
 func Here(point string) {
 	if point == crashAt {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // blocks until the signal arrives
+		select {} // block until the signal arrives
 	}
 }
 
-// Lost returns true once, if HONGBAO_LOSE_AT names this point. The caller then abandons its work as if its goroutine
+// Lost returns true once, if HONGBAO_LOSE_AT names this step. The caller then abandons its work as if its goroutine
 // had died, and recovery has to complete that work.
 func Lost(point string) bool {
 	return point == loseAt && lost.CompareAndSwap(false, true)

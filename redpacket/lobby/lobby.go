@@ -1,12 +1,14 @@
-// Package lobby keeps a public room in which newcomers find a red packet to open. It belongs to a user of its own, the lobby user.
+// Package lobby keeps a public room in which newcomers find a red packet to open. The room belongs to a user of its own, the
+// lobby user.
 //
 // It must always hold:
 //
-//   - The lobby user calls the services as clients do, so all rules of rooms and money apply to it. Its money comes by credits.
-//   - There is one lobby, and one welcome packet with shares at a time, whatever the number of instances and restarts: the keys of the
-//     requests follow from the packet before, so only the first of equal requests counts.
-//   - At most one packet is credited in each minPause, and none while the lobby user has the money. So however many guests a program
-//     makes, the lobby gives away no more than it does for that many minutes.
+//   - The lobby user calls the services as clients do, so all rules of rooms and money apply to this user. Its money comes by
+//     credits.
+//   - There is one lobby, and one welcome packet with free shares at a time, even with many instances and restarts. The key of
+//     each request is derived from the packet before. So if instances make the same request, only the first one counts.
+//   - The lobby sends at most one packet in each minPause, even if a program makes very many guests. The lobby user is credited
+//     only if it lacks the money for the next packet.
 //
 // Lobby.Run is the only goroutine.
 package lobby
@@ -24,10 +26,12 @@ import (
 	"hongbao/redpacket"
 )
 
-// Host is the user that owns the lobby. No token names it: the server signs tokens only for guests whose ids it draws.
+// Host is the lobby user: it owns the lobby. No token names this user: the server signs tokens only for guests whose ids it
+// draws.
 var Host = chat.User{ID: chat.LobbyHost, Name: "hongbao", Avatar: "icon.svg"}
 
-// The lobby and its packets. A change needs other keys of requests: a key that is used with another content is refused.
+// The lobby and its packets. If you change a value, change the keys of the requests, too: a used key with another content is
+// refused.
 const (
 	roomKey  = "lobby"
 	roomName = "Lobby · 大厅"
@@ -78,7 +82,7 @@ func Open(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, 
 // Room returns the id of the lobby's room.
 func (l *Lobby) Room() string { return l.room }
 
-// Welcome returns the id of the newest welcome packet, or "" while it is not known. It may be finished.
+// Welcome returns the id of the newest welcome packet, or "" while it is not known. The packet may be finished.
 func (l *Lobby) Welcome() string {
 	if id := l.welcome.Load(); id != nil {
 		return *id
@@ -86,7 +90,7 @@ func (l *Lobby) Welcome() string {
 	return ""
 }
 
-// Run sends a packet whenever the one before has no shares left, until ctx is done.
+// Run sends a packet whenever the one before has no free shares or has ended, until ctx is done: see refill.
 func (l *Lobby) Run(ctx context.Context) {
 	failing := false
 	tick := time.NewTicker(pollEvery)
@@ -104,7 +108,8 @@ func (l *Lobby) Run(ctx context.Context) {
 	}
 }
 
-// refill sends a packet if the newest one has no shares left and minPause has passed since it was sent.
+// refill sends a packet if there is none yet. It also sends one if the newest packet has no free shares or has ended, and
+// minPause has passed since it was sent.
 func (l *Lobby) refill(ctx context.Context) error {
 	if err := l.find(ctx); err != nil {
 		return err
@@ -144,7 +149,7 @@ func (l *Lobby) learn(p redpacket.Packet) {
 	l.welcome.Store(&p.ID)
 }
 
-// send credits the host if it lacks the money, and sends the packet that follows the last one.
+// send credits the lobby user if it lacks the money, and sends the packet that follows the last one.
 func (l *Lobby) send(ctx context.Context) error {
 	account, err := l.packets.Account(ctx, Host.ID)
 	if err != nil {

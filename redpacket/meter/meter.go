@@ -9,7 +9,7 @@ import (
 type Histogram struct {
 	// static
 	bounds []int64 // upper bounds of the buckets, ascending
-	unit   float64 // a value is divided by it when it is read
+	unit   float64 // Read divides values by it
 
 	counts []atomic.Uint64 // by bucket; the last one has the values above all bounds
 	sum    atomic.Int64
@@ -43,10 +43,10 @@ func (h *Histogram) Observe(value int64) {
 type Counts struct {
 	Count   uint64
 	Sum     float64
-	Buckets map[float64]uint64 // by upper bound: the values up to it
+	Buckets map[float64]uint64 // by upper bound: how many values are at most that bound
 }
 
-// Read returns what was counted so far. Values that are observed meanwhile may be in a bucket, and not yet in the sum.
+// Read returns what was counted so far. Values that are observed during the call may be in a bucket, but not in the sum.
 func (h *Histogram) Read() Counts {
 	c := Counts{Sum: float64(h.sum.Load()) / h.unit, Buckets: make(map[float64]uint64, len(h.bounds))}
 	for i := range h.counts {
@@ -75,7 +75,7 @@ func (b *Batches) Done(size int, began time.Time) {
 // Work is what is known of one kind of work that an engine does in batches.
 type Work struct {
 	Engine, Name string
-	Waiting      int // jobs that wait now, or are done now
+	Waiting      int // jobs that now wait for their batch, or are in it
 	Size, Took   Counts
 }
 
@@ -97,7 +97,7 @@ type Connections struct {
 // Bus is the state of the bus between instances.
 type Bus struct {
 	Queued, QueuedBytes int   // messages that wait to be sent
-	Peers               int   // other instances that are heard
+	Peers               int   // other instances that this one hears
 	Dropped             int64 // messages that were dropped because the queue was too long, so far
 }
 
@@ -108,7 +108,7 @@ type Engines struct {
 	Bus         *Bus // nil: there is none
 }
 
-// Questions is what is known of the questions to the host about one command.
+// Questions is what was measured of the questions (see hook) to the host about one command.
 type Questions struct {
 	Command string
 	Took    map[string]Counts // how long they took, by outcome

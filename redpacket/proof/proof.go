@@ -1,6 +1,7 @@
-// Package proof computes the shares of a packet from its seed, as web/docs/protocol/proof.md defines it byte by byte. The server cuts
-// packets with it, and programs of other teams verify them with it: it imports neither the server nor the wire. It must always hold:
-// every version, and every verifier in another language, gets the same shares from the same seed and Terms.
+// Package proof computes the shares of a packet from its seed. web/docs/protocol/proof.md defines the computation byte by byte.
+// The server cuts packets with this package, and programs of other teams verify packets with it. So it imports neither the
+// server nor the wire. It must always hold: every version, and every verifier in another language, gets the same shares from
+// the same seed and Terms.
 package proof
 
 import (
@@ -28,7 +29,7 @@ const (
 // Terms are the fields of a packet on which its shares depend. Total is in minor units.
 type Terms struct {
 	Sender string // id of the user
-	Key    string // that the sender has drawn
+	Key    string // of the request to send the packet; drawn by the sender
 	Mode   string
 	Spread string
 	Total  int64
@@ -52,8 +53,8 @@ func Commitment(s Seed) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Shares divides the total into the shares, in the order in which they are claimed. It returns an error if there cannot be a packet
-// with these terms.
+// Shares divides the total into the shares, in the order in which they are claimed. It returns an error if no packet can have
+// these terms.
 func Shares(seed Seed, p Terms) ([]int64, error) {
 	if p.Count < 1 || p.Total < int64(p.Count) {
 		return nil, fmt.Errorf("cannot cut %d into %d shares of at least 1", p.Total, p.Count)
@@ -124,7 +125,7 @@ func cutAtPoints(w *words, total int64, count int) []int64 {
 	return cuts
 }
 
-// words is the stream of random 64-bit words of one packet: block n is HMAC-SHA256(seed, prefix + n).
+// words is the stream of random 64-bit words of one packet. Block n is HMAC-SHA256(seed, prefix + n), with n in decimal.
 type words struct {
 	mac    hash.Hash
 	prefix []byte
@@ -151,8 +152,8 @@ func (w *words) next() uint64 {
 	return v
 }
 
-// below returns a random number in [0, n) without bias. It skips the words at the top of the range that do not fill
-// another multiple of n.
+// below returns a random number in [0, n) without bias. It skips the highest words: from the largest multiple of n up to
+// 2^64.
 func (w *words) below(n uint64) uint64 {
 	tail := (^uint64(0)%n + 1) % n // 2^64 mod n
 	for {

@@ -1,7 +1,8 @@
-// Package trace records the way of a command as spans of OpenTelemetry: through socket, pool, ledger, broadcast and other instances.
+// Package trace records the path of a command as spans of OpenTelemetry: through socket, pool, ledger, broadcast and other
+// instances.
 //
-// It owns the tracer of the process, and the form in which a span is named on the bus. The packages redpacket, web, web/session, web/push, store/pgstore and the
-// pool of Redis call it; the hub only carries the name. It knows only the API of OpenTelemetry;
-// package web/traces sets the tracer and exports the spans. It must always hold: without a tracer, no function allocates, locks or
-// looks into a context.
+// It owns the tracer of the process, and the form in which the bus carries the name of a span. The packages redpacket, web,
+// web/session, web/push, store/pgstore and the pool of Redis call it. The hub only carries the name. Package trace imports only
+// the API of OpenTelemetry; package web/traces sets the tracer and exports the spans. It must always hold: without a tracer, no
+// function allocates, locks or looks into a context.
 package trace

@@ -14,7 +14,7 @@ import (
 // tracer makes the spans. It is nil while traces are off.
 var tracer atomic.Pointer[oteltrace.Tracer]
 
-// Use makes all later spans with the tracer. Nil turns traces off.
+// Use sets the tracer that makes all later spans. Nil turns traces off.
 func Use(t oteltrace.Tracer) {
 	if t == nil {
 		tracer.Store(nil)
@@ -32,8 +32,8 @@ type Span struct{ span oteltrace.Span }
 // Link names a span as the cause of others. The zero Link names none.
 type Link struct{ at *oteltrace.SpanContext }
 
-// Command begins the span of a client's command. With the traceparent of a request it continues the trace of the client. The
-// sampler decides whether the command is recorded: if it is not, the context stays as it is.
+// Command begins the span of a client's command. If traceparent is valid, the span continues the trace of the client. The
+// sampler decides whether the command is recorded. If not, Command returns ctx as it is, and the zero Span.
 func Command(ctx context.Context, name, traceparent string) (context.Context, Span) {
 	t := tracer.Load()
 	if t == nil {
@@ -50,7 +50,7 @@ func Command(ctx context.Context, name, traceparent string) (context.Context, Sp
 	return with, Span{span}
 }
 
-// Start begins a span within that of the context, if the context has one.
+// Start begins a child of the context's span. It returns the zero Span if the context has no span, or one that is not sampled.
 func Start(ctx context.Context, name string) (context.Context, Span) {
 	t := tracer.Load()
 	if t == nil || !oteltrace.SpanContextFromContext(ctx).IsSampled() {
@@ -60,7 +60,8 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	return ctx, Span{span}             //nolint:spancheck // as above
 }
 
-// From returns the link to the span of the context. It is the zero Link if the context has none.
+// From returns the link to the span of the context. It returns the zero Link if the context has no span, or one that is not
+// sampled.
 func From(ctx context.Context) Link {
 	if tracer.Load() == nil {
 		return Link{}
@@ -75,11 +76,11 @@ func From(ctx context.Context) Link {
 // IsZero reports whether the link names no span.
 func (l Link) IsZero() bool { return l.at == nil }
 
-// maxLinks bounds the links of one batch. OpenTelemetry keeps no more by default.
+// maxLinks bounds the links of one span. OpenTelemetry keeps no more by default.
 const maxLinks = 128
 
-// Batch begins the span of a call to an engine that serves several commands. It is a child of the first link, and has the others as
-// links. Without any link it is the zero Span.
+// Batch begins the span of a call to an engine that serves several commands. The span is a child of the first link's span, and
+// has the other links as its links. Without any link it is the zero Span.
 func Batch(name string, links []Link) Span {
 	t := tracer.Load()
 	if t == nil || len(links) == 0 {
@@ -92,7 +93,7 @@ func Batch(name string, links []Link) Span {
 	return links[0].begin(*t, name, oteltrace.SpanKindClient, others...)
 }
 
-// Publish begins the span of a message that the linked span has caused.
+// Publish begins the span of publishing a message that the linked span has caused.
 func (l Link) Publish(name string) Span {
 	t := tracer.Load()
 	if t == nil || l.at == nil {
@@ -101,7 +102,7 @@ func (l Link) Publish(name string) Span {
 	return l.begin(*t, name, oteltrace.SpanKindProducer)
 }
 
-// Deliver begins the span of a message that another instance has published with this traceparent.
+// Deliver begins the span of delivering a message that another instance has published with this traceparent.
 func Deliver(name, traceparent string) Span {
 	t := tracer.Load()
 	if t == nil {
@@ -137,7 +138,7 @@ func (s Span) Number(key string, value int) {
 	}
 }
 
-// End ends the span. With an error the span has failed.
+// End ends the span. An error marks the span as failed.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return

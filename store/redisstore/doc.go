@@ -2,7 +2,7 @@
 // instances, presence, rate limits and the notes of newest commits (redpacket.Pool, hub.Bus, chat.Presence, chat.Limiter,
 // lineage.Notes). Redis is standalone, behind sentinels, or a cluster.
 //
-// Its parts are packages of their own, and each names there what must always hold:
+// Its parts are packages. Each package comment lists the invariants of its part:
 //
 //	internal/nodes     connections, checks of the nodes, calls of Lua scripts
 //	internal/pool      the Pool
@@ -13,9 +13,9 @@
 //
 // Invariants:
 //
-//   - Grabs, the bus and everything else have connections of their own, so that none delays another.
-//   - No script of the Pool runs on a node before the node was found fit. Until then its calls are refused, so a store
-//     opens while Redis cannot be reached.
+//   - Grabs, the bus and all other calls use separate connections, so that none delays another.
+//   - No script of the Pool runs on a node before the node was found fit. Until then the Pool's calls to that node fail.
+//     So a store can be opened while Redis cannot be reached.
 //   - The script of the limiter is the only one that must not be repeated, because each run takes tokens.
-//   - Every key of rates expires by itself.
+//   - Every key of the limiter expires by itself.
 package redisstore

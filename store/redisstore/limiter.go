@@ -12,7 +12,7 @@ import (
 	"hongbao/store/redisstore/internal/nodes"
 )
 
-// bucketAt is the index of the bucket in the arguments of EVALSHA.
+// bucketAt is the index of the bucket's key in the command: EVALSHA, the SHA-1, the number of keys, the key.
 const bucketAt = 3
 
 // limiterWait is the longest that a slow Redis may delay a request.
@@ -54,7 +54,7 @@ func (l *limiter) run(ctx context.Context, how, script, bucket string, r chat.Ra
 }
 
 // onlyOnce is a command that the client does not repeat when a reply is lost, because each run takes tokens again. A
-// cluster's client would repeat it, whatever its MaxRetries.
+// cluster's client would repeat an ordinary command, whatever MaxRetries says.
 type onlyOnce struct{ *redis.Cmd }
 
 // NoRetry implements redis.Cmder.

@@ -1,6 +1,6 @@
--- Takes tokens out of a bucket, or returns how long until there are so many (the "generic cell rate algorithm").
+-- Takes tokens out of a bucket, or returns the wait until the bucket has enough (the "generic cell rate algorithm").
 --
---   KEYS[1]  the bucket: when it is full again, in microseconds; a missing key means that it is full
+--   KEYS[1]  the bucket: the time at which it is full again, in microseconds since 1970. Without the key the bucket is full.
 --   ARGV[1]  microseconds between two tokens, a whole number
 --   ARGV[2]  tokens that a full bucket holds
 --   ARGV[3]  tokens to take, at most ARGV[2]

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// notesKey is a hash with the note of each instance, by name.
+	// notesKey is the key of a hash that holds the note of each instance, by the instance's name.
 	notesKey = "notes"
-	// When there are more than mostNotes notes, all but the newest keptNotes are deleted: an instance that ends does not
-	// delete its note.
+	// When there are more than mostNotes notes, all but the newest keptNotes are deleted. Notes accumulate, because an
+	// instance that ends does not delete its note.
 	keptNotes, mostNotes = 16, 64
 	// notesWait is the longest that one call may wait for a slow Redis.
 	notesWait = time.Second
@@ -63,7 +63,7 @@ func (n notes) prune(ctx context.Context) error {
 	return n.drop(ctx, newest[min(keptNotes, len(newest)):], texts)
 }
 
-// dropUnchanged deletes fields of a hash that still have the given values: ARGV has a field, its value, and so on.
+// dropUnchanged deletes fields of a hash that still have the given values. ARGV holds each field, followed by its value.
 const dropUnchanged = `
 for i = 1, #ARGV, 2 do
   if redis.call('HMGET', KEYS[1], ARGV[i])[1] == ARGV[i + 1] then

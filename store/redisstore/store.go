@@ -42,7 +42,7 @@ type Store struct {
 }
 
 // Open connects to the Redis that the URL names. It fails if Redis answers and is unfit. If Redis cannot be reached,
-// Open only logs a warning. The Pool then refuses every call until a background task has reached the node and found
+// Open only logs a warning. The Pool then refuses calls for a node until a background task has reached the node and found
 // it fit. The bus, presence and the limiter behave as in a later outage of Redis.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	t, err := nodes.Parse(url)
@@ -66,7 +66,8 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 // Pool returns the Pool, which decides grabs.
 func (s *Store) Pool() redpacket.Pool { return s.pool }
 
-// Bus returns a bus between the instances that have the same key. Redis must not know the key. Call it once, and before Meters.
+// Bus returns a bus between the instances that have the same key. The key must not be stored in Redis. Call Bus once, and
+// before Meters.
 func (s *Store) Bus(key []byte) hub.Bus {
 	s.bus = bus.New(s.busClient, bus.Options{Log: s.log, Key: key, Sentinel: s.sentinel})
 	return s.bus
@@ -84,8 +85,8 @@ func (s *Store) Notes() lineage.Notes { return notes{s.rest} }
 // Name names the Redis in one phrase, without secrets.
 func (s *Store) Name() string { return s.name }
 
-// Ready returns nil if Redis answers and has been found fit for grabs, in a cluster every master of it. Otherwise it
-// returns an error that wraps chat.ErrUnavailable.
+// Ready returns nil if Redis answers and has been found fit for grabs. In a cluster this must be true of every master.
+// Otherwise Ready returns an error that wraps chat.ErrUnavailable.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.checks.Ready(ctx); err != nil {
 		return nodes.Unavailable(s.name+" cannot be used; chat works, grabs answer unavailable", err)
@@ -118,7 +119,7 @@ func (s *Store) Meters() meter.Engines {
 	return m
 }
 
-// connections adds up the driver's two pools: of single commands, and of pipelines.
+// connections adds up the driver's two connection pools: one for single commands, one for pipelines.
 func connections(use string, s *redis.PoolStats) meter.Connections {
 	c := meter.Connections{
 		Engine: "redis", Use: use, Open: int(s.TotalConns), Idle: int(s.IdleConns),

@@ -48,11 +48,12 @@ func (w *writer) account(user string) (redpacket.Account, error) {
 	if _, err := w.drawSeed(user); err != nil {
 		return redpacket.Account{}, err
 	}
-	acc, _, err = readAccount(w, w.keys, user) // reads the account again, because a wallet is read only together with its user
+	acc, _, err = readAccount(w, w.keys, user) // again: without a row in users the first read finds no balance
 	return acc, err
 }
 
-// seed returns the seed of the user's next packet, and draws it if there is none. It is secret until the packet is closed.
+// seed returns the seed of the user's next packet, and draws it if there is none. The seed is secret until the packet
+// is closed.
 func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	var stored []byte
 	_, err = w.Row(`select next_seed from users where id = ?`, []any{user}, &stored)

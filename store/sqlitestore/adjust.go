@@ -82,8 +82,8 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 	return nil
 }
 
-// RecountCirculation computes the money in circulation from all transfers. It is needed after an older version of the program,
-// which does not count it, has made credits or debits.
+// RecountCirculation computes the money in circulation from all transfers, and stores it. This is needed after credits or
+// debits by an older version of the program, which does not count them.
 func (s *Store) RecountCirculation(ctx context.Context) error {
 	return tables.Outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
 		_, err := w.Exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)

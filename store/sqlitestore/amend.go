@@ -79,7 +79,7 @@ func scanSubject(rs tables.Row) (s chat.Subject, err error) {
 	return s, json.Unmarshal(fold, &s.Fold)
 }
 
-// fold stores the new state of the amended text in the column fold of its entry. It also adds or removes the reaction, or
+// fold stores the new state of the amended entry in the entry's column fold. It also adds or removes the reaction, or
 // empties a recalled text.
 func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 	fold, err := json.Marshal(will.Fold)

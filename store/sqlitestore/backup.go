@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// Backup copies the database, as it is now, to a new file that only its owner may read. Stores may write meanwhile; until Backup ends,
-// the file that SQLite keeps of their writes (-wal) only grows. No part of a copy ever has the name of the file.
+// Backup copies the database, as it is now, to a new file that only its owner may read. Stores may write meanwhile. Until
+// Backup ends, SQLite's write-ahead log (-wal) only grows. The file gets its name only when the copy is complete.
 func (a *Auditor) Backup(ctx context.Context, file string) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(file), ".hongbao-backup-*") // mode 0600
 	if err != nil {
@@ -36,7 +36,7 @@ func (a *Auditor) vacuumInto(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, err := conn.ExecContext(ctx, `pragma query_only(0)`); err != nil { // it would forbid writes to the copy, too
+	if _, err := conn.ExecContext(ctx, `pragma query_only(0)`); err != nil { // query_only would forbid writes to the copy, too
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `vacuum into ?`, file)

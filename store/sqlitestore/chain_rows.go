@@ -7,10 +7,11 @@ import (
 	"hongbao/store/tables"
 )
 
-// ChainRows adds all rows that have no link yet to a chain: a version without chains has written them. Each step is a
-// transaction of its own. It returns the number of rows.
+// ChainRows adds to a chain all rows that have no link, because a version without chains wrote them. Each step is a
+// transaction of its own. ChainRows returns the number of rows.
 //
-// Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
+// Only an operator may start ChainRows, never the server: a row that was inserted by hand has no link either, and would be
+// added, too.
 func (s *Store) ChainRows(ctx context.Context) (int, error) {
 	n, err := chain.AddRows(chain.Tables(chain.PacketRows(auditDialect.Shares, auditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
 		err = s.do(ctx, func(w *writer) (err error) {

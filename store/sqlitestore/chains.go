@@ -16,7 +16,7 @@ import (
 type ownChain struct {
 	number int64
 	last   int64 // id of the newest link; 0: the chain is not stored yet
-	opened int64 // id of the link that opens or continues the chain, which has no rows; 0: it is stored
+	opened int64 // id of the link without rows that opens or continues the chain; 0: this link is stored
 
 	at     int64        // time of the open transaction
 	id     int64        // id of the link that the open transaction will add; 0: none yet
@@ -27,7 +27,7 @@ type ownChain struct {
 // was replaced by an older one.
 var errTailLost = errors.New("the database lost commits that it had confirmed")
 
-// errChainFailed means that the link of a transaction could not be added. That is not the fault of the rows of its jobs.
+// errChainFailed means that the link of a transaction could not be added. The rows of its jobs are not the cause.
 var errChainFailed = errors.New("link of the hash chain not added")
 
 // chained adds the leaf of a row that this transaction inserts. It returns the id of the row's link.
@@ -56,7 +56,7 @@ func (w *writer) findChain() (*ownChain, error) {
 	return &c, err
 }
 
-// giveBack lets another process continue the chain of this one, which is closing.
+// giveBack lets another process continue the chain of this process, which is closing.
 func (w *writer) giveBack() {
 	if w.chain == nil || w.chain.opened != 0 {
 		return
@@ -66,8 +66,8 @@ func (w *writer) giveBack() {
 	}
 }
 
-// addLink adds the link of the open transaction, if there are rows for it. If the transaction fails after that, the caller
-// must forget the chain.
+// addLink adds the link of the open transaction, if the transaction has chained rows. If the transaction fails
+// after that, the caller must forget the chain.
 func (w *writer) addLink() error {
 	c := w.chain
 	if c == nil || len(c.leaves) == 0 {
@@ -113,8 +113,8 @@ func (w *writer) insertLink(l chain.Link, prev chain.Hash) error {
 	return err
 }
 
-// newestHash reads the hash of the chain's newest link, as it is stored. It fails with errTailLost if that is not the link
-// that this process has added last.
+// newestHash reads the hash of the chain's newest link, as it is stored. It fails with errTailLost if the newest link
+// is not the one that this process has added last.
 func (w *writer) newestHash() (chain.Hash, error) {
 	var head redpacket.Head
 	_, err := w.Row(`select chain, id, hash from links where chain = ? order by id desc limit 1`, []any{w.chain.number},

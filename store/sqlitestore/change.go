@@ -94,8 +94,8 @@ func userStandingIn(room chat.Room) func(tables.Row) (chat.UserStanding, error) 
 	}
 }
 
-// apply writes what the ruling decides. Members are written before entries. So new members have read all entries
-// before those that announce them.
+// apply writes what the ruling decides. Members are written before entries. So for new members, all entries
+// before those that announce them count as read.
 func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done chat.Changed, err error) {
 	done.Refused = r.Refused
 	done.Changed = len(r.Standings)+len(r.Entries) > 0 || r.Room != nil || r.Asks || r.Answered

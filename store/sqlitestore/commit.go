@@ -34,7 +34,7 @@ type writer struct {
 
 	chain    *ownChain     // nil until a row is chained
 	refs     eventlog.Refs // what the open transaction adds to the event stream
-	emptied  bool          // a text was recalled or a setting deleted, so the log needs a sweep
+	emptied  bool          // a text was recalled or a setting deleted, so the write-ahead log needs a sweep
 	swept    time.Time
 	sweepDue *time.Timer
 }
@@ -220,7 +220,7 @@ func (w *writer) reset() {
 	w.cache.forget()
 	w.chain = nil // the last transaction may have been committed or not
 	if w.conn != nil {
-		// ErrBadConn keeps the connection out of the pool, so that SQLite itself closes it and rolls back.
+		// After ErrBadConn, database/sql closes the connection instead of keeping it in its pool. SQLite then rolls back.
 		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
 		w.conn = nil
 	}

@@ -26,7 +26,7 @@ func (s *Store) Lease(ctx context.Context, consumer, owner string, ttl time.Dura
 	return c, leaseOutcome("lease consumer", err)
 }
 
-// leaseOutcome is outcome, and lets the error of a lost lease pass.
+// leaseOutcome does what tables.Outcome does, but returns the error of a lost lease unchanged.
 func leaseOutcome(doing string, err error) error {
 	if eventlog.Lost(err) {
 		return err

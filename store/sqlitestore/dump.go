@@ -10,7 +10,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// Dump is one snapshot of the database, to be read whole. Rows of a table must be read or closed before the next call.
+// Dump is one snapshot of the database, from which all rows can be read. Rows of a table must be read or closed before the
+// next call.
 type Dump struct{ reader reader }
 
 // Dump calls read with a snapshot.

@@ -137,7 +137,7 @@ func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error
 	return err
 }
 
-// readAccounts reads the accounts of all users that the close has paid into the result.
+// readAccounts adds the accounts of all users that the close has paid to closed.Accounts.
 func (w *writer) readAccounts(closed redpacket.Closed) error {
 	paid := make([]string, 0, len(closed.Inserted)+1)
 	for _, p := range closed.Inserted {

@@ -64,9 +64,9 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.insertEntry(e, nil, 0) }
 
 // insertEntry assigns the room's next seq to the entry and inserts it. hash is that of the request that made the entry,
-// or nil if none did. target is the seq of the entry that it refers to, or 0. If the entry is content, it also
-// advances the sender's read_seq, so that own entries never count as unread, and counts the sender's membership as
-// chosen. A direct room that the other user has left refuses content, and so does a frozen room.
+// or nil if none did. target is the seq of the entry that the new entry refers to, or 0. If the new entry is content,
+// insertEntry also marks the sender's membership as chosen, and advances the sender's read_seq, so that own entries never
+// count as unread. A direct room that the other user has left refuses content, and so does a frozen room.
 func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {

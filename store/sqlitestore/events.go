@@ -14,7 +14,7 @@ import (
 // UseEvents implements eventlog.Store.
 func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds.Written() }
 
-// addEvents adds the row of the open transaction to the stream, if the transaction has written facts of the wanted kinds.
+// addEvents adds the row of the open transaction to the event stream, if the transaction has written facts of the wanted kinds.
 func (w *writer) addEvents() error {
 	if w.refs.Empty() {
 		return nil
@@ -29,7 +29,7 @@ func (w *writer) addEvents() error {
 	return err
 }
 
-// eventState is what a reader must know of the stream before it reads rows.
+// eventState is what a reader must know of the event stream before it reads rows.
 type eventState struct {
 	epoch         string
 	floor, newest int64 // the ids of the oldest mark and of the newest row

@@ -11,7 +11,7 @@ import (
 
 const (
 	linksPerRead = 500
-	// readsPerPage bounds the links that one page looks at: most links may be of texts.
+	// readsPerPage bounds the links that one page looks at, because most links may have no transfers, but only texts.
 	readsPerPage = 40
 )
 

@@ -12,7 +12,7 @@ func (w *writer) hostKeyUsed(f redpacket.Funded) (used bool, err error) {
 	return used, err
 }
 
-// takeFunding makes the funding of a packet sent, and credits its amount to the sender.
+// takeFunding sets the state of the packet's funding to sent, and credits its amount to the sender.
 func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	f := o.Funded
 	switch used, err := w.hostKeyUsed(*f); {

@@ -79,7 +79,7 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 }
 
 // promoteSuccessor makes the admin that joined first the owner or, without admins, the member that joined first. It
-// ends the new owner's mute, because no member could. It can sort by role, because 'admin' comes before 'member'.
+// ends the new owner's mute, because no member could do so. It can sort by role, because 'admin' comes before 'member'.
 func (w *writer) promoteSuccessor(room string) (owner string, err error) {
 	_, err = w.Row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (
 			select user_id from members where room_id = ? and state = 'in' order by role, joined_at, user_id limit 1)

@@ -9,8 +9,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// State implements lineage.Store. A file has no identity, so State cannot tell that it was replaced. `hongbao restored` tells
-// it, or noteLoss, when a running process finds its newest link gone.
+// State implements lineage.Store. A file has no identity, so State cannot tell that it was replaced. The
+// operator reports that with `hongbao restored`. A running process notices it when its newest link is gone (noteLoss).
 func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 	st.Epoch, err = s.Epoch(ctx)
 	return st, err

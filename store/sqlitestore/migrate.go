@@ -54,8 +54,8 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	return nil
 }
 
-// readSchema returns the migrations that the database has had, and the columns that it has, both as of one moment: another process may
-// be migrating it.
+// readSchema returns the migrations that the database has had, and its columns, both as of one moment: another process may
+// be migrating the database.
 func readSchema(ctx context.Context, db *sql.DB) (applied map[string]string, columns []string, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func checkShape(ctx context.Context, columns []string, applied map[string]string
 		return err
 	}
 	defer func() { _ = empty.Close() }()
-	empty.SetMaxOpenConns(1) // each connection has a memory of its own
+	empty.SetMaxOpenConns(1) // each connection to :memory: has a database of its own
 	if _, err := empty.ExecContext(ctx, `create table schema_migrations (name text primary key) strict`); err != nil {
 		return err
 	}

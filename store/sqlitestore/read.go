@@ -9,8 +9,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// reader reads. It runs a single statement on any connection of the pool, or several statements
-// that must see the same data in one transaction.
+// reader runs statements that read: a single statement on any connection of the pool, or, in one transaction, several
+// statements that must see the same data.
 type reader struct {
 	dialect
 	ctx  context.Context

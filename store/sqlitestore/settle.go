@@ -85,8 +85,8 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	return w.classify(c, status, len(shares))
 }
 
-// pay pays the share to the user if both have no claim yet. Only if it inserts the claim does it write wallet and
-// transfer.
+// pay pays the share to the user if neither of them has a claim yet. It writes wallet and transfer only if it inserts the
+// claim.
 func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant, at time.Time) (paid bool, err error) {
 	if g.Share < 0 || g.Share >= len(shares) {
 		return false, nil

@@ -114,8 +114,8 @@ func (u AuditUnderTest) appendLast(t *testing.T) [2][]redpacket.Head {
 	return [2][]redpacket.Head{before, heads()}
 }
 
-// anchors removes the newest text with its link and everything that counts it. Only heads that were saved after the text
-// show that. Heads that were saved before must not.
+// anchors removes the newest text with its link and its request, and corrects the room's counters. An audit with heads
+// that were saved after the text must find that. An audit with earlier heads, or without heads, must find nothing.
 func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 	const removed = `delete from requests where key = 'last'; delete from links where id = (select link from entries where id = 'last');
 		delete from entries where id = 'last'; update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2'`
@@ -135,7 +135,7 @@ func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 }
 
 // luckiest changes the luckiest claim in a packet_done entry. The audit must report the packet, and not only a broken
-// chain: rows of a version without chains were chained later, and the chain does not show what was changed before.
+// chain: rows of a version without chains were chained later, and the chain shows no change that was made before that.
 func (u AuditUnderTest) luckiest(t *testing.T) {
 	for id, changes := range map[string][]string{
 		"done-drained": {`replace(body, '"luckiest"', '"other"')`, `replace(body, '"user":"', '"user":"u')`, `replace(body, '"amount":', '"amount":1')`, `replace(body, '"rank":', '"rank":1')`},
@@ -215,7 +215,7 @@ func (u AuditUnderTest) column(t *testing.T, table, column, value string, rows [
 	return changed
 }
 
-// removed removes each row that rows selects, one at a time. The audit must report it.
+// removed removes each row that rows selects, one at a time. The audit must report each removal.
 func (u AuditUnderTest) removed(t *testing.T) {
 	t.Helper()
 	for table := range moneyColumns(u.Words) {

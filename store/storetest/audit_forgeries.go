@@ -3,8 +3,8 @@ package storetest
 import "strings"
 
 // moneyColumns lists wrong values for the columns of the tables that an audit checks. The ids of transfers are left out:
-// only claims refer to them, by the column transfer, which is listed. Each column is set in each row to each value that
-// differs.
+// only claims refer to them, by the column transfer, which is listed. A test sets each column in each row to each of these
+// values that differs from the stored one.
 func moneyColumns(w AuditWords) map[string]map[string][]string {
 	links := []string{"0", "1", "link + 1", "(select max(id) from links)"}
 	return map[string]map[string][]string{
@@ -47,11 +47,11 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"chain": {"chain + 1000"}, "id": {"id + 1", "1"}, "prev": {"prev + 1"}, "at": {"at + 1"}, "leaves": {"leaves + 1"},
 			"hash": {w.Bytes(32), w.Bytes(31)},
 		},
-		"chains": {}, // only removed
+		"chains": {}, // no column is changed, rows are only removed
 	}
 }
 
-// forgeries are statements that add rows, make gaps in numbers, or change several columns that belong together.
+// forgeries returns statements that add rows, make gaps in numbers, or change several columns that belong together.
 func forgeries(w AuditWords) []string {
 	return []string{
 		`insert into wallets (user_id, balance) values ('somebody', 5)`,
@@ -107,11 +107,11 @@ func forgeries(w AuditWords) []string {
 			update wallets set balance = balance - (select amount from claims where packet_id = 'open' and share_no = 0) where user_id = 'u0';
 			update transfers set user_id = 'u9', credit = 'user:u9' where packet_id = 'open' and share_no = 0 and kind = 'claim';
 			update claims set user_id = 'u9' where packet_id = 'open' and share_no = 0`,
-		// A credit is added, with the money for it.
+		// A credit is added, and circulation and wallet are raised to fit it.
 		`update circulation set amount = amount + 5; update wallets set balance = balance + 5 where user_id = 'u1';
 			insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
 			values ('x', 1, 'outside', 'user:u1', 5, 'credit', 'u1', 'x', ` + w.Bytes(1) + `)`,
-		// The newest text is removed with everything that counts it, but not its link.
+		// The newest text is removed with its request, and the room's counters are corrected. Its link stays.
 		`update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2';
 			delete from requests where key = 'last'; delete from entries where id = 'last'`,
 		`update entries set body = replace(body, '"user"', '"usor"') where kind = 'packet_done' and body like '%luckiest%'`,

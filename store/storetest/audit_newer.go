@@ -13,7 +13,7 @@ import (
 )
 
 // newer audits the rows that were added after an earlier audit. The audit must find every change of such a row, and nothing
-// in unchanged data. It must also find that an older row was added or removed, or that an amount in it was changed. Only a
+// in unchanged data. It must also find that an older row was added or removed, or that its amount was changed. Only a
 // whole audit finds a changed text in an older row.
 func (u AuditUnderTest) newer(t *testing.T) {
 	audit := func(q redpacket.AuditQuery) redpacket.Audit {
@@ -55,7 +55,7 @@ func (u AuditUnderTest) newer(t *testing.T) {
 	}
 }
 
-// liveOn adds rows of every kind: also to a packet and to texts that are older.
+// liveOn adds rows of every kind. Some of them belong to an older packet or to older texts.
 func (u AuditUnderTest) liveOn(t *testing.T) {
 	t.Helper()
 	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
@@ -103,7 +103,7 @@ func (u AuditUnderTest) newerRows(t *testing.T) {
 		}
 	}
 	for _, column := range []string{"status", "closed_at", "refunded", "claimed", "done_seq", "shares", "seed", "total"} {
-		u.column(t, "packets", column, all["packets"][column][0], []string{`id = 'open'`}) // its end is newer
+		u.column(t, "packets", column, all["packets"][column][0], []string{`id = 'open'`}) // this packet is older, but its end is newer
 	}
 	u.mustFind(t, `delete from reactions where emoji = '🎉' and seq = 1`)
 }
@@ -134,7 +134,7 @@ func (u AuditUnderTest) olderRows(t *testing.T) {
 	}
 }
 
-// quarantine puts a claim into quarantine. The audit must note it, and no difference.
+// quarantine puts a claim into quarantine. The audit must list the claim as a note, and report no difference.
 func (u AuditUnderTest) quarantine(t *testing.T) {
 	claim := redpacket.Claim{Ref: redpacket.Ref{ID: "open"}, Share: 5, User: "nobody", At: lived}
 	if err := u.Ledger.Quarantine(t.Context(), []redpacket.Claim{claim}, "it is poisoned"); err != nil {

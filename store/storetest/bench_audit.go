@@ -45,7 +45,7 @@ func BenchmarkAudit(b *testing.B, ledger redpacket.Ledger, rooms chat.Store, ana
 	measure("newer", since)
 }
 
-// fill sends, settles and ends the packets with these numbers, from many callers at once.
+// fill sends, settles and ends the packets with these numbers, from 64 goroutines.
 func (l *Life) fill(from, to int) {
 	numbers := make(chan int, to-from)
 	for n := from; n < to; n++ {

@@ -13,7 +13,8 @@ import (
 // busPatience is how long the suite waits for an expected event.
 const busPatience = 20 * time.Second
 
-// BusEnd runs one end of a bus and records all that it receives. Its exported fields may be read only inside Until.
+// BusEnd runs one end of a bus and records all that it receives. Its exported fields may be read only with mu held. Until
+// holds mu while it calls its function met.
 type BusEnd struct {
 	hub.Bus
 	t *testing.T
@@ -116,7 +117,7 @@ func (b *BusEnd) Until(what string, met func() bool) {
 	}
 }
 
-// Of returns the payloads received for a topic. It must be called inside Until.
+// Of returns the payloads received for a topic. The caller must hold mu, as Until does while it calls its function met.
 func (b *BusEnd) Of(topic string) (payloads []string) {
 	for _, d := range b.Received {
 		if d.Topic == topic {

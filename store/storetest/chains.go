@@ -32,14 +32,14 @@ type ChainedStore interface {
 	Close() error
 }
 
-// forgetChains makes the database one that a version without chains has written.
+// forgetChains are statements that make the database look as if a version without chains had written it.
 var forgetChains = []string{
 	`update entries set link = 0, name_seal = EMPTY, text_seal = EMPTY`, `update packets set link = 0, name_seal = EMPTY, text_seal = EMPTY`,
 	`update claims set link = 0`, `update transfers set link = 0`, `delete from links`, `delete from chains`,
 }
 
-// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for no bytes. Before ChainRows, the
-// audit must report the rows. After it, the audit must find no difference, and then again a row that was changed.
+// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for an empty byte string. Before
+// ChainRows, the audit must report the rows. Afterwards, it must find no difference, and later a row that was changed.
 func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	s := u.Open(t)
@@ -78,8 +78,8 @@ func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnd
 	}
 }
 
-// TestStoresContinueChains opens and closes the database several times, with one write each. A store continues the
-// chain of a store that was closed, and not that of a store that was not.
+// TestStoresContinueChains opens and closes the database several times, with one write each. A store must continue the
+// chain of a store that was closed, but not the chain of a store that is still open.
 func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	for i := range 4 {

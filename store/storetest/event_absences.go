@@ -9,7 +9,8 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// unreadMembers reads the members that have not read an entry: not its sender, not members that have read it, left, or made the room silent.
+// unreadMembers lists the members that have not read an entry. The list must not contain its sender, nor members that have
+// read it, left the room, or made the room silent.
 func unreadMembers(b *eventsBench) {
 	var seq int64
 	for range 2 {
@@ -57,7 +58,7 @@ func unreadMembers(b *eventsBench) {
 	}
 }
 
-// absencesBench tells absences as one consumer does.
+// absencesBench stores absences in the way of the consumer that tells absent users of news.
 type absencesBench struct {
 	*eventsBench
 
@@ -76,7 +77,7 @@ func newAbsences(b *eventsBench) *absencesBench {
 	return &absencesBench{eventsBench: b, told: b.newest(), seq: e.Seq, row: 100}
 }
 
-// tell moves a consumer with absences that are due in a minute.
+// tell stores absences that are due in a minute, and moves the position of the consumer.
 func (b *absencesBench) tell(name, before, after string, absences ...eventlog.Absence) error {
 	return b.u.Absences.TellAbsences(b.ctx, eventlog.Told{
 		Consumer: eventlog.Consumer{Name: name, After: after, UpdatedAt: b.now}, Before: before, Owner: "me", Absences: absences,
@@ -135,7 +136,7 @@ func absencesTold(bench *eventsBench) {
 		b.must(b.u.Absences.TellDue(b.ctx, slices.Clone(due), next))
 	}
 	b.want(b.events(), one(ann, 2))
-	b.must(b.tell(eventlog.AbsentConsumer, "3", "4", b.absence(ann, 14), b.absence(bob, 14))) // bob has no minute any more
+	b.must(b.tell(eventlog.AbsentConsumer, "3", "4", b.absence(ann, 14), b.absence(bob, 14))) // bob's row was deleted: told at once
 	b.want(b.events(), one(bob, 1))
 	if due, err = b.u.Absences.DueAbsences(b.ctx, next, 10); err != nil || len(due) != 1 || due[0].User != ann || due[0].Count != 1 {
 		b.Errorf("due in the next minute: %+v, %v; want one of ann", due, err)
@@ -145,6 +146,6 @@ func absencesTold(bench *eventsBench) {
 	if due, err = b.u.Absences.DueAbsences(b.ctx, next.Add(time.Minute), 10); err != nil || len(due) != 0 {
 		b.Errorf("due at the end: %+v, %v", due, err)
 	}
-	b.must(b.tell(eventlog.AbsentConsumer, "4", "5", b.absence(ann, 15))) // nothing was due, so the row is gone
+	b.must(b.tell(eventlog.AbsentConsumer, "4", "5", b.absence(ann, 15))) // the row without news was deleted, so ann is told at once
 	b.want(b.events(), one(ann, 1))
 }

@@ -23,7 +23,7 @@ type EventsUnderTest struct {
 
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
-	// NewEpoch makes the database begin an epoch.
+	// NewEpoch makes the database begin a new epoch.
 	NewEpoch func()
 	// Exec runs a statement without parameters.
 	Exec func(statement string) error
@@ -139,14 +139,14 @@ func (b *eventsBench) want(got []string, want ...string) {
 	}
 }
 
-// eventCase is a call and the events that it must add.
+// eventCase is a call and the events that it must add. If want is nil, the events are not compared.
 type eventCase struct {
 	what string
 	call func() error
 	want []string
 }
 
-// say appends a text of the user to the room.
+// say returns a text of the user for the room. It is not appended yet.
 func (b *eventsBench) say(user, text string) chat.Draft {
 	key := b.id("text")
 	body, err := chat.Body(chat.Text{Text: text})
@@ -299,7 +299,7 @@ func eachFactOnce(b *eventsBench) {
 	b.balancedEvents(all)
 }
 
-// balancedEvents checks that the transfers of the events give the wallets, besides the money that furnish has given.
+// balancedEvents checks that each wallet holds the sum of its user's transfers in the events, plus the money from furnish.
 func (b *eventsBench) balancedEvents(all []eventlog.Event) {
 	b.Helper()
 	sums := map[string]redpacket.Money{sender: initial}
@@ -382,7 +382,7 @@ func onlyWanted(b *eventsBench) {
 
 func nothingWithoutKinds(b *eventsBench) {
 	b.want(b.live())
-	b.must(b.u.Exec(`insert into events (chain, id, at, refs) values (0, 1, 1, cast('[]' as bytea))`)) // fails if it has a row of id 1
+	b.must(b.u.Exec(`insert into events (chain, id, at, refs) values (0, 1, 1, cast('[]' as bytea))`)) // fails if row 1 exists
 	batch, err := b.u.Events(b.ctx, eventlog.Query{Kinds: allKinds(), Limit: 10})
 	if err != nil || len(batch.Events) > 0 {
 		b.Errorf("events %v, %v", batch.Events, err)
@@ -457,7 +457,8 @@ func fromNewest(b *eventsBench) {
 	}
 }
 
-// prune deletes what is older than an hour before now, with a mark before and after.
+// prune calls PruneEvents until a call deletes nothing. All rows go that are older than an hour before now, and all but the
+// newest most rows.
 func (b *eventsBench) prune(now time.Time, most int64) {
 	b.Helper()
 	for {
@@ -484,7 +485,7 @@ func oldEventsDeleted(b *eventsBench) {
 	}
 	_, _, err = b.rooms.Append(b.ctx, b.say(sender, "hello"))
 	b.must(err)
-	b.want(b.since(read), "message.new room-1 1") // a cursor of a reader that had read everything stays good
+	b.want(b.since(read), "message.new room-1 1") // the cursor of a reader that had read everything stays valid
 	b.want(b.since(begin), "message.new room-1 1")
 
 	b.prune(now.Add(3*time.Hour), 1e9) // the row is marked only now

@@ -50,7 +50,7 @@ type fundingBench struct {
 	fundings redpacket.Fundings
 }
 
-// open returns an order of a member without money, and its funding by the host.
+// open returns a packet of a member without money, which is not sent yet, and its funding by the host.
 func (b *fundingBench) open(total, amount redpacket.Money) (redpacket.UnsealedPacket, redpacket.Funded) {
 	b.Helper()
 	o := b.order(member(1), total, 2)
@@ -211,12 +211,12 @@ func sameRequest(b *fundingBench) {
 func droppedOnce(b *fundingBench) {
 	_, f := b.open(1000, 1000)
 	b.must(b.fundings.DropFunding(b.ctx, f.Funding))
-	b.reverse(f, false) // it is gone
+	b.reverse(f, false) // the funding was deleted
 	_, f = b.open(1000, 1000)
 	_, err := b.fundings.OpenFunding(b.ctx, f.Funding)
 	b.must(err)
 	b.must(b.fundings.DropFunding(b.ctx, f.Funding))
-	b.reverse(f, true) // it is there
+	b.reverse(f, true) // the funding still exists
 }
 
 func hostKeyOnce(b *fundingBench) {

@@ -27,7 +27,7 @@ func adjustTests() []ledgerTest {
 				if i == 0 {
 					b.funded += 500
 				}
-				b.packet(10, 1) // later changes must not alter the answer to the repeated request
+				b.packet(10, 1) // changes the account: the next answer must have the account as it is then
 			}
 			equal(b, "balance", b.account(sender).Balance, initial+500-30)
 		}},

@@ -79,7 +79,7 @@ func deletedLedgerTests() []ledgerTest {
 				for i := range orders {
 					orders[i].Packet.Room = room
 				}
-				place := round % (len(orders) + 1) // position of the deletion among the sends, which start one after the other
+				place := round % (len(orders) + 1) // position of the deletion among the concurrent calls, which start roughly in this order
 				together(len(orders)+1, func(i int) {
 					switch {
 					case i == place:

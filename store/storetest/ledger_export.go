@@ -93,7 +93,7 @@ func (b *ledgerBench) texts(n int) {
 	}
 }
 
-// export reads the ledger to its end. It returns what describes each transfer, sorted, and the last cursor.
+// export reads the ledger to its end. It returns a description of each transfer, sorted, and the last cursor.
 func (b *ledgerBench) export(cursor string, limit int) (all []string, next string) {
 	b.Helper()
 	for {
@@ -112,7 +112,7 @@ func (b *ledgerBench) export(cursor string, limit int) (all []string, next strin
 	}
 }
 
-// transfersOfAll returns what describes the transfers of all users, sorted.
+// transfersOfAll returns descriptions of the transfers of all users, sorted.
 func (b *ledgerBench) transfersOfAll() (all []string) {
 	b.Helper()
 	users := []string{sender, outsider}

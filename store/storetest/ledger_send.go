@@ -220,8 +220,8 @@ func (b *ledgerBench) refused(o redpacket.UnsealedPacket, want error) {
 	}
 }
 
-// staleCommitment sends with a wrong commitment. The refusal must contain the commitment right, unless that is "". The
-// helper returns a packet, not sent yet, that expects the commitment in the refusal.
+// staleCommitment sends with a wrong commitment. The refusal must name the commitment in the parameter right; if right is
+// "", it may name any. The helper returns a packet, not sent yet, that expects the commitment in the refusal.
 func (b *ledgerBench) staleCommitment(from, right string) redpacket.UnsealedPacket {
 	b.Helper()
 	o := b.order(from, 10, 2)

@@ -112,7 +112,7 @@ func walletTests() []ledgerTest {
 			b.send(off)
 
 			b.fund(member(0), 1000)
-			own := limited(member(0), 500) // only users with a limit of their own have one
+			own := limited(member(0), 500) // there is no usual limit, so only a limit of the user's own counts
 			own.Limits.Sent.Usual, own.Limits.Packets.Usual = redpacket.NoLimit, redpacket.NoLimit
 			b.send(own)
 			b.limits(member(0), redpacket.OwnLimits{Sent: new(int64(600))})

@@ -66,7 +66,8 @@ func (b *limiterBench) gives(l chat.Limiter, key string, r chat.Rate) {
 	}
 }
 
-// refuses tries to take a token. There must be none. The wait must be most, less the time for which the test has run.
+// refuses tries to take a token. There must be none. The wait must be at most most, and at least most
+// minus the time for which the test has run.
 func (b *limiterBench) refuses(l chat.Limiter, key string, r chat.Rate, most time.Duration) time.Duration {
 	b.Helper()
 	wait := b.take(l, key, r)

@@ -188,7 +188,7 @@ func retireAnswers(b *poolBench) {
 			redpacket.Answer{Decision: redpacket.IsClosed, Reason: redpacket.Expired, Taken: 1})
 	}
 	b.wantClosing("a second closer", b.close(i, redpacket.CloseDue), want)
-	b.load(i) // read before SQL closed it
+	b.load(i) // an image that was read before SQL closed the packet
 	b.pass(2 * redpacket.CloseLease)
 	b.wantDue("retired")
 }
@@ -213,8 +213,8 @@ func retireGone(b *poolBench) {
 	}
 }
 
-// dueFairly has packets that stay due, because they cannot be closed. They must not hide due packets of other
-// partitions.
+// dueFairly has packets that stay due, because they cannot be closed. These packets must not hide due packets of
+// other partitions.
 func dueFairly(b *poolBench) {
 	late := func(partition int, by time.Duration) redpacket.Image {
 		i := b.packet(1)

@@ -144,7 +144,7 @@ func outboxParts(b *poolBench) {
 	b.wantClaims("all are")
 }
 
-// outboxFairly leaves claims in the outbox that cannot be settled. They must not hide claims of other partitions.
+// outboxFairly leaves claims in the outbox that cannot be settled. These claims must not hide claims of other partitions.
 func outboxFairly(b *poolBench) {
 	i, j := b.loaded(9), b.loaded(9)
 	for _, user := range []string{"a", "b", "c"} {
@@ -175,8 +175,8 @@ func (b *poolBench) page(from *redpacket.OutboxCursor, limit int) string {
 	return names.String()
 }
 
-// outboxPages reads all pages while claims are acked and granted. Each claim of the start is listed once, and no
-// entry is split between pages.
+// outboxPages reads all pages while claims are acked and granted. Each claim that exists at the start must be listed once,
+// and no entry may be split between pages.
 func outboxPages(b *poolBench) {
 	const entries = 30
 	i := b.loaded(10 * entries)

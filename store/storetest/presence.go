@@ -143,7 +143,7 @@ func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
 	}
 }
 
-// stays checks that instance A reports the users as online (or offline) all the time for a while.
+// stays checks that instance A always reports the users as online (or offline), for the duration in the parameter while.
 func (b *presenceBench) stays(want bool, while time.Duration, users ...string) {
 	b.Helper()
 	end := time.After(while)

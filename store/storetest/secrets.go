@@ -32,7 +32,7 @@ type SecretStore interface {
 
 // SecretsUnderTest is one database.
 type SecretsUnderTest struct {
-	Open func(t testing.TB) SecretStore // opens it once more
+	Open func(t testing.TB) SecretStore // opens the database once more
 	// Cells returns all columns of all rows of all tables, numbers and lists as text.
 	Cells func(t testing.TB) [][]byte
 	Exec  func(t testing.TB, statement string)

@@ -41,14 +41,14 @@ func Redis(t testing.TB) *loopback.Redis {
 	return private(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
 }
 
-// SharedRedis returns the server that the tests of this package share. They must use different keys.
+// SharedRedis returns the server that the tests of this package share. The tests must use different keys.
 func SharedRedis(t testing.TB) *loopback.Redis {
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
 }
 
-// RedisCluster returns a cluster of three masters that the tests of this package share. They must use different keys.
+// RedisCluster returns a cluster of three masters that the tests of this package share. The tests must use different keys.
 func RedisCluster(t testing.TB) *loopback.RedisCluster {
 	t.Helper()
 	enginetest.Need(t, "Redis")
@@ -116,7 +116,7 @@ func (s *shared[S]) get(t testing.TB, start func(context.Context, string) (S, er
 		t.Fatal("tests that share servers need func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }")
 	}
 	s.once.Do(func() {
-		if s.dir, s.err = os.MkdirTemp("", "hongbao"); s.err == nil { //nolint:usetesting // it outlives the first test that needs it
+		if s.dir, s.err = os.MkdirTemp("", "hongbao"); s.err == nil { //nolint:usetesting // the folder outlives the first test
 			s.server, s.err = start(context.WithoutCancel(t.Context()), s.dir)
 		}
 	})

@@ -19,7 +19,7 @@ func reactAtOnce(b *storeBench) {
 	const users = 20
 	room := b.room(ann)
 	b.say(room, ann)
-	asks := make([]chat.Amendment, 2*users) // each of them twice
+	asks := make([]chat.Amendment, 2*users) // each user twice
 	for i := range asks {
 		if i < users {
 			b.join(room, member(i))

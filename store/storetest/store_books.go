@@ -19,7 +19,7 @@ func (b *storeBench) books() redpacket.Ledger {
 	return l
 }
 
-// balanced runs the engine's audit, which must find no difference. It also checks the rooms' counts of members and
+// balanced runs the engine's audit, which must find no difference. The audit also checks the rooms' counts of members and
 // entries.
 func (b *storeBench) balanced() {
 	b.Helper()

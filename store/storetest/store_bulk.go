@@ -83,8 +83,8 @@ func addMany(b *storeBench) {
 }
 
 // addThousands changes as many members at once as the server API takes in one request. A busy database may take longer
-// over that than a store waits: then the test asks again, twice at most, as a host does. An earlier request may have been
-// committed, so the later one may have nothing left to do.
+// than a store waits. Then the test repeats the request, at most twice, as a host does. An earlier request may have been
+// committed, so a later one may have nothing left to do.
 func addThousands(b *storeBench) {
 	room, users := b.room(ann), make([]string, 10_000)
 	for i := range users {
@@ -202,7 +202,7 @@ func banEnds(b *storeBench) {
 	if bans, _, err := b.Bans(b.ctx, room, "", 10, until.Add(-time.Millisecond)); err != nil || len(bans) > 0 {
 		b.Errorf("after the user has come back: %+v, %v", bans, err)
 	}
-	b.ban(room, until.Add(time.Hour), "") // a member again
+	b.ban(room, until.Add(time.Hour), "") // bob is a member again, and is banned again
 	for at, want := range map[time.Duration]int{0: 1, time.Hour: 0} {
 		if bans, _, err := b.Bans(b.ctx, room, "", 10, until.Add(at)); err != nil || len(bans) != want || want == 1 && bans[0].Reason != "" {
 			b.Errorf("after %v: %+v, %v; want %d bans, without the reason of the first one", at, bans, err, want)

@@ -311,7 +311,7 @@ func contactSettings(b *storeBench) {
 	room := b.room(ann)
 	b.join(room, bob)
 	b.direct(bob, ann)
-	b.leave(room, ann) // the direct room is a room, too
+	b.leave(room, ann) // the direct room counts as a shared room, too
 	b.room(bob, ann)
 	b.must(b.SetContact(b.ctx, ann, chat.Nobody))
 	_, _, err := b.CreateRoom(b.ctx, b.newRoom(bob, ann))
@@ -321,8 +321,8 @@ func contactSettings(b *storeBench) {
 	b.room(dan, ann)
 }
 
-// knownUsers asks for the names of users as ann. ann must learn only those of users in common rooms; a direct room counts once the other
-// user has chosen it.
+// knownUsers asks for the names of users as ann. ann must learn only the names of users in common rooms. A direct room
+// counts once the other user has chosen it.
 func knownUsers(b *storeBench) {
 	want := func(users ...string) {
 		b.Helper()

@@ -153,7 +153,7 @@ func deletingCrowd(b *storeBench) {
 	}
 }
 
-// fillingCrowd lets four users enter a room with one free place at once. Exactly one succeeds.
+// fillingCrowd lets four users enter concurrently, while the room has one free place. Exactly one must succeed.
 func fillingCrowd(b *storeBench) {
 	for range 5 {
 		c := b.crowd() // ann and eight others

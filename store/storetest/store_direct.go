@@ -148,7 +148,7 @@ func directRefused(b *storeBench) {
 	crowded(bob, ann, 0)
 	room := b.direct(ann, bob).Membership.Room.ID
 	p := b.pairing(bob, ann)
-	p.MaxRooms = 1 // bob's two rooms exceed the limit, but bob need not enter this room: bob is in it
+	p.MaxRooms = 1 // bob's two rooms exceed the limit, but bob does not enter this room: bob is in it already
 	if done, err := b.Direct(b.ctx, p); err != nil || len(done.Entered) != 0 {
 		b.Errorf("entered %+v, %v", done, err)
 	}

@@ -45,7 +45,7 @@ func hostRoom(b *storeBench) {
 	reused.Key = r.Key
 	_, _, err = b.CreateRoom(b.ctx, reused)
 	b.refused(err, chat.ErrKeyReused)
-	own := b.newRoom(ann) // the owner's own keys are others
+	own := b.newRoom(ann) // the host's keys and the owner's keys are separate
 	own.Key = r.Key
 	if m, dup, err := b.CreateRoom(b.ctx, own); err != nil || dup || m.Room.Ref != "" {
 		b.Errorf("a room of the owner: %+v, dup %t, %v", m, dup, err)
@@ -196,7 +196,7 @@ func frozenRoom(b *storeBench) {
 	b.must(err)
 	b.join(room, cyn)
 	b.change(b.wanted(chat.Kick, room, ann, cyn))
-	_, err = b.Amend(b.ctx, b.amending(chat.KindRecall, room, bob, said.Seq)) // taking back is no posting
+	_, err = b.Amend(b.ctx, b.amending(chat.KindRecall, room, bob, said.Seq)) // a recall is not a post
 	b.must(err)
 	freeze(false)
 	b.say(room, bob)

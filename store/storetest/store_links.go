@@ -318,7 +318,7 @@ func askByLink(b *storeBench) {
 	b.idle(b.wanted(chat.Admit, room, ann, bob))
 	b.wantAsking(room, cyn)
 	b.must(b.DeleteLink(b.ctx, room, l.ID, ""))
-	b.idle(b.byLink(l, cyn)) // goes on asking
+	b.idle(b.byLink(l, cyn)) // the earlier request of cyn stays
 	if done, err := b.Change(b.ctx, b.wanted(chat.Refuse, room, ann, cyn)); err != nil || !done.Changed {
 		b.Errorf("refused: %+v, %v", done, err)
 	}
@@ -371,7 +371,7 @@ func admitRefused(b *storeBench) {
 	b.refusedLink(b.wanted(chat.Admit, room, ann, cyn), chat.ErrBanned)
 	b.refusedLink(b.byLink(l, cyn), chat.ErrBanned)
 	b.change(b.wanted(chat.Unban, room, ann, cyn))
-	b.wantAsking(room) // the ban was the answer
+	b.wantAsking(room) // the ban has answered the earlier request
 	b.ask(l, cyn)
 	b.wantAsking(room, cyn)
 }

@@ -27,7 +27,7 @@ func (b *storeBench) mention(room, from string, users ...string) chat.Entry {
 	return e
 }
 
-// wantMentions reads all pages of this size.
+// wantMentions reads all pages of this size, and compares their entries.
 func (b *storeBench) wantMentions(user string, limit int, want ...chat.Entry) {
 	b.Helper()
 	var got []chat.Entry

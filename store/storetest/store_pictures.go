@@ -23,7 +23,7 @@ func testPicture(n byte) chat.Picture {
 
 var pictureTime = time.UnixMilli(1_800_000_000_000)
 
-// picture reads a picture; nil if there is none.
+// picture reads a picture. It returns nil if there is none.
 func (b *storeBench) picture(n byte) []byte {
 	b.Helper()
 	data, err := b.Picture(b.ctx, testPicture(n).Hash)

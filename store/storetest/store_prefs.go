@@ -12,7 +12,7 @@ func prefsTests() []storeTest {
 	}
 }
 
-// setPrefs changes a member's Prefs, and checks that they are those of the membership then.
+// setPrefs changes a member's Prefs, and checks the Prefs in the answer and in the membership.
 func (b *storeBench) setPrefs(c chat.PrefsChange, want chat.Prefs) {
 	b.Helper()
 	got, err := b.SetPrefs(b.ctx, c)

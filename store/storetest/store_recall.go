@@ -79,7 +79,7 @@ func recallOne(b *storeBench) {
 	before := b.history(other)
 	b.amend(b.amending(chat.KindRecall, room, ann, 1), `{"target":1}`)
 	for i, want := range before {
-		if i%2 == 1 { // the second text, its edit and its reaction
+		if i%2 == 1 { // skips the second text and both reactions
 			continue
 		}
 		b.reads(other, want.Seq, string(want.Body))

@@ -126,7 +126,7 @@ func unknownMember(b *storeBench) {
 	}
 }
 
-// createRoomFaults asks for a room with every fault at once, and mends them one by one.
+// createRoomFaults asks for a room with all these faults together, and corrects them one by one.
 func createRoomFaults(b *storeBench) {
 	b.room(ann)
 	b.room(bob, cyn)

@@ -46,7 +46,7 @@ func (b *storeBench) subscribed(a chat.Audience, want ...chat.Subscription) {
 	}
 }
 
-// audience creates a room with a text of cyn, and returns its other members.
+// audience creates a room with a text of cyn, and returns the audience of that text.
 func (b *storeBench) audience(members ...string) chat.Audience {
 	b.Helper()
 	room := b.room(cyn, members...)
@@ -107,7 +107,7 @@ func revokedSubscriptions(b *storeBench) {
 	b.must(b.Revoke(b.ctx, ann, 1))
 	b.subscribed(both, subscription(bob, 1))
 	b.must(b.PutSubscription(b.ctx, subscription(ann, 2), 5))
-	b.must(b.Revoke(b.ctx, ann, 1)) // it changes nothing else
+	b.must(b.Revoke(b.ctx, ann, 1)) // the same second again: only the subscriptions are removed
 	b.subscribed(both, subscription(bob, 1))
 
 	late := subscription(ann, 3)

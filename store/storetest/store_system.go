@@ -51,7 +51,7 @@ func systemActs(b *storeBench) {
 
 	said := b.say(room, ann)
 	recall := b.amending(chat.KindRecall, room, ann, said.Seq)
-	recall.By, recall.At = chat.System, said.At.Add(2*window) // nobody's window counts
+	recall.By, recall.At = chat.System, said.At.Add(2*window) // the edit window does not limit the system
 	b.must(func() error { _, err := b.Amend(b.ctx, recall); return err }())
 	b.balanced()
 }

@@ -12,8 +12,8 @@ import (
 	"hongbao/store/chain"
 )
 
-// consistentForgeries are changes by a tamperer that knows the audit: every sum, counter and request fits. Such a tamperer
-// also computes every hash again (see Relink), so that only anchors show the change.
+// consistentForgeries returns changes by a tamperer that knows the audit: every sum, counter and request fits. Such a
+// tamperer also computes every hash again (see Relink), so that only anchors show the change.
 func consistentForgeries(w AuditWords) []string {
 	seals := w.Bytes(16) + ", " + w.Bytes(16)
 	addText := func(room string) string {
@@ -31,7 +31,7 @@ func consistentForgeries(w AuditWords) []string {
 	return []string{
 		addText("room-1"), addText("room-2"),
 		adjust("credit", "outside", "user:u1", 5), adjust("debit", "user:u1", "outside", -5),
-		// A credit goes to another user, and its amount changes.
+		// A credit goes to another user, or its amount changes.
 		`update transfers set user_id = 'u2', credit = 'user:u2' where id = 'adjust-0';
 			update wallets set balance = balance - 100000 where user_id = 'u1'; update wallets set balance = balance + 100000 where user_id = 'u2'`,
 		`update transfers set amount = amount - 1 where id = 'adjust-0'; update circulation set amount = amount - 1;
@@ -65,9 +65,9 @@ func consistentForgeries(w AuditWords) []string {
 	}
 }
 
-// outOfScope returns changes that an audit does not find, not even with anchors. They change no money, text or packet:
+// outOfScope returns changes that an audit does not find, not even with anchors. These changes affect no money, text or packet:
 //
-//   - A request without an entry only lets the server recognise a request that is repeated, such as to create a room.
+//   - A stored request without an entry only serves to recognise a repeated request, such as to create a room.
 //   - The id of a transfer of a send or refund only orders transfers of the same millisecond. Everything else in the row must
 //     fit the packet.
 func outOfScope(w AuditWords) []string {
@@ -133,7 +133,7 @@ func (u AuditUnderTest) tamperings(t *testing.T) []string {
 			}
 		}
 	}
-	slices.Sort(all) // so that the seed decides
+	slices.Sort(all) // a fixed order, so that the seed determines the choices
 	return all
 }
 

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Replies bounds the replies over HTTP that wait for slow clients. Their bytes count as unread replies of the hub, too.
-// While they use more than their bound, it ends connections: each time that of the oldest reply of the user with the most
-// bytes. Below the bound, only the server's write timeout ends connections.
+// Replies bounds the bytes of replies over HTTP that wait for slow clients. These bytes also count as unread replies of the hub.
+// While they exceed the bound, Replies ends connections. It takes the user with the most bytes, and ends the connection of
+// this user's oldest reply. Below the bound, only the server's write timeout ends connections.
 type Replies struct {
 	// static
 	most  int64           // bound of the bytes
-	count func(bytes int) // tells the hub
+	count func(bytes int) // adds bytes to the hub's unread replies
 
 	mu     sync.Mutex
 	bytes  int64                   // guarded by mu
 	unread map[string]*userReplies // guarded by mu; by user, guests by address
-	ended  uint64                  // guarded by mu; connections so far
+	ended  uint64                  // guarded by mu; connections that were ended so far
 }
 
 // userReplies are the replies of one user that wait.
@@ -33,7 +33,7 @@ type reply struct {
 	end   func() // ends the connection
 }
 
-// NewReplies returns a Replies with a bound of the bytes. It tells count of each change of their number.
+// NewReplies returns a Replies with a bound on the bytes. It calls count with each change of the number of bytes.
 func NewReplies(most int64, count func(bytes int)) *Replies {
 	return &Replies{most: most, count: count, unread: map[string]*userReplies{}}
 }
@@ -41,7 +41,7 @@ func NewReplies(most int64, count func(bytes int)) *Replies {
 // shortReply is the length up to which a reply is not counted: the connection's own buffer holds it.
 const shortReply = 4 << 10
 
-// Hold counts a reply until release is called. The caller must write it to w in between, and nothing else.
+// Hold counts a reply until release is called. In between, the caller must write the reply to w, and nothing else.
 func (h *Replies) Hold(user string, bytes int, w http.ResponseWriter) (release func()) {
 	if bytes <= shortReply {
 		return func() {}
@@ -81,7 +81,7 @@ func (h *Replies) endLocked() {
 	h.removeLocked(user, oldest)
 }
 
-// removeLocked takes a reply off the count, unless that was done before.
+// removeLocked stops counting a reply, unless it was removed before.
 func (h *Replies) removeLocked(user string, r *reply) {
 	of := h.unread[user]
 	if of == nil {

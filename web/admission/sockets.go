@@ -1,5 +1,5 @@
-// Package admission bounds what one instance takes in at the same time: sockets, and replies over HTTP that wait for slow clients. It
-// must always hold: one address, or one user, cannot take the room of all others.
+// Package admission bounds the open sockets of one instance, and the replies over HTTP that wait for slow clients. It must
+// always hold: one address, or one user, cannot use up a bound so that all others are refused.
 package admission
 
 import "sync"
@@ -13,10 +13,11 @@ type Sockets struct {
 	mu        sync.Mutex
 	all       int            // guarded by mu
 	byAddress map[string]int // guarded by mu
-	refused   int            // guarded by mu; so far
+	refused   int            // guarded by mu; sockets refused so far
 }
 
-// NewSockets returns a Sockets with its bounds: over all addresses, and of each one. 0 is no bound.
+// NewSockets returns a Sockets with two bounds: on the sockets of all addresses together, and on those of each address. 0 is no
+// bound.
 func NewSockets(most, mostOfEach int) *Sockets {
 	return &Sockets{most: most, mostOfEach: mostOfEach, byAddress: map[string]int{}}
 }

@@ -43,10 +43,10 @@ type module struct {
 	head    string // imports of modules that stay apart
 	body    string
 	exports []string // names that it declares
-	passed  []string // names of modules that stay apart, which it exports
+	passed  []string // names that it exports from modules that stay apart
 	uses    []string // modules that it imports
 	later   []string // modules that it imports dynamically
-	apart   []string // modules that stay apart and whose names it exports
+	apart   []string // the modules of the names in passed
 }
 
 // Join joins the entry and all modules that it imports, directly, indirectly or dynamically.
@@ -87,7 +87,8 @@ type joiner struct {
 	owners  map[string]string // the module of each exported name
 }
 
-// inOrder returns modules and all that they import, each after those that it imports, without those that an earlier call has returned.
+// inOrder returns the named modules and all modules that they import. Each module follows the modules that it imports. Modules
+// that an earlier call has returned are left out.
 func (j *joiner) inOrder(names []string) (list []*module, err error) {
 	for _, name := range names {
 		if j.modules[name] != nil {

@@ -1,12 +1,13 @@
-// Package bundle joins modules of the page into one file, so that a first visit makes few requests. On a connection with a round trip of
-// 150 ms and six requests at a time, a hundred small files take two seconds longer than one.
+// Package bundle joins the modules of the page into two files, so that a first visit makes few requests. On a connection with a
+// round trip of 150 ms and six requests at a time, a hundred small files take two seconds longer than one.
 //
 // It does not parse JavaScript. It relies on how the modules are written, and refuses others:
 //
 //   - An import names what it imports, without another name, and stands at the start of a line.
-//   - An export is one function, class or variable, and its name is exported by no other module. A module may also export names of a vendored module.
+//   - An export is one function, class or variable, and its name is exported by no other module. A module may also export names of
+//     a vendored module.
 //   - No line at the top level begins with a bracket or a quote.
 //
-// Each module becomes a block of the joined file. Its private names stay in the block. Its exports are variables of the file, so importers
-// need no reference, and a variable that changes later is seen as it is.
+// Each module becomes a block of the joined file. Its private names stay in the block. Its exports are variables of the file.
+// So the other modules use them directly, and see later changes of a variable.
 package bundle

@@ -43,7 +43,7 @@ func (c *Client) updateAccountLocked(u accountUpdate) {
 	}
 }
 
-// updateAccount applies the account fields in the reply to a command, if the command has any.
+// updateAccount applies the account fields in the reply to a command, if replies to this command have any.
 func (c *Client) updateAccount(method string, reply []byte) {
 	switch method {
 	case "wallet", "send_packet", "grab", "cancel_packet":

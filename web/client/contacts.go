@@ -39,8 +39,8 @@ func (c *Client) Unblock(ctx context.Context, user string) error {
 // usersPerCall is how many ids the server takes at once.
 const usersPerCall = 100
 
-// Users returns the names and avatars of users by id. It leaves out users that are in no room together with the user: their names are
-// not for the user to know. A direct room that the other one has not chosen does not count.
+// Users returns the names and avatars of users by id. It leaves out users that share no room with the user, because the user
+// may not see their names. A direct room counts only if the other user has chosen to be in it.
 func (c *Client) Users(ctx context.Context, ids ...string) (map[string]model.User, error) {
 	known := make(map[string]model.User, len(ids))
 	for chunk := range slices.Chunk(ids, usersPerCall) {

@@ -50,7 +50,7 @@ var ErrClosed = errors.New("client closed")
 type Error struct {
 	Code      wire.Code
 	Values    map[string]string // the name=value pairs of the message, such as "field": "text"
-	Temporary bool              // repeating may succeed; returned only if the call's context or the client ends between two tries
+	Temporary bool              // a repeated call may succeed; calls return such an error only if their context or the client ends
 	Repeated  bool              // an earlier try got no answer or a temporary error, and may have been executed
 }
 
@@ -91,7 +91,7 @@ func (e *Error) retryAfter() time.Duration {
 	return time.Duration(min(ms, int64(time.Hour/time.Millisecond))) * time.Millisecond
 }
 
-// newError decodes an error from the wire, whose message is a word and then pairs.
+// newError decodes an error from the wire. The message of such an error is a word and then name=value pairs.
 func newError(e *centrifuge.Error) *Error {
 	out := &Error{Code: wire.Code(e.Code), Temporary: e.Temporary, Values: map[string]string{}}
 	for pair := range strings.FieldsSeq(e.Message) {

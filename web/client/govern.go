@@ -34,8 +34,8 @@ func (c *Client) Unban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "unban", wire.UnbanRequest{Room: room, User: user}, new(wire.UnbanReply))
 }
 
-// SetRole makes a member owner, admin or member. A room has one owner: naming a new owner makes the old one an admin.
-// If the answer to that is lost, the repeated call therefore returns ErrForbidden with Repeated set.
+// SetRole makes a member owner, admin or member. A room has one owner: if the owner makes another member the owner, the old owner
+// becomes an admin. If the answer to such a call is lost, the repeated call returns ErrForbidden with Repeated set.
 func (c *Client) SetRole(ctx context.Context, room, user, role string) error {
 	return c.Call(ctx, "set_role", wire.SetRoleRequest{Room: room, User: user, Role: role}, new(wire.SetRoleReply))
 }

@@ -21,7 +21,7 @@ const (
 	tokenWithin     = 6 * time.Second // the server waits 8 s for the connect command, which needs the token
 )
 
-// firstRooms asks for few rooms in the connect reply, so that it stays short. The command rooms lists the others.
+// firstRooms asks for few rooms in the connect reply, so that the reply stays short. The command rooms lists the others.
 var firstRooms = []byte(`{"rooms":20}`)
 
 // link is one client of the underlying SDK. A Client has one link. It is replaced (dial) when the user has left a room while the
@@ -31,8 +31,9 @@ type link struct {
 	connected bool // has been connected at least once
 }
 
-// dial replaces the SDK client by a new one and connects it. The old one never forgets a channel that it lost while it
-// was offline, and would hide that the user is in that room again. The caller holds c.mu.
+// dial replaces the SDK client by a new one and connects it. The old SDK client keeps the channel of a room that the user left
+// while the client was offline. If the user enters the room again, the old SDK client would not report that. The caller holds
+// c.mu.
 func (c *Client) dial(old *link) {
 	create := centrifuge.NewJsonClient
 	if c.o.Protobuf {
@@ -81,8 +82,8 @@ func (c *Client) newToken(centrifuge.ConnectionTokenEvent) (string, error) {
 	return token, nil
 }
 
-// connect opens a network connection that is closed with the client, because the SDK does not close some connections
-// that it gives up.
+// connect opens a network connection that is closed at the latest when the client is closed. The SDK does not close some
+// connections that it gives up.
 func (c *Client) connect(ctx context.Context, network, addr string) (net.Conn, error) {
 	dial := c.o.Dial
 	if dial == nil {
@@ -98,7 +99,7 @@ func (c *Client) connect(ctx context.Context, network, addr string) (net.Conn, e
 	return &boundConn{Conn: conn, stop: context.AfterFunc(c.sockets, func() { _ = conn.Close() })}, nil
 }
 
-// boundConn is a network connection that is closed with the client.
+// boundConn is a network connection that is closed at the latest when the client is closed.
 type boundConn struct {
 	net.Conn
 
@@ -110,8 +111,8 @@ func (l *boundConn) Close() error {
 	return l.Conn.Close()
 }
 
-// isCurrent reports whether events of the link count: it is the client's present link and the client runs. The caller
-// holds c.mu.
+// isCurrent reports whether the client must handle events of the link: the link is the client's present one, and the client has
+// not ended. The caller holds c.mu.
 func (c *Client) isCurrent(l *link) bool { return c.link == l && c.err == nil }
 
 func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {

@@ -14,13 +14,13 @@ type NewLink struct {
 	Room    string
 	Key     string        // identifies the link while it exists; "": a random key is used
 	TTL     time.Duration // in whole seconds; 0: a week
-	MaxUses int           // how many users may enter by it; 0: any number
+	MaxUses int           // how many users may enter through the link; 0: any number
 
-	Approval bool // users that come by it ask to enter
+	Approval bool // the owner or an admin must let in each user that follows the link
 }
 
-// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. It repeats the command until it is
-// answered; one link is made.
+// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. It repeats the command
+// until it is answered; one link is made.
 func (c *Client) CreateLink(ctx context.Context, l NewLink) (link model.Link, code string, err error) {
 	var reply wire.CreateLinkReply
 	err = c.Call(ctx, "create_link", wire.CreateLinkRequest{
@@ -41,8 +41,8 @@ func (c *Client) RevokeLink(ctx context.Context, room, link string) error {
 	return c.Call(ctx, "revoke_link", wire.RevokeLinkRequest{Room: room, Link: link}, new(wire.RevokeLinkReply))
 }
 
-// JoinLink adds the user to the room of the invite link with this code. If the link needs approval, waiting is true and room is zero: the
-// event Entered tells when the user was let in, and JoinRefused when the request was dropped.
+// JoinLink adds the user to the room of the invite link with this code. If the link needs approval, waiting is true and room is
+// zero: the event Entered tells when the user was let in, and JoinRefused when the request was dropped.
 func (c *Client) JoinLink(ctx context.Context, code string) (room model.Room, waiting bool, err error) {
 	var reply wire.JoinLinkReply
 	if err = c.Call(ctx, "join_link", wire.JoinLinkRequest{Code: code}, &reply); err == nil && reply.Room != nil {
@@ -60,7 +60,7 @@ func (c *Client) JoinRequests(ctx context.Context, room string) ([]model.JoinReq
 	}), err
 }
 
-// AnswerRequest lets a user in that asks to enter a room, or drops the user's request.
+// AnswerRequest answers a user's request to enter a room: it lets the user in (admit) or drops the request.
 func (c *Client) AnswerRequest(ctx context.Context, room, user string, admit bool) error {
 	return c.Call(ctx, "answer_request", wire.AnswerRequestRequest{Room: room, User: user, Admit: admit}, new(wire.AnswerRequestReply))
 }

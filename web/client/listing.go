@@ -8,14 +8,15 @@ import (
 	"hongbao/web/wire"
 )
 
-// listing reads the rooms that a connect reply has left out. Until all are known, Connected and the events after it wait.
+// listing is a running read of the rooms that a connect reply has left out. Until all rooms are known, the feed holds back the
+// event Connected and the events behind it.
 type listing struct {
 	stop   context.CancelFunc
-	before map[string]*model.MyRoom // rooms from before, of which the connection has said nothing yet
+	before map[string]*model.MyRoom // rooms known from before the connect that the server has not named since
 }
 
-// beginListingLocked takes from a connect reply what it has, and begins to read the other rooms. The entries of all rooms are pushed already: the
-// reply has the position of each, which comes to onSubscribed.
+// beginListingLocked stores what a connect reply has, and begins to read the other rooms. The server already pushes the entries
+// of all rooms. The connect reply has the position of each, with which the SDK calls onSubscribed.
 func (c *Client) beginListingLocked(l *link, data wire.ConnectData) {
 	ctx, stop := context.WithCancel(c.ctx)
 	list := &listing{stop: stop, before: c.rooms}
@@ -29,7 +30,7 @@ func (c *Client) beginListingLocked(l *link, data wire.ConnectData) {
 		delete(list.before, r.ID)
 		c.feed.Enter(room.Room, c.wasConnected)
 	}
-	again := l.connected // so the SDK may hide that the user has left a room: see dial
+	again := l.connected // if it is true, the SDK may hide that the user has left a room: see dial
 	l.connected, c.listing, c.gone = true, list, make(chan struct{})
 	c.wakeLocked()
 	if err := c.startLocked(func() { c.list(ctx, l, list, data, again) }); err != nil {
@@ -37,7 +38,8 @@ func (c *Client) beginListingLocked(l *link, data wire.ConnectData) {
 	}
 }
 
-// seenLocked says that the connection has a room that the connect reply may have left out. It returns what is known of the room from before.
+// seenLocked records that the server has named a room that the connect reply may have left out. It returns what was known of
+// the room before the connect.
 func (l *listing) seenLocked(id string) (known model.MyRoom) {
 	if before := l.before[id]; before != nil {
 		known = *before
@@ -53,7 +55,7 @@ func (c *Client) endListingLocked() {
 	c.listing.before = nil
 }
 
-// list reads the rooms page by page, and then returns all of them with Connected.
+// list reads the rooms page by page, and then queues the event Connected with all of them.
 func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.ConnectData, again bool) {
 	defer list.stop()
 	rooms := data.Rooms
@@ -61,7 +63,7 @@ func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.Con
 		var page wire.RoomsReply
 		if err := c.Call(ctx, "rooms", wire.RoomsRequest{Next: next, Limit: pageLimit}, &page); err != nil {
 			c.o.Log.Warn("rooms", "error", err)
-			break // if the server refuses it, the rooms that are known must do
+			break // if the server refuses the command, Connected has only the rooms that are known
 		}
 		rooms, next = append(rooms, page.Rooms...), page.Next
 	}

@@ -8,8 +8,8 @@ import (
 	"hongbao/web/client/model"
 )
 
-// Events iterates over the events since New. Only one loop may run at a time. It ends with an error when the client has ended or
-// ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be called inside the loop.
+// Events iterates over the events since New. Only one loop may run at a time. The loop ends with an error when the client has ended
+// or ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be called inside the loop.
 // If the program is slow, the oldest events that belong to no room are dropped.
 func (c *Client) Events(ctx context.Context) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
@@ -37,8 +37,8 @@ func (c *Client) Next(ctx context.Context) (model.Event, error) {
 	}
 }
 
-// take returns the next event, or a channel that is closed when there may be one. If the server has ended the client, the events
-// from before are returned first. After Close no event is returned.
+// take returns the next event, or a channel that is closed when there may be one. If the server has ended the client, take first
+// returns the events from before the end, then the error. After Close it returns no event.
 func (c *Client) take() (model.Event, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,8 @@ func (c *Client) take() (model.Event, <-chan struct{}, error) {
 	return e, c.changed, nil
 }
 
-// readHistory reads missing entries, one page for each stay in turn, until no stay misses any. Other events are
-// returned meanwhile.
+// readHistory reads missing entries, one page for each stay in turn, until no stay misses any. Meanwhile Next still returns other
+// events.
 func (c *Client) readHistory() {
 	for {
 		c.mu.Lock()

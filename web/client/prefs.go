@@ -6,11 +6,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// RoomPrefs is what the user decides about a room for all own devices. What is nil stays.
+// RoomPrefs is what the user decides about a room for all own devices. A nil field changes nothing.
 type RoomPrefs struct {
 	Silent   *bool // new entries make no sound, banner or notification, and do not count in the unread total of all rooms
-	Pinned   *bool // at the top of the list
-	Archived *bool // not in the list, until the next text or packet if the room is not silent
+	Pinned   *bool // the room is at the top of the list
+	Archived *bool // the room is not in the list; if it is not silent, only until the next text or packet
 }
 
 // SetRoomPrefs changes what the user has decided about a room. The event RoomPrefs follows on each device.

@@ -16,7 +16,7 @@ func (c *Client) PushKey(ctx context.Context) (string, error) {
 	return reply.Key, err
 }
 
-// SubscribePush makes the server tell the subscription of news while the user has no socket.
+// SubscribePush makes the server send notifications of news to the subscription while the user has no socket.
 func (c *Client) SubscribePush(ctx context.Context, s PushSubscription) error {
 	return c.Call(ctx, "subscribe_push", wire.SubscribePushRequest(s), new(wire.SubscribePushReply))
 }

@@ -9,12 +9,12 @@ import (
 
 // Report is what the user tells the host: about the text or packet Seq of the room, or about a user.
 type Report struct {
-	Room   string // of the entry, or in which the user was met
+	Room   string // of the entry; in a report about a user: the room in which the reporter met the user, or ""
 	Seq    int64
 	User   string
 	Reason string // spam, scam, abuse, sexual, violence or other
 	Text   string
-	Key    string // "": a new one is drawn
+	Key    string // identifies this report; "": a random key is used
 }
 
 // Report reports an entry or a user to the host. It returns the id of the report, also if the same was reported before.

@@ -29,8 +29,8 @@ func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (model.Room, error) 
 	return model.RoomOf(reply.Room), err
 }
 
-// Direct returns the direct room of the user and another user. It creates the room if there is none, and adds the user,
-// but not the other one, if they have left it.
+// Direct returns the direct room of the user and another user. It creates the room if there is none. If the user of this client
+// has left the room, Direct adds this user again. It does not add the other user again.
 func (c *Client) Direct(ctx context.Context, user string) (model.Room, error) {
 	var reply wire.DirectReply
 	err := c.Call(ctx, "direct", wire.DirectRequest{User: user}, &reply)
@@ -49,7 +49,8 @@ func (c *Client) Leave(ctx context.Context, room string) error {
 	return c.Call(ctx, "leave", wire.LeaveRequest{Room: room}, new(wire.LeaveReply))
 }
 
-// ListRooms iterates over the rooms that the user is in, those created last first. Rooms returns the same without asking the server.
+// ListRooms iterates over the rooms that the user is in, the most recently created first. Rooms returns the rooms that the
+// client knows, without a request.
 func (c *Client) ListRooms(ctx context.Context) iter.Seq2[model.MyRoom, error] {
 	return pages(func(next string) ([]model.MyRoom, string, error) {
 		var reply wire.RoomsReply

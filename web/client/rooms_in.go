@@ -99,7 +99,8 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 	c.wakeLocked()
 }
 
-// enterLocked adds a room that the user has entered, or one that a connect reply has left out: then only its id is known, and what was known before.
+// enterLocked adds a room that the user has entered, or a room that a connect reply has left out. Of the latter only the id is
+// known, and what was known before the connect.
 func (c *Client) enterLocked(id string, position int64, data []byte) {
 	var joined wire.Joined
 	_ = json.Unmarshal(data, &joined) // on an error only the room's id is known
@@ -197,7 +198,7 @@ func (c *Client) applyLocked(event *model.Event) {
 			if packet == e.Packet {
 				select {
 				case result <- e.Grab:
-				default: // it has received a result already
+				default: // the call has received a result already
 				}
 			}
 		}

@@ -1,5 +1,6 @@
-// Package dial connects to addresses that users and hosts name. It reaches only public ones, so that no request of the server gets into the
-// network behind it. The address is checked for each connection, so a name that resolves to another address later is no way around.
+// Package dial connects to addresses that users and hosts name. It reaches only public addresses, so that no such request
+// enters the private network of the server. The address is checked for each connection, so a host name that later resolves to
+// another address does not evade the check.
 package dial
 
 import (
@@ -18,10 +19,10 @@ type Options struct {
 	// Allowed reports whether the operator allows this host and port, whatever its addresses; nil: none.
 	Allowed func(hostPort string) bool
 	Port    uint16        // the only port of hosts that are not allowed; 0: any
-	Setting string        // names the hosts that are allowed, for errors
+	Setting string        // name of the setting that lists the allowed hosts, for errors
 	Timeout time.Duration // of a connection and of its TLS handshake
-	PerHost int           // idle connections to one host that are kept; there may be twice as many
-	Header  int64         // most bytes of the header of an answer
+	PerHost int           // idle connections to one host that are kept; the limit on all connections to one host is twice that
+	Header  int64         // largest size of the header of an answer
 }
 
 // NewClient returns a client that follows no redirect and uses no proxy.
@@ -39,7 +40,8 @@ func NewClient(o Options) *http.Client {
 			},
 			ForceAttemptHTTP2: true, TLSHandshakeTimeout: o.Timeout, MaxIdleConnsPerHost: o.PerHost, MaxConnsPerHost: 2 * o.PerHost, MaxIdleConns: 100, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: o.Header,
-			// A connection whose other end has vanished is closed. Otherwise HTTP/2 would use it until TCP gives up, which takes minutes.
+			// A connection whose other end has vanished is closed. Otherwise HTTP/2 would use it until TCP gives up, which
+			// takes minutes.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: 3 * time.Second, PingTimeout: 2 * time.Second},
 		},
 	}
@@ -60,18 +62,19 @@ func (o Options) refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// special holds the networks that netip does not name, and that lead to other hosts than public ones.
+// special holds networks that are not public, or lead to addresses that are not, and that the methods of netip.Addr do not
+// recognise.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // NAT64: the addresses contain an IPv4 address
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
 	netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("5f00::/16"), netip.MustParsePrefix("192.88.99.0/24"),
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
 }
 
-// public reports whether the address belongs to a host in the internet.
+// public reports whether the address belongs to the public internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {

@@ -11,32 +11,33 @@ import (
 )
 
 const (
-	// againConsumer is the name of the second look at the stream.
+	// againConsumer is the name of the consumer of the second look at the stream.
 	againConsumer = "~offline.again"
-	// againAfter is the age of the entries at the second look. It is more than chat.PresenceLease: until then the sockets of a dead instance
-	// count, and so do connections that broke without a word until their ping is missed.
+	// againAfter is the age of the entries at the second look. It is more than chat.PresenceLease: for that long, the sockets
+	// of a dead instance still count as open. A connection that broke without a close counts as open until its ping is missed.
 	againAfter = chat.PresenceLease + 10*time.Second
 	// tellEvery is the least time between two events about one user.
 	tellEvery = time.Minute
 
 	lookEntries  = 100    // entries of one round
-	lookAtOnce   = 8      // entries that are judged at once
-	lookAbsences = 10_000 // of one transaction, besides those of its first entry
-	dueLimit     = 5000
+	lookAtOnce   = 8      // entries that are judged concurrently
+	lookAbsences = 10_000 // absences of one transaction; its first entry alone may have more
+	dueLimit     = 5000   // users that one round of tellDue reads
 
 	mostLookPause = 5 * time.Second // after a failure of the database or of presence
 )
 
-// look is one of the two readers that look for users without a socket. It is used by one goroutine.
+// look is one of the two readers of the stream that look for users without a socket. One goroutine uses it.
 type look struct {
 	consumer string
 	again    bool
 }
 
-// lookForAbsent judges entries that are in the stream, and writes events of the kind UserOffline, while this instance has the lease of the look.
+// lookForAbsent reads entries from the stream, and writes events of the kind UserOffline about them, while this instance has
+// the lease of the look.
 //
-// The candidates are thus written in the transactions of their entries, and the position of the look moves in the transaction of its events. So
-// no instance that dies takes a candidate with it, and none is told twice.
+// An entry gets into the stream in the transaction that commits the entry, and the position of the look moves in the
+// transaction that writes the events. So the death of an instance loses no entry, and no event is written twice.
 func (s *Service) lookForAbsent(ctx context.Context, l *look) {
 	s.whileLeased(ctx, l.consumer, func(ctx context.Context, before time.Duration) time.Duration {
 		began := time.Now()
@@ -71,7 +72,7 @@ func (s *Service) lookOnce(ctx context.Context, l *look) (more bool, err error) 
 	}
 	told := eventlog.Told{Before: c.After, Owner: s.o.Instance, Again: l.again, Due: s.o.Now().Add(tellEvery)}
 	told.Consumer = eventlog.Consumer{Name: l.consumer, UpdatedAt: s.o.Now()}
-	if c.After == "" { // at the first start: nobody is told what is older
+	if c.After == "" { // at the first start: no events are written about older entries
 		newest, err := s.o.Store.NewestEvent(ctx)
 		if err != nil {
 			return false, err
@@ -108,13 +109,13 @@ func (s *Service) lookOnce(ctx context.Context, l *look) (more bool, err error) 
 	return b.More, s.o.Store.TellAbsences(ctx, told)
 }
 
-// judgement is for whom an entry is news.
+// judgement says for which users without a socket an entry is news, and why.
 type judgement struct {
 	reason chat.Reason
 	users  []string
 }
 
-// judge judges the entries, some at once.
+// judge judges the entries, at most lookAtOnce of them concurrently.
 func (s *Service) judge(ctx context.Context, entries []eventlog.Event) ([]judgement, error) {
 	judged, errs := make([]judgement, len(entries)), make([]error, len(entries))
 	var all sync.WaitGroup
@@ -135,14 +136,15 @@ func (s *Service) judge(ctx context.Context, entries []eventlog.Event) ([]judgem
 
 func (s *Service) judgeOne(ctx context.Context, e eventlog.Event) (j judgement, err error) {
 	j.reason, err = s.o.Absent(ctx, *e.Entry, func(users []string) { j.users = append(j.users, users...) })
-	if err != nil && ctx.Err() == nil && !errors.Is(err, chat.ErrUnavailable) { // it would fail again, and hold up all others
+	if err != nil && ctx.Err() == nil && !errors.Is(err, chat.ErrUnavailable) { // the entry would fail again, and hold up all later ones
 		s.o.Log.Error("entry is told to nobody", "event", e.ID, "err", err)
 		return judgement{}, nil
 	}
 	return j, err
 }
 
-// merge returns one absence for each user, and how many of the entries they contain: fewer than all if the users are too many.
+// merge returns one absence for each user, and the number of entries that these absences cover. The number is lower than
+// len(entries) if there are too many users for one transaction.
 func merge(entries []eventlog.Event, judged []judgement) (absences []eventlog.Absence, n int) {
 	index := map[string]int{}
 	for ; n < len(entries); n++ {
@@ -163,7 +165,8 @@ func merge(entries []eventlog.Event, judged []judgement) (absences []eventlog.Ab
 	return absences, n
 }
 
-// tellDue tells users what they have missed in the minute after they were told something, unless they are back.
+// tellDue writes events about users that were told something a minute ago and have missed more since. It leaves out users that
+// have a socket again.
 func (s *Service) tellDue(ctx context.Context) error {
 	now := s.o.Now()
 	due, err := s.o.Store.DueAbsences(ctx, now, dueLimit)

@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	workers   = 8 // deliveries at once, each of another room or user
+	workers   = 8 // concurrent deliveries, each for another key (a room or a user)
 	batchSize = 100
 	idleEvery = 300 * time.Millisecond // pause when there is no event
 
 	firstPause = time.Second // after a batch of which nothing was accepted
 	mostPause  = 5 * time.Minute
-	// suspectAfter is the pause after which a single failing room or user is suspected, and not the host.
+	// suspectAfter is the pause from which on the event, and not the host, is taken to be at fault, if only one room or user
+	// has events.
 	suspectAfter = 32 * time.Second
 
-	firstBackoff = 5 * time.Second // of an event that was refused
+	firstBackoff = 5 * time.Second // of an event that was refused; doubled before each try, so the first wait is 10 s
 	mostBackoff  = 4 * time.Hour
-	parkAfter    = 72 * time.Hour
-	maxHeld      = 10_000          // events that wait, without parked ones; more are parked at once
+	parkAfter    = 72 * time.Hour  // age of a held event after which it is parked
+	maxHeld      = 10_000          // held events that are not parked; further ones are parked at once
 	drainTime    = 5 * time.Second // how long the held events of a key may be delivered before the next events of others
 	maxWhy       = 300             // bytes
 )
@@ -33,8 +34,8 @@ const (
 // delivery delivers the events to the webhook.
 type delivery struct{ *Service }
 
-// round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
-// last round has returned.
+// round delivers the held events that are due, and then the next events. It returns the pause before the next round. before is
+// the pause that the last round returned.
 func (s delivery) round(ctx context.Context, before time.Duration) (pause time.Duration) {
 	caughtUp := s.retryHeld(ctx)
 	c, err := s.o.Store.Consumer(ctx, WebhookConsumer)
@@ -73,7 +74,8 @@ func (s delivery) round(ctx context.Context, before time.Duration) (pause time.D
 	return idleEvery
 }
 
-// troubled logs the trouble and returns a longer pause than the last one.
+// troubled logs a failure and returns the pause after it: twice the pause before, from firstPause to mostPause. If ctx has
+// ended, it returns 0.
 func (s *Service) troubled(ctx context.Context, consumer, doing string, before time.Duration, err error) time.Duration {
 	if ctx.Err() != nil {
 		return 0
@@ -86,15 +88,16 @@ func (s *Service) troubled(ctx context.Context, consumer, doing string, before t
 	return pause
 }
 
-// outcome is what has become of the events of one key.
+// outcome is the result of delivering the events of one key.
 type outcome struct {
 	events    []eventlog.Event
 	delivered int   // how many of them were accepted
-	err       error // of the first that was not
+	err       error // the error of the first event that was not accepted
 }
 
-// deliverBatch delivers the events, in parallel for different keys. It returns those that must be held. It returns an error if the host accepts
-// nothing: then the batch is delivered again later.
+// deliverBatch delivers the events, in parallel for different keys. It returns the events that must be held. It returns an
+// error, and the batch is delivered again later, if the host accepts nothing, unless it refuses single events and these can
+// still be held.
 func (s delivery) deliverBatch(ctx context.Context, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
 	if len(b.Events) == 0 {
 		return nil, nil
@@ -150,14 +153,15 @@ func (s delivery) deliverBatch(ctx context.Context, b eventlog.Batch, before tim
 	return held, nil
 }
 
-// refuses reports whether the failure concerns the event alone. If only one key has events, nothing tells whether the host or the event is at
-// fault. So after a while (suspect) an answer such as 500 counts as a refusal, and other keys go on.
+// refuses reports whether the failure concerns the event alone. If only one key has events, it is unknown whether the host or
+// the event is at fault. So after a while (suspect) an answer such as 500 counts as a refusal. Then later events of other keys
+// are delivered.
 func (s delivery) refuses(err error, suspect bool) bool {
 	var sent *sendError
 	return errors.As(err, &sent) && (sent.refused || suspect && sent.answered)
 }
 
-// sendGroups delivers the events of each key in order, until one fails. Those of waiting keys are not delivered.
+// sendGroups delivers the events of each key in order, until one fails. It skips the keys in waiting, which have held events.
 func (s delivery) sendGroups(ctx context.Context, order []string, groups map[string]*outcome, waiting map[string]bool) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, workers)
@@ -180,8 +184,9 @@ func (s delivery) sendGroups(ctx context.Context, order []string, groups map[str
 	all.Wait()
 }
 
-// retryHeld delivers the oldest held event of each key that is due. If it is accepted, the later ones of its key follow, so that the key
-// catches up even with a host that is only a little faster than its events. It reports whether any was accepted.
+// retryHeld delivers, for each key, the oldest held event if it is due. If the host accepts it, the later events of the key
+// follow at once. So a key catches up even if the host is only a little faster than new events arrive. retryHeld reports
+// whether any event was accepted.
 func (s delivery) retryHeld(ctx context.Context) (accepted bool) {
 	due, err := s.o.Store.DueHolds(ctx, WebhookConsumer, s.o.Now(), workers)
 	if err != nil {
@@ -209,7 +214,7 @@ func (s delivery) retryHeld(ctx context.Context) (accepted bool) {
 	return some.Load()
 }
 
-// retryList delivers held events of one key, until one is refused. It reports whether all were accepted.
+// retryList delivers held events of one key, until one is not accepted. It reports whether none of them is held any more.
 func (s delivery) retryList(ctx context.Context, holds []eventlog.Hold) bool {
 	at := make([]eventlog.Position, len(holds))
 	for i, h := range holds {
@@ -229,7 +234,7 @@ func (s delivery) retryList(ctx context.Context, holds []eventlog.Hold) bool {
 	return true
 }
 
-// retryOne delivers a held event. It reports whether the event is held no more.
+// retryOne delivers a held event, or drops it if the event is not stored any more. It reports whether the event is held no more.
 func (s delivery) retryOne(ctx context.Context, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
 	var err error
 	if !stored {
@@ -267,7 +272,8 @@ func backoff(tries int) time.Duration {
 	return d + rand.N(d/5) //nolint:gosec // jitter, so that deliveries do not return together
 }
 
-// cut returns the beginning of an error's text as Postgres can store it. The receiver chooses a part of the text.
+// cut returns the beginning of an error's text in a form that Postgres can store. The webhook's host chooses a part of the
+// text, so it may contain any bytes.
 func cut(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	return strings.ToValidUTF8(text[:min(len(text), maxWhy)], "") // without half a character at the end

@@ -7,11 +7,11 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// mostConsumers bounds how many consumers are measured: names are chosen by the host.
+// mostConsumers bounds how many consumers are measured: the host may create any number.
 const mostConsumers = 100
 
-// Lags returns the age of the oldest event that each consumer has not processed yet, by its name, as last measured. 0: it has processed
-// all events.
+// Lags returns the age of the oldest event that each consumer has not processed yet, by its name, as last measured. 0: it has
+// processed all events.
 func (s *Service) Lags() map[string]time.Duration {
 	if lags := s.lags.Load(); lags != nil {
 		return *lags
@@ -19,7 +19,7 @@ func (s *Service) Lags() map[string]time.Duration {
 	return nil
 }
 
-// Deliveries returns how many deliveries to the webhook this instance has tried, by what became of them; nil: there is no webhook.
+// Deliveries returns how many deliveries to the webhook this instance has tried, by outcome; nil: there is no webhook.
 func (s *Service) Deliveries() map[string]int64 {
 	if s.o.Webhook == nil {
 		return nil
@@ -51,7 +51,8 @@ func (s *Service) measureLags(ctx context.Context) {
 	s.lags.Store(&lags)
 }
 
-// lag returns the age of the consumer's next event. Of events that were deleted before, it knows only that they were older than all others.
+// lag returns the age of the consumer's next event. If events after the consumer's position were deleted, it returns
+// Options.Keep.
 func (s *Service) lag(ctx context.Context, c eventlog.Consumer) (time.Duration, error) {
 	after, err := s.stored(ctx, c)
 	if err != nil {

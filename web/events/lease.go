@@ -9,11 +9,11 @@ import (
 
 const (
 	leaseTime  = 4 * time.Second        // another instance takes over at most leaseTime + leaseEvery after a crash
-	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or asked for
+	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or requested while another instance has it
 )
 
-// whileLeased runs round again and again while this instance has the lease of the consumer, until ctx ends. round gets what the last round has
-// returned: the pause until the next one.
+// whileLeased calls round again and again while this instance has the lease of the consumer, until ctx ends. round returns the
+// pause before its next call, and gets the pause that it returned last.
 func (s *Service) whileLeased(ctx context.Context, consumer string, round func(ctx context.Context, before time.Duration) time.Duration) {
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -44,7 +44,7 @@ func (s *Service) runLeased(parent context.Context, consumer string, valid time.
 	stopped := ctx.Err() != nil && parent.Err() != nil
 	cancel()
 	<-renewed
-	if stopped { // the instance stops: another one need not wait until the lease is over
+	if stopped { // the instance stops: it gives the lease back, so that another one can take over at once
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), leaseEvery)
 		defer cancel()
 		if _, err := s.o.Store.Lease(ctx, consumer, s.o.Instance, 0, s.o.Now()); err != nil {
@@ -53,7 +53,7 @@ func (s *Service) runLeased(parent context.Context, consumer string, valid time.
 	}
 }
 
-// keepLease renews the lease. It returns when the lease is lost, or may be over before the next renewal.
+// keepLease renews the lease until ctx ends. It returns earlier if the lease is lost, or may expire before the next renewal.
 func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Time) {
 	for {
 		sleep(ctx, leaseEvery)

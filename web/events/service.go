@@ -30,10 +30,10 @@ type Store interface {
 // Options configure a Service. All fields but Webhook, Absent and Online are required.
 type Options struct {
 	Store    Store
-	Kinds    eventlog.Kinds // what is written
+	Kinds    eventlog.Kinds // kinds of events that readers get
 	Instance string         // name of this instance, which no other one has
 	Keep     time.Duration  // how long events are kept
-	Most     int64          // how many rows are kept at most, about
+	Most     int64          // about how many rows are kept at most
 	Webhook  *Webhook       // nil: none
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -48,7 +48,7 @@ type Options struct {
 // Service reads the stream for the host. It is safe for concurrent use.
 type Service struct {
 	o        Options
-	stopping func() <-chan struct{} // of the server API
+	stopping func() <-chan struct{} // returns the channel that is closed when the server API stops
 	lags     atomic.Pointer[map[string]time.Duration]
 	waiters  waiters
 }
@@ -62,7 +62,7 @@ const (
 	usualLimit = 100
 	maxLimit   = 1000
 	maxWait    = 30 // seconds
-	// pollEvery is how often the requests that wait look for events together.
+	// pollEvery is the interval of the query that all waiting requests share.
 	pollEvery = 300 * time.Millisecond
 	// WebhookConsumer is the name of the consumer to which the webhook belongs.
 	WebhookConsumer = "webhook"
@@ -87,7 +87,7 @@ func (s *Service) getEvents(ctx context.Context, _ server.Caller, r *hostapi.Get
 		if err != nil {
 			return hostapi.EventsReply{}, chat.BadField("kinds", err.Error())
 		}
-		maps.DeleteFunc(wanted, func(kind string, _ bool) bool { return !s.o.Kinds[kind] }) // more may be written: eventlog.Kinds.Written
+		maps.DeleteFunc(wanted, func(kind string, _ bool) bool { return !s.o.Kinds[kind] }) // the stream may have more kinds: see eventlog.Kinds.Written
 		q.Kinds = wanted
 	}
 	switch {
@@ -117,7 +117,7 @@ func (s *Service) begin(ctx context.Context, r *hostapi.GetEventsRequest) (event
 	return s.stored(ctx, c)
 }
 
-// cursor parses what a host has sent.
+// cursor returns the cursor for a text that a host has sent: "oldest" or "", "newest", or the text of a cursor.
 func (s *Service) cursor(ctx context.Context, text string) (eventlog.Cursor, error) {
 	switch text {
 	case "", "oldest":
@@ -132,8 +132,8 @@ func (s *Service) cursor(ctx context.Context, text string) (eventlog.Cursor, err
 	return c, err
 }
 
-// stored returns the cursor of a consumer. It lies in the same database as the events. So after a restore it fits them, although its epoch
-// is the one before.
+// stored returns the cursor of a consumer, with the present epoch. The cursor is in the same database as the events. So after a
+// restore it still fits the events, although it has the epoch from before the restore.
 func (s *Service) stored(ctx context.Context, consumer eventlog.Consumer) (eventlog.Cursor, error) {
 	oldest, err := s.o.Store.OldestEvent(ctx)
 	if err != nil || consumer.After == "" {
@@ -170,7 +170,7 @@ func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duratio
 	}
 }
 
-// read reads a batch, and logs what it had to leave out.
+// read reads a batch, and logs the events that the store had to leave out.
 func (s *Service) read(ctx context.Context, q eventlog.Query) (eventlog.Batch, error) {
 	b, err := s.o.Store.Events(ctx, q)
 	for _, fault := range b.Faults {
@@ -199,7 +199,7 @@ func (s *Service) putConsumer(ctx context.Context, c server.Caller, r *hostapi.P
 	if !consumerForm.MatchString(r.Consumer) {
 		return hostapi.ConsumerReply{}, errConsumer
 	}
-	if r.Consumer == WebhookConsumer && !c.Key.May(hostapi.Admin) { // events would be skipped for all
+	if r.Consumer == WebhookConsumer && !c.Key.May(hostapi.Admin) { // a new position skips events for the whole host
 		return hostapi.ConsumerReply{}, wire.NewError(wire.CodeForbidden, "scope", string(hostapi.Admin))
 	}
 	after, err := s.cursor(ctx, r.After)
@@ -283,7 +283,8 @@ func eventOf(e eventlog.Event) hostapi.Event {
 // tendEvery is how often old events are deleted, and the lags of consumers measured.
 const tendEvery = time.Minute
 
-// Run deletes old events, measures the lags of consumers and delivers to the webhook and tells of users without a socket, until ctx ends.
+// Run deletes old events, measures the lags of consumers, delivers to the webhook, and writes events about users without a
+// socket, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -8,18 +8,19 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// waiters lets the requests that wait for events share one query: how far the stream has come. The query runs every pollEvery while at least
-// one request waits.
+// waiters lets the requests that wait for events share one query for the newest position of the stream. The query runs every
+// pollEvery while at least one request waits.
 type waiters struct {
 	mu      sync.Mutex
 	waiting int             // guarded by mu
 	polling bool            // guarded by mu; a goroutine polls
 	newest  eventlog.Cursor // guarded by mu; as last polled
-	known   bool            // guarded by mu; newest was polled while somebody waited
+	known   bool            // guarded by mu; newest was polled since the present goroutine began to poll
 	changed chan struct{}   // guarded by mu; closed when newest changes
 }
 
-// ahead waits until the stream has rows after the cursor, or until one of the channels is closed. It reports whether it has.
+// ahead waits until the stream has rows after the cursor, and returns true. It returns false if over fires, the server stops or
+// ctx ends first.
 func (s *Service) ahead(ctx context.Context, after eventlog.Cursor, over <-chan time.Time) bool {
 	w := &s.waiters
 	w.mu.Lock()
@@ -56,7 +57,7 @@ func (s *Service) ahead(ctx context.Context, after eventlog.Cursor, over <-chan 
 // pollTimeout bounds one query of the shared poll.
 const pollTimeout = 5 * time.Second
 
-// poll asks how far the stream has come, until nobody waits.
+// poll reads the newest position of the stream again and again, until no request waits.
 func (s *Service) poll(ctx context.Context) {
 	w := &s.waiters
 	for {

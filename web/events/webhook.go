@@ -14,7 +14,7 @@ import (
 	"hongbao/web/hostcall"
 )
 
-// Webhook sends events to a URL of the host, signed as Standard Webhooks says.
+// Webhook sends events to a URL of the host. The requests are signed as the specification Standard Webhooks says.
 type Webhook struct {
 	// static
 	target *hostcall.Target
@@ -23,7 +23,7 @@ type Webhook struct {
 	accepted, refused, failed atomic.Int64 // deliveries so far
 }
 
-// Deliveries returns how many deliveries this instance has tried, by what became of them.
+// Deliveries returns how many deliveries this instance has tried, by outcome.
 func (w *Webhook) Deliveries() map[string]int64 {
 	return map[string]int64{"accepted": w.accepted.Load(), "refused": w.refused.Load(), "failed": w.failed.Load()}
 }
@@ -31,12 +31,13 @@ func (w *Webhook) Deliveries() map[string]int64 {
 const (
 	// sendTime bounds one delivery, with its connection.
 	sendTime = 10 * time.Second
-	// maxAnswer bounds how much of an answer is read. The body means nothing: it is read so that the connection can be used again.
+	// maxAnswer bounds the bytes of the header and of the body of an answer that are read. The content of the body is ignored:
+	// it is read so that the connection can be used again.
 	maxAnswer = 16 << 10
 )
 
-// NewWebhook returns a webhook. Each delivery is signed with all secrets, of which there are one or two. A target on an address that is not public is reached
-// only if its host is in allowed.
+// NewWebhook returns a webhook. Each delivery is signed with all secrets, of which there are one or two. A target whose address
+// is not public is reached only if its host is in allowed.
 func NewWebhook(target string, secrets, allowed []string, now func() time.Time) (*Webhook, error) {
 	t, err := hostcall.NewTarget(hostcall.Options{
 		Name: "webhook", Setting: "HONGBAO_WEBHOOK_ALLOW", URL: target, Secrets: secrets, Allowed: allowed,
@@ -57,7 +58,7 @@ type sendError struct {
 
 func (e *sendError) Error() string { return e.err.Error() }
 
-// send delivers one event, and counts what became of it. The error is a *sendError.
+// send delivers one event, and counts the outcome. The error is a *sendError.
 func (w *Webhook) send(ctx context.Context, e eventlog.Event) error {
 	err := w.post(ctx, e)
 	var sent *sendError
@@ -73,7 +74,7 @@ func (w *Webhook) send(ctx context.Context, e eventlog.Event) error {
 }
 
 func (w *Webhook) post(ctx context.Context, e eventlog.Event) (err error) {
-	defer func() { // an event that cannot be encoded must not end the process, on one instance after the other
+	defer func() { // an event whose encoding panics must not end the process: each instance that takes over would end, too
 		if p := recover(); p != nil {
 			err = &sendError{refused: true, err: fmt.Errorf("panic: %v", p)}
 		}

@@ -1,11 +1,14 @@
-// Package guest makes guests: users without an account of the host. It signs their tokens, and changes their names and avatars.
+// Package guest creates guests: users without an account of the host. It signs their tokens, and changes their names and avatars.
 //
 // It must always hold:
 //
-//   - A guest's token is signed with a key of their own kind, and expires.
-//   - A guest that is told their token has the play money already.
-//   - A guest takes no reserved name, and no avatar but those that the page draws and the pictures that the guest uploads: an address elsewhere would be told of everyone that sees the guest.
-//   - A revoked token, and a token of a suspended guest, makes no newer one, no device code and no change.
+//   - The tokens of guests are signed with a key that signs nothing else, and expire.
+//   - A guest has the initial balance before they get their token.
+//   - A guest takes no reserved name.
+//   - The avatar of a guest is one that the page draws, or a picture that the guest has uploaded. It is never an address on another
+//     server, because that server would learn about every user that sees the guest.
+//   - With a revoked token, or with the token of a suspended guest, nobody gets a newer token or a device code, or changes the
+//     profile.
 package guest
 
 import (
@@ -35,7 +38,7 @@ type Options struct {
 	Reserved chat.ReservedNames
 }
 
-// Service makes guests and changes them.
+// Service creates guests and changes them.
 type Service struct {
 	// static
 	chat    *chat.Service

@@ -36,7 +36,7 @@ func (h *Hooks) question(q api.Question) ([]byte, error) {
 	})
 }
 
-// verdict reads an answer. Whatever is not exactly an answer is Invalid, so that a mistake of the host allows nothing.
+// verdict reads an answer. An answer that breaks any rule is Invalid: it counts as no verdict, as if the host had not answered.
 func verdict(text []byte, q api.Question) (api.Verdict, Outcome, error) {
 	v, outcome, err := parse(text, q)
 	if outcome == Invalid {

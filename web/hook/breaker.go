@@ -6,16 +6,17 @@ import (
 )
 
 const (
-	breakerFailures = 5               // in a row, after which the breaker opens
-	breakerPause    = 5 * time.Second // until one question is asked on trial
+	breakerFailures = 5               // failures in a row that open the breaker
+	breakerPause    = 5 * time.Second // time from a failure until one question is asked on trial
 )
 
-// breaker lets questions fail at once while the host does not answer. After breakerFailures in a row it opens. Then one question goes
-// on trial after each breakerPause; if it succeeds, the breaker closes. The zero value is closed.
+// breaker is a circuit breaker: it lets questions fail at once while the host does not answer. After breakerFailures failures
+// in a row it opens. Then one question is asked on trial after each breakerPause. If the host answers it, the breaker closes.
+// The zero value is closed.
 type breaker struct {
 	mu       sync.Mutex
 	failures int       // guarded by mu; in a row
-	next     time.Time // guarded by mu; of an open breaker: when the next trial may begin
+	next     time.Time // guarded by mu; when the breaker is open: the time of the next trial
 }
 
 // admit reports whether a question may be asked. If it returns true, the caller must call record.

@@ -24,9 +24,9 @@ import (
 type Options struct {
 	URL     string
 	Secrets []string      // one or two; see package hostcall
-	Allowed []string      // hosts whose address need not be public
+	Allowed []string      // names of hosts whose addresses need not be public
 	Timeout time.Duration // of a question
-	// Commands are those about which the host is asked.
+	// Commands are the commands about which the host is asked.
 	Commands []string
 	// Open are the commands that are carried out if the host gives no verdict. The others of Commands are refused.
 	Open []string
@@ -34,7 +34,7 @@ type Options struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 
-	MaxCalls int // questions of one command at once; default 64
+	MaxCalls int // concurrent questions about one command; default 64
 }
 
 // Hooks asks the host. It implements api.Hooks.
@@ -70,7 +70,7 @@ const (
 	Denied   Outcome = "deny"
 	TimedOut Outcome = "timeout" // no answer in time
 	Failed   Outcome = "error"   // no connection, or another status than 200
-	Invalid  Outcome = "invalid" // an answer that is none
+	Invalid  Outcome = "invalid" // an answer that breaks a rule
 	Full     Outcome = "full"    // too many questions wait for their answers
 	Broken   Outcome = "broken"  // the breaker is open
 )
@@ -158,7 +158,7 @@ func (h *Hooks) ask(ctx context.Context, k *hook, q api.Question) (api.Verdict, 
 	if !k.breaker.admit(h.now()) {
 		return api.Verdict{}, Broken, errors.New("the host has failed too often")
 	}
-	// The question is not given up when the client goes: the host may have taken money already.
+	// The question continues when the client disconnects: the host may have taken money already.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout)
 	defer cancel()
 	v, outcome, err := h.call(ctx, q)

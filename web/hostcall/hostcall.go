@@ -1,5 +1,6 @@
-// Package hostcall calls URLs of the host: it signs requests as Standard Webhooks says. It must always hold: no request goes to an address
-// that is not public, unless its host is allowed by name, and no redirect is followed. Package dial sees to both.
+// Package hostcall calls URLs of the host. It signs requests as the specification Standard Webhooks says. It must always hold:
+// no request goes to an address that is not public, unless the host name is allowed, and no redirect is followed. Package dial
+// guarantees both.
 package hostcall
 
 import (
@@ -33,15 +34,15 @@ type Target struct {
 
 // Options configures a Target.
 type Options struct {
-	Name    string // names the target in errors: webhook
-	Setting string // names the setting of Allowed in errors
+	Name    string // name of the target in errors, such as "webhook"
+	Setting string // name of the setting for Allowed, for errors
 	URL     string
 	Secrets []string // one or two
-	Allowed []string // hosts that may have an address that is not public, or use http://
+	Allowed []string // names of hosts that may have addresses that are not public, and may use http://
 
 	Timeout     time.Duration // of a request with its connection
-	Connections int           // most connections; even
-	HeaderBytes int64         // most bytes of an answer's header
+	Connections int           // largest number of connections; an even number
+	HeaderBytes int64         // largest size of an answer's header
 }
 
 // NewTarget checks the options and returns the target.
@@ -85,7 +86,7 @@ func parseSecrets(name string, texts []string) (secrets [][]byte, err error) {
 	return secrets, nil
 }
 
-// Sign adds the headers of a request: what its body is, and one signature for each secret.
+// Sign sets the headers of a request: the type of its body, its id and time, and one signature for each secret.
 func (t *Target) Sign(h http.Header, id string, now time.Time, body []byte) {
 	at := strconv.FormatInt(now.Unix(), 10)
 	signed := make([]string, len(t.secrets))

@@ -19,13 +19,13 @@ import (
 // Build says what program runs.
 type Build struct{ Version, Commit, Go string }
 
-// Events is what is known of the event stream.
+// Events has the figures of the event stream.
 type Events struct {
 	Lags       map[string]time.Duration // by consumer
-	Deliveries map[string]int64         // to the webhook, by what became of them
+	Deliveries map[string]int64         // to the webhook, by outcome
 }
 
-// Web is what the server of clients counts.
+// Web has the figures of the server for clients.
 type Web struct {
 	ConnectsWaiting, ConnectsRefused, SocketsRefused, HTTPSlow int64
 	ReadsWaiting, ReadsRefused                                 int64
@@ -33,7 +33,7 @@ type Web struct {
 	AdminActs                                                  int64
 	Events                                                     Events
 	Questions                                                  []meter.Questions
-	Push                                                       map[string]int64 // notifications by what became of them
+	Push                                                       map[string]int64 // notifications by outcome
 }
 
 // Sources are the parts of an instance whose figures are shown.

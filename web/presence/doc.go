@@ -1,11 +1,11 @@
-// Package presence tells the presence directory (chat.Presence) which sockets open and close on this instance, and tells rooms which of
-// their members come online and go offline.
+// Package presence tells the presence directory (chat.Presence) which sockets open and close on this instance, and tells rooms
+// which of their members come online and go offline.
 //
 // It must always hold:
 //
-//   - The directory hears the changes of this instance's sockets in the order in which they happened.
+//   - The directory receives the changes of this instance's sockets in the order in which they happened.
 //   - SocketOpened and SocketClosed never block: neither a connect nor the end of a socket waits for the directory.
-//   - A user that has more sockets than allowed loses the oldest, on whichever instance they are.
+//   - If a user has more sockets than allowed, the oldest are closed, on whichever instance they are.
 //   - A user that only changes sockets, here or to another instance, is not announced as offline.
 //   - Announcements wait during a reconnect storm, and their queue is bounded: users that do not fit are not announced.
 //

@@ -22,8 +22,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Tracker records the sockets of this instance in the presence directory, one change after the other. It announces to
-// their rooms the users that come online or go offline. It is safe for concurrent use.
+// Tracker records the sockets of this instance in the presence directory, one change after the other. When a user comes online or
+// goes offline, it announces that to the user's rooms. It is safe for concurrent use.
 type Tracker struct {
 	// static
 	o         Options
@@ -139,7 +139,7 @@ type announcer struct {
 	mu      sync.Mutex           // guards the following
 	online  []string             // users to announce as online
 	offline []offlineUser        // users to announce as offline, ordered by time
-	since   map[string]time.Time // when each user in offline that has not come back went offline
+	since   map[string]time.Time // by user in offline that has not come back: when the user went offline
 }
 
 // offlineUser is a user that has had no socket since the given time.
@@ -152,8 +152,8 @@ func newAnnouncer(o Options) *announcer {
 	return &announcer{o: o, wake: make(chan struct{}, 1), since: map[string]time.Time{}}
 }
 
-// cameOnline queues the user to be announced as online. If the user is still queued as offline, it only removes that,
-// and nothing is announced. It never blocks.
+// cameOnline queues the user to be announced as online. If the user is still queued as offline, cameOnline only cancels that
+// announcement. It never blocks.
 func (a *announcer) cameOnline(user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

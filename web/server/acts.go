@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// actsAge is how old an act is before it is exported. An act is stored within 5 s, or not at all, and the clocks of instances differ by at
-	// most 5 s. So no act is added before one that was exported.
+	// actsAge is how old an act is before it is exported. An act is stored within 5 s, or not at all, and the clocks of
+	// instances differ by at most 5 s. So no act is added before one that was exported.
 	actsAge = 15 * time.Second
-	// actReads bounds the acts that one request looks at: few may fit the filter.
+	// actReads bounds how many pages of acts one request reads: few acts may fit the filter.
 	actReads = 20
 )
 

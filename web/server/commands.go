@@ -9,7 +9,7 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-// commands answers the operations by which the host calls the commands of users, for a user or as the system.
+// commands answers the operations with which the host calls the commands of users, for a user or as the system.
 type commands struct{ o Config }
 
 func (s commands) routes() []Route {

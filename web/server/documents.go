@@ -7,7 +7,7 @@ import (
 	"hongbao/web/spec"
 )
 
-// documentRoutes returns the routes of the documents. They need a key, as all others: without one a caller learns nothing.
+// documentRoutes returns the routes of the OpenAPI and AsyncAPI documents. Requests need a key, as for all other routes.
 func (s *Server) documentRoutes() []Route {
 	document := func(operation string, text []byte) Route {
 		return Handle(operation, func(context.Context, Caller, *struct{}) (json.RawMessage, error) { return text, nil })

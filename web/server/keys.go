@@ -47,7 +47,7 @@ const (
 
 var validKeyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
-// NewKey draws a key. It returns the secret, which is stored nowhere, and the key's line for the keys file.
+// NewKey makes a random key. It returns the secret, which is stored nowhere, and the key's line for the keys file.
 func NewKey(name string, scopes []hostapi.Scope) (secret, line string, err error) {
 	words := make([]string, len(scopes))
 	for i, s := range scopes {
@@ -60,8 +60,8 @@ func NewKey(name string, scopes []hostapi.Scope) (secret, line string, err error
 	return secret, line, err
 }
 
-// ParseKeys parses a keys file: one key a line, with its name, the SHA-256 of its secret, its scopes and, optionally, its requests a
-// second. Empty lines and lines that begin with # are ignored.
+// ParseKeys parses a keys file: one key a line, with its name, the SHA-256 of its secret, its scopes and, optionally, its
+// requests a second. Empty lines and lines that begin with # are ignored.
 func ParseKeys(text []byte) ([]Key, error) {
 	var keys []Key
 	for i, line := range strings.Split(string(text), "\n") {
@@ -122,7 +122,7 @@ func parseKey(line string) (Key, error) {
 	return k, nil
 }
 
-// Keys are the keys of a file, which Run reads again when the file has changed.
+// Keys are the keys of a file. Run replaces them when the file has changed.
 type Keys struct {
 	// static
 	file string
@@ -153,7 +153,7 @@ func parseFile(content []byte) ([]Key, error) {
 	switch {
 	case len(content) > maxKeysFile:
 		return nil, fmt.Errorf("the file has %d bytes, want at most %d", len(content), maxKeysFile)
-	case len(bytes.TrimSpace(content)) == 0: // it was probably not filled yet
+	case len(bytes.TrimSpace(content)) == 0: // the file was probably not filled in yet
 		return nil, errors.New("the file is empty: write a line with # to have no keys, or `hongbao apikey new` to add one")
 	}
 	return ParseKeys(content)
@@ -169,7 +169,7 @@ func (k *Keys) Names() []string {
 	return slices.Compact(names)
 }
 
-// find returns the key with this secret. It takes the same time whichever key fits, and if none does.
+// find returns the key with this secret. It takes the same time whichever key fits, and also if no key fits.
 func (k *Keys) find(secret string) (found Key, ok bool) {
 	hash := sha256.Sum256([]byte(secret))
 	keys, index := *k.current.Load(), -1
@@ -185,7 +185,8 @@ func (k *Keys) find(secret string) (found Key, ok bool) {
 // readEvery is how often Run reads the keys file.
 const readEvery = 2 * time.Second
 
-// Run reads the keys file again and again until ctx ends. A file that cannot be read, or is not valid, leaves the keys as they are.
+// Run reads the keys file again and again until ctx ends. A file that cannot be read, or is not valid, leaves the keys as they
+// are.
 func (k *Keys) Run(ctx context.Context) {
 	ticker := time.NewTicker(readEvery)
 	defer ticker.Stop()

@@ -17,7 +17,8 @@ type loads struct {
 	running map[string]int // guarded by mu; requests that run, by the key's name
 }
 
-// enter counts a request of the key against its rate and its number of running requests. The caller must call leave.
+// enter counts a request of the key against its rate and its number of running requests. Unless enter returns an error, the
+// caller must call leave when the request has ended.
 func (l *loads) enter(ctx context.Context, limiter chat.Limiter, k Key) (leave func(), err error) {
 	wait, err := limiter.Take(ctx, "api-key:"+k.Name, k.Rate)
 	switch {

@@ -28,8 +28,9 @@ func (s money) debit(ctx context.Context, c Caller, r *hostapi.AdjustRequest) (w
 	return s.adjust(ctx, c, r, -1)
 }
 
-// adjust adds the amount to the user's wallet (sign 1) or takes it out (sign -1). The ledger's keys are the same for all users, those of
-// hosts are apart by user.
+// adjust adds the amount to the user's wallet (sign 1) or takes it out (sign -1). In the ledger a key may be used once for all
+// users together. A host may use an idempotency key once for each user. So the key in the ledger is derived from both, the
+// idempotency key and the user.
 func (s money) adjust(ctx context.Context, c Caller, r *hostapi.AdjustRequest, sign int64) (wire.AdjustReply, error) {
 	account, dup, err := s.o.Packets.Adjust(ctx, redpacket.AdjustRequest{
 		User: r.User, Amount: redpacket.Money(sign * r.Amount), Key: DerivedKey(c.Idempotency, r.User), Note: r.Note,

@@ -17,8 +17,8 @@ import (
 	"hongbao/web/wire/strict"
 )
 
-// DerivedKey returns the key of a command for an idempotency key of an API key. Keys of different names never give the same one,
-// and a user cannot guess it.
+// DerivedKey returns a key of a command that is a hash of a name and an idempotency key. Different names never give the same
+// result. A user cannot guess the result.
 func DerivedKey(name, idempotency string) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + idempotency))
 	return "api:" + base64.RawURLEncoding.EncodeToString(sum[:])
@@ -78,8 +78,8 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 	return data, nil
 }
 
-// parameter returns a text of the path or the query as the JSON value of a field of this type. A text that is no number or boolean
-// becomes a string, which the strict decoder refuses by the field's name.
+// parameter returns a text of the path or the query as the JSON value of a field of this type. A text that is no number or
+// boolean becomes a string, which the strict decoder refuses by the field's name.
 func parameter(t reflect.Type, text string) json.RawMessage {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -99,13 +99,14 @@ func quoted(text string) json.RawMessage {
 	return data
 }
 
-// recordedFields are the fields of a request that are stored with the act. Texts of users are not: they could be recalled later.
+// recordedFields are the fields of a request that are stored with the act. Texts of users are not stored: the users may recall
+// them later.
 var recordedFields = []string{
 	"user", "room", "packet", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
 	"key", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
 }
 
-// withoutTexts returns a list of users with only their ids. Every other value it returns as it is.
+// withoutTexts returns, for a list of users with their data, the list of their ids. It returns any other value unchanged.
 func withoutTexts(value json.RawMessage) json.RawMessage {
 	var users []struct {
 		User string `json:"user"`

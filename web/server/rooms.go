@@ -62,7 +62,7 @@ func (s rooms) handOverRoom(ctx context.Context, _ Caller, r *hostapi.HandOverRe
 	return s.roomReply(ctx, r.Room, s.o.Chat.SetRole(ctx, chat.System, r.Room, r.User, chat.Owner))
 }
 
-// getHistory and deleteRoom are the commands of the system, with the room in the path.
+// getHistory runs the command history as the system.
 func (s rooms) getHistory(ctx context.Context, _ Caller, r *wire.HistoryRequest) (reply wire.HistoryReply, err error) {
 	err = s.callSystem(ctx, "history", r, &reply)
 	return reply, err

@@ -35,7 +35,8 @@ type Acts interface {
 	Record(ctx context.Context, a Act) error
 	// Count counts one event of a kind.
 	Count(kind, origin string)
-	// After returns stored acts of before the given time, oldest first, which follow the cursor. next is the cursor after the last one.
+	// After returns at most limit stored acts that follow the cursor and are older than the given time, oldest first. next is
+	// the cursor after the last one.
 	After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error)
 }
 
@@ -93,7 +94,7 @@ func New(o Config) (*Server, error) {
 	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), commands{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
-// Stop ends requests that wait for something. It may be called more than once.
+// Stop closes the channel of Stopping. It may be called more than once.
 func (s *Server) Stop() { s.stopOnce.Do(func() { close(s.stopping) }) }
 
 // Stopping returns a channel that is closed when the server stops. A request that waits must then answer at once.
@@ -104,10 +105,11 @@ type Caller struct {
 	Key       Key
 	Client    netip.Addr
 	RequestID string
-	Reason    string // why, for the list of acts; "": the caller did not say
-	// For is the user for whom a command is called; "": the operation calls none.
+	Reason    string // why the caller sends the request, for the list of acts; "": unknown
+	// For is the user for whom a command is called; "": the operation calls no command for a user.
 	For string
-	// Idempotency is derived from the header Idempotency-Key and the key's name. It is a valid key of a command; "": there was no header.
+	// Idempotency is derived from the header Idempotency-Key and the key's name. It is a valid key of a command; "": there was
+	// no header.
 	Idempotency string
 }
 
@@ -122,7 +124,7 @@ type Route struct {
 	check     func(hostapi.Operation) error
 }
 
-// Within returns the route with another limit of the time that a request may take. The usual limit is 10 s, the most is 60 s.
+// Within returns the route with another limit on the time that a request may take. The usual limit is 10 s, the longest is 60 s.
 func (r Route) Within(d time.Duration) Route {
 	r.within = d
 	return r
@@ -170,7 +172,7 @@ func (s *Server) Mount(routes ...Route) error {
 	return nil
 }
 
-// Handler serves the mounted routes. All others are an unknown command.
+// Handler serves the mounted routes. Any other request gets the error unknown_command, if its key is valid.
 func (s *Server) Handler() http.Handler {
 	mux := chi.NewRouter()
 	for _, o := range hostapi.Operations() {
@@ -313,7 +315,7 @@ func headers(req *http.Request, c *Caller, keyed bool) error {
 // validRequestID matches ids that are safe in a log and in a header, and that a credit can keep.
 var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,64}$`)
 
-// requestID returns the id that the caller has given the request, or draws one.
+// requestID returns the id that the caller has given the request. Without a valid one it returns a random id.
 func requestID(req *http.Request) string {
 	if id := req.Header.Get(requestIDHeader); validRequestID.MatchString(id) {
 		return id

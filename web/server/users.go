@@ -51,8 +51,8 @@ func (s users) putUsers(ctx context.Context, _ Caller, r *hostapi.PutUsersReques
 	return hostapi.PutUsersReply{Users: convert.List(stored, userOf)}, err
 }
 
-// suspendUser suspends a user and then closes the user's sockets, in this order: a client cannot reconnect. A repeated request closes
-// sockets again, because the first one may have ended in between.
+// suspendUser suspends a user and then closes the user's sockets. In this order, a client cannot reconnect. A repeated request
+// closes sockets again, because the first request may have failed between the two steps.
 func (s users) suspendUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.Suspend(ctx, r.User)
 	if err != nil {

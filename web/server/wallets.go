@@ -42,7 +42,7 @@ func (s money) getWallet(ctx context.Context, _ Caller, r *hostapi.GetWalletRequ
 	}}, err
 }
 
-// limitOf returns a limit as it is on the wire, or nil if it does not limit.
+// limitOf returns a limit as it is on the wire: nil for no limit.
 func limitOf(limit int64) *int64 {
 	if limit == redpacket.NoLimit {
 		return nil
@@ -78,7 +78,7 @@ func (s money) getWallets(ctx context.Context, _ Caller, r *hostapi.GetWalletsRe
 	return hostapi.WalletsReply{Wallets: convert.List(found, walletOf)}, err
 }
 
-// freezeWallet returns the handler that freezes wallets, or ends that.
+// freezeWallet returns the handler that freezes wallets (frozen), or unfreezes them.
 func (s money) freezeWallet(frozen bool) func(context.Context, Caller, *hostapi.FreezeWalletRequest) (hostapi.WalletReply, error) {
 	return func(ctx context.Context, _ Caller, r *hostapi.FreezeWalletRequest) (hostapi.WalletReply, error) {
 		w, err := s.o.Packets.FreezeWallet(ctx, r.User, frozen)

@@ -27,12 +27,14 @@ import (
 const stopTime = time.Second
 
 // Start sets the tracer of the process, which sends spans as the settings say. The spans carry the name of the instance and its
-// version. stop sends the spans that still wait, for at most a second. Without an endpoint nothing is set.
+// version. stop removes the tracer and sends the spans that still wait, for at most a second. Without an endpoint Start does
+// nothing.
 func Start(s Settings, instance, version string, log *slog.Logger) (stop func()) {
 	if !s.On() {
 		return func() {}
 	}
-	// The exporter of OpenTelemetry over HTTP links gRPC, which makes the program 5.6 MB larger (go build -ldflags '-s -w', 2026-11-24).
+	// The exporter of OpenTelemetry over HTTP links gRPC, which makes the program 5.6 MB larger (go build -ldflags '-s -w',
+	// 2026-11-24).
 	exporter := otlptrace.NewUnstarted(newUploader(s))
 	otel.SetErrorHandler(&failures{log: log, endpoint: s.Endpoint()})
 	attributes := append([]attribute.KeyValue{attribute.String("service.instance.id", instance), attribute.String("service.version", version)}, s.attributes...)
@@ -56,7 +58,7 @@ func Start(s Settings, instance, version string, log *slog.Logger) (stop func())
 type failures struct {
 	log      *slog.Logger
 	endpoint string
-	last     atomic.Int64 // when it was logged last, in nanoseconds
+	last     atomic.Int64 // time of the last log line, in Unix nanoseconds; 0: there was none
 }
 
 // failuresEvery is the pause between two log lines of failures.
@@ -92,8 +94,8 @@ func (u *uploader) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. Spans that the collector does not take are lost: to keep them for another try would need a
-// second queue.
+// UploadTraces implements otlptrace.Client. Spans that the collector does not take are lost: another try would need a second
+// queue.
 func (u *uploader) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // the same bytes as an ExportTraceServiceRequest
 	if err != nil {

@@ -47,14 +47,15 @@ type reader struct {
 	err     error
 }
 
-// unsupported are the settings of OpenTelemetry about traces that would look as if they worked.
+// unsupported are the settings of OpenTelemetry about traces that Read refuses. If Read ignored them, the operator would
+// believe that they work.
 var unsupported = []string{
 	"OTEL_EXPORTER_OTLP_CLIENT_KEY", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE",
 	"OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE",
 }
 
-// Read reads the settings from an environment of "NAME=value". An error names the setting and what to do. Traces are on if an endpoint
-// is set, or OTEL_TRACES_EXPORTER=otlp.
+// Read reads the settings from an environment of "NAME=value". An error names the setting and what to do. Traces are on if an
+// endpoint is set, or OTEL_TRACES_EXPORTER=otlp.
 func Read(environ []string) (Settings, error) {
 	r := reader{environ: map[string]string{}}
 	for _, pair := range environ {
@@ -108,7 +109,8 @@ func (r *reader) fail(name, format string, args ...any) {
 	}
 }
 
-// otlpName returns the name of the exporter's setting that counts: that of traces if it is set, else that of all signals.
+// otlpName returns the name of the exporter's setting that applies: the one for traces if it is set, else the one for all
+// signals.
 func (r *reader) otlpName(setting string) string {
 	if own := "OTEL_EXPORTER_OTLP_TRACES_" + setting; r.environ[own] != "" {
 		return own
@@ -121,7 +123,7 @@ func (r *reader) otlp(setting string) (name, value string) {
 	return name, r.environ[name]
 }
 
-// endpoint returns the URL of the collector. One for traces is used as it is; one for all signals gets the path of traces.
+// endpoint returns the URL of the collector. A URL for traces is used unchanged. A URL for all signals gets the path v1/traces.
 func (r *reader) endpoint() string {
 	name, value := r.otlp("ENDPOINT")
 	if value == "" {
@@ -138,7 +140,7 @@ func (r *reader) endpoint() string {
 	return u.String()
 }
 
-// word returns a setting that is one of the words, in any case.
+// word returns a setting in lower case. It must be one of the words, in any letter case. If it is not set, word returns fallback.
 func (r *reader) word(name, fallback string, words ...string) string {
 	value := strings.ToLower(r.environ[name])
 	if value == "" {
@@ -205,7 +207,7 @@ func validHeader(name string) bool {
 	})
 }
 
-// roots returns the authorities of the file that OTEL_EXPORTER_OTLP_CERTIFICATE names.
+// roots returns the certificate authorities of the file that the setting CERTIFICATE names, or nil if none is named.
 func (r *reader) roots() *x509.CertPool {
 	name, file := r.otlp("CERTIFICATE")
 	if file == "" {
@@ -222,7 +224,8 @@ func (r *reader) roots() *x509.CertPool {
 	return pool
 }
 
-// sampler returns which traces are recorded: by default all, except those that the client has begun and does not record.
+// sampler returns the sampler, which decides which traces are recorded. The default is all traces, except those that the client
+// has begun and does not record.
 func (r *reader) sampler() sdk.Sampler {
 	const name = "OTEL_TRACES_SAMPLER"
 	word := r.word(name, "parentbased_always_on", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio")

@@ -1,20 +1,24 @@
-// Package webpush tells users that have no socket what they would miss: by notifications to the push services of their browsers (Web Push:
-// RFC 8030, 8291 and 8292).
+// Package webpush sends notifications of news to users that have no socket, through the push services of their browsers (Web
+// Push: RFC 8030, 8291 and 8292).
 //
-// A Notifier is a Publisher in front of another one. It passes everything on, and looks only at entries. Of those that this instance has
-// committed it takes the ones that are news: a packet, a mention, a direct message. So exactly one instance tells of an entry. What is lost is not sent again: the entry is in the room.
+// A Notifier is a Publisher in front of another one. It passes everything on, and looks only at the entries that this instance
+// has committed. So exactly one instance sends the notifications of an entry. The Notifier takes the entries that are news: a
+// packet, a mention, a direct message. A lost notification is not sent again: the user finds the entry in the room.
 //
 // It must always hold:
 //
-//   - Entry never blocks, and does nothing but copy into a bounded queue. What does not fit is counted and dropped.
-//   - A user is told only of rooms that the user is in and has not silenced, and of entries that the user has not read.
-//   - Of one kind of news of a room, a user is told at once and then at most once in each quiet period, for all that came meanwhile.
-//   - A notification holds names, and no text of a message. It is encrypted for the browser, and of the same size whatever it holds.
-//   - A request goes only to a public address and port 443, unless the operator has allowed the host by name (package dial).
-//   - It imports chat and web/dial, and knows packets only as entries.
+//   - Entry never blocks: besides passing the entry on, it only copies it into a bounded queue. Entries that do not fit are
+//     counted and dropped.
+//   - A user gets notifications only of rooms that the user is in and has not silenced, and of entries that the user has not read.
+//   - For one topic (see topicKey) a user gets one notification at once, and then at most one after each quiet period. Each stands
+//     for all news since the one before.
+//   - A notification holds names, and no text of a message. It is encrypted for the browser, and always has the same size.
+//   - A request goes only to a public address and port 443, unless the operator has allowed the host name (package dial).
+//   - From this module, package webpush imports only chat and web/dial. It knows packets only as entries.
 //   - No redirect is followed, no proxy is used, and little of an answer is read.
-//   - Each push service has a bounded queue and a bounded number of requests under way, and all queues together are bounded, too. A host
-//     that has not answered quickly the last time shares a quarter of the requests with all such hosts. So it delays only these.
+//   - Each push service has a bounded queue and a bounded number of requests under way. All queues together are bounded, too.
+//   - All push services that did not answer quickly the last time share a quarter of the requests. So a slow one delays only
+//     these.
 //   - One user begins a bounded number of the topics that wait, whatever ids the texts of that user mention.
 //   - A subscription that its push service no longer knows (404, 410) is removed.
 //
@@ -23,5 +27,5 @@
 //	goroutine  started by    ends when                        may block on
 //	collect    Notifier.Run  its context ends                 the store, with a time limit
 //	deliver    Notifier.Run  its context ends                 the store and the presence directory, with a time limit
-//	worker     a delivery    its host has nothing to be sent  a slot, the push service, the removal of a subscription
+//	worker     sender.send   its host's queue is empty        a slot, the push service, the removal of a subscription
 package webpush

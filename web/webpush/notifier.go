@@ -20,16 +20,16 @@ import (
 
 // Bounds of a Notifier.
 const (
-	mostNews   = 4096             // entries that wait to be looked at
+	mostNews   = 4096             // entries that wait for collect
 	mostTopics = 10_000           // topics whose news wait, or that are quiet
 	mostOfUser = 200              // of these, topics that one user has begun: a text may mention ids that do not exist
 	mostRooms  = 20_000           // rooms whose kind is remembered
 	mostAgain  = 1000             // users of a topic that are looked at again
-	pageSize   = 500              // subscriptions read at once
-	atOnce     = 4                // topics told of at once
+	pageSize   = 500              // subscriptions of one read
+	atOnce     = 4                // topics that are handled concurrently
 	readTime   = 5 * time.Second  // of one call of the store or the presence directory
 	keptFor    = 24 * time.Hour   // how long push services keep a notification for a browser that is offline
-	gather     = 2 * time.Second  // news wait so long for more, and for a user that only reconnects
+	gather     = 2 * time.Second  // how long news wait for more news of the topic, and for a user that only reconnects
 	quiet      = 60 * time.Second // after news of a topic; longer than the hub needs to notice that a client is gone
 	tickEvery  = 500 * time.Millisecond
 )
@@ -53,7 +53,8 @@ type Options struct {
 	Timeout time.Duration // of one request; default 10 s
 }
 
-// Notifier is a publisher that passes everything on, and tells users without a socket of news. It is safe for concurrent use.
+// Notifier is a publisher that passes everything on, and sends notifications of news to users without a socket. It is safe for
+// concurrent use.
 type Notifier struct {
 	chat.Publisher
 
@@ -71,7 +72,7 @@ type Notifier struct {
 	direct map[string]bool // by room: whether it is a direct room
 }
 
-// news is an entry that users may want to be told of.
+// news is an entry of which users may get a notification.
 type news struct {
 	room    string
 	seq     int64
@@ -84,18 +85,18 @@ type news struct {
 // topicKey names news that are merged: those of a room for all members, for one user, or from one user of a direct room.
 type topicKey struct{ room, of, from string }
 
-// topic holds the news that nobody was told of yet, and what happened when users were told last.
+// topic holds the news since its last notifications, and the users that these left out.
 type topic struct {
-	last  news
-	by    string    // the user that has begun it
-	count int       // of the news; 0: there are none
-	due   time.Time // when users are told, or the topic is forgotten
+	last  news      // the newest of the news
+	by    string    // the user that has begun the topic
+	count int       // number of news; 0: there are none
+	due   time.Time // when notifications are sent, or the topic is forgotten
 
-	again []string // users that had a socket when they should have been told; they may have none by the time due
-	told  news     // what they should have been told
+	again []string // users that the last notifications left out, because they had a socket; at due they may have none
+	told  news     // the news of the last notifications
 }
 
-// New returns a Notifier that passes on to next. Nothing is told before Run.
+// New returns a Notifier that passes on to next. It sends no notification before Run.
 func New(next chat.Publisher, o Options) *Notifier {
 	o.Timeout, o.Log = cmp.Or(o.Timeout, requestTimeout), cmp.Or(o.Log, slog.Default())
 	s := newSender(o)
@@ -115,7 +116,7 @@ func (n *Notifier) CheckEndpoint(endpoint string) error {
 	return nil
 }
 
-// Stats returns what became of the notifications so far. News that did not fit count as one dropped notification each.
+// Stats returns the number of notifications so far, by outcome. An entry that did not fit counts as one dropped notification.
 func (n *Notifier) Stats() Stats {
 	s := n.sender.stats()
 	s.Dropped += n.dropped.Load()
@@ -127,7 +128,7 @@ var mentionsField = []byte(`"mentions":[`)
 // Entry implements chat.Publisher.
 func (n *Notifier) Entry(e chat.Entry) {
 	n.Publisher.Entry(e)
-	if !e.Kind.Content() || e.From.ID == chat.LobbyHost { // the welcome packet is for newcomers, which are there
+	if !e.Kind.Content() || e.From.ID == chat.LobbyHost { // the welcome packet is for newcomers, and they are in the lobby already
 		return
 	}
 	found := news{room: e.Room, seq: e.Seq, from: e.From, why: string(e.Kind), body: e.Body}
@@ -151,7 +152,7 @@ func (n *Notifier) isDirect(room string) (direct, known bool) {
 	return direct, known
 }
 
-// Run tells users until ctx ends. What waits then is dropped.
+// Run sends notifications until ctx ends. News that still wait then are dropped.
 func (n *Notifier) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { n.collect(ctx) })
@@ -159,7 +160,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	both.Wait()
 }
 
-// collect sorts the queue into topics.
+// collect puts the news from the queue into topics.
 func (n *Notifier) collect(ctx context.Context) {
 	for {
 		select {
@@ -247,7 +248,7 @@ func (n *Notifier) add(key topicKey, found news) {
 	}
 }
 
-// deliver tells users of the topics that are due.
+// deliver sends the notifications of the topics that are due.
 func (n *Notifier) deliver(ctx context.Context) {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
@@ -291,8 +292,9 @@ func (n *Notifier) due() map[topicKey]topic {
 	return due
 }
 
-// tell tells the members without a socket of a topic's news. Those with a socket are looked at again after the quiet period: the socket may be of
-// a client that is gone, which the hub has not noticed yet. Then they are told unless they have read the entry.
+// tell sends notifications of a topic's news to the members without a socket. It looks at members with a socket again after the
+// quiet period: their client may be gone without the hub having noticed. If they have no socket then, and have not read the
+// entry, they get the notification.
 func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	audience := chat.Audience{Room: key.room, Seq: t.last.seq, Limit: pageSize}
 	isNew := t.count > 0
@@ -327,7 +329,7 @@ func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	}
 }
 
-// lookAgain makes the topic tell these users when it is due, if they have no socket any more.
+// lookAgain makes the topic send notifications to these users when it is due, if they have no socket any more.
 func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -336,8 +338,8 @@ func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
 	}
 }
 
-// tellPage sends a note to a page of the audience, and moves the audience to the next page. It returns those that have a socket, and whether
-// there are more pages.
+// tellPage sends a note to the users of one page of the audience that have no socket, and moves the audience to the next page.
+// It returns the users that have a socket, and whether there are more pages.
 func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string, it note) (online []string, more bool, err error) {
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -371,13 +373,14 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string
 	return online, more, nil
 }
 
-// topicName returns the name by which a push service replaces a notification that it keeps. It tells the service neither user nor room.
+// topicName returns the topic of a notification for the push service. The service replaces a notification that it keeps by a
+// newer one of the same topic. The name reveals neither user nor room.
 func topicName(user, room string) string {
 	sum := sha256.Sum256([]byte(user + "\x00" + room))
 	return base64url(sum[:24])
 }
 
-// Payload is what the page's service worker reads. It holds no text of a message.
+// Payload is the content of a notification, which the page's service worker reads. It holds no text of a message.
 type Payload struct {
 	Room  string `json:"room"`
 	Name  string `json:"name,omitempty"` // of the room; a direct room has none

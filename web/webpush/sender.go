@@ -58,22 +58,22 @@ func base64url(data []byte) string { return base64.RawURLEncoding.EncodeToString
 // Bounds of a sender.
 const (
 	slots      = 128  // requests under way
-	newSlots   = 32   // of them, to hosts that have not taken the last notification
+	newSlots   = 32   // of them, to hosts that are not known: they did not take the last notification quickly
 	mostHosts  = 2000 // hosts that have notifications waiting or under way
-	mostKnown  = 1000 // hosts that have taken the last notification, and are remembered
+	mostKnown  = 1000 // known hosts that are remembered: they took the last notification quickly
 	recordSize = 1024 // bytes of each notification, so that its length tells nothing
 
-	// Of one host: requests under way, and notifications that wait. Most browsers have the push service of their maker, so a host that takes
-	// notifications gets many.
+	// Of one host: requests under way, and notifications that wait. Most browsers have the push service of their maker, so a
+	// host that takes notifications gets many.
 	perHost, perKnownHost       = 8, 32
 	mostQueued, mostKnownQueued = 1000, 20_000
 
 	mostWaiting = 50_000 // notifications that wait, of all hosts together
 
-	fastAnswer     = 2 * time.Second // a host that takes longer is not known, or not any more
+	fastAnswer     = 2 * time.Second // a host whose answer takes longer is not known, or not any more
 	requestTimeout = 10 * time.Second
 	mostHeader     = 16 << 10
-	mostBody       = 4 << 10 // read of an answer, so that the connection can be used again
+	mostBody       = 4 << 10 // bytes of an answer that are read, so that the connection can be used again
 )
 
 // mostPayload is the size of the largest payload: a record less its header (86), tag (16) and delimiter (1).
@@ -86,7 +86,7 @@ type note struct {
 	topic   string        // replaces a kept notification of the same topic; at most 32 characters of base64url
 }
 
-// Stats counts notifications by what became of them.
+// Stats counts notifications by outcome.
 type Stats struct{ Sent, Gone, Refused, Failed, Dropped int64 }
 
 // ByOutcome returns the counts by the names of the outcomes.
@@ -106,11 +106,11 @@ type sender struct {
 
 	mu      sync.Mutex
 	hosts   map[string]*host    // guarded by mu; with notifications waiting or under way
-	known   map[string]struct{} // guarded by mu; have taken the last notification, and quickly
+	known   map[string]struct{} // guarded by mu; hosts that took the last notification quickly
 	waiting int                 // guarded by mu; notifications in the queues of all hosts
 }
 
-// host is what waits for one host.
+// host holds the notifications that wait for one host, which is the host and port of a push service.
 type host struct {
 	queue   []delivery // guarded by sender.mu
 	workers int        // guarded by sender.mu
@@ -138,8 +138,8 @@ func (s *sender) stats() Stats {
 	return Stats{Sent: s.sent.Load(), Gone: s.gone.Load(), Refused: s.refused.Load(), Failed: s.failed.Load(), Dropped: s.dropped.Load()}
 }
 
-// send queues a notification. It never blocks: if too many wait for the host, the notification is dropped. When ctx ends, what waits
-// is dropped.
+// send queues a notification. It never blocks: if too many notifications wait for the host, or in all, the notification is
+// dropped. When ctx ends, all notifications that wait are dropped.
 func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 	name, err := s.o.hostOf(to.Endpoint)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 	}
 }
 
-// hostOf returns the host and port of an endpoint that may be called.
+// hostOf returns the host and port of an endpoint, or an error if the endpoint must not be called.
 func (o Options) hostOf(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -183,7 +183,7 @@ func (o Options) hostOf(endpoint string) (string, error) {
 	return "", fmt.Errorf("endpoint at %s with scheme %q: need https and port 443, or name the host in HONGBAO_PUSH_ALLOW", name, u.Scheme)
 }
 
-// work sends what waits for the host, until nothing does.
+// work sends the notifications that wait for the host, until its queue is empty.
 func (s *sender) work(ctx context.Context, name string, h *host) {
 	for {
 		d, ok := s.next(name, h)
@@ -200,7 +200,7 @@ func (s *sender) work(ctx context.Context, name string, h *host) {
 	}
 }
 
-// next takes the oldest delivery out of the host's queue. If there is none, the calling worker has ended.
+// next takes the oldest delivery out of the host's queue. If the queue is empty, next counts the calling worker as ended.
 func (s *sender) next(name string, h *host) (d delivery, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,8 @@ func (s *sender) acquire(ctx context.Context, name string) func() {
 	}
 }
 
-// deliver sends one notification. What a push service does not take is not sent again: the user reads it in the room.
+// deliver sends one notification. A notification that the push service does not take is not sent again: the user finds the
+// entry in the room.
 func (s *sender) deliver(ctx context.Context, name string, d delivery) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
@@ -274,7 +275,7 @@ func (s *sender) deliver(ctx context.Context, name string, d delivery) {
 func (s *sender) post(ctx context.Context, d delivery) (status int, err error) {
 	to := vapid.Subscription{Endpoint: d.to.Endpoint, Keys: vapid.Keys{P256dh: base64url(d.to.P256dh), Auth: base64url(d.to.Auth)}}
 	answer, err := vapid.SendNotificationWithContext(ctx, d.note.payload, &to, &vapid.Options{
-		HTTPClient: s.http, RecordSize: recordSize, Subscriber: strings.TrimPrefix(s.o.Contact, "mailto:"), // the library adds it
+		HTTPClient: s.http, RecordSize: recordSize, Subscriber: strings.TrimPrefix(s.o.Contact, "mailto:"), // the library adds the prefix
 		Topic: d.note.topic, TTL: int(d.note.ttl.Seconds()), Urgency: vapid.UrgencyHigh,
 		VAPIDPublicKey: s.o.Keys.Public, VAPIDPrivateKey: s.o.Keys.Private,
 	})
@@ -285,12 +286,13 @@ func (s *sender) post(ctx context.Context, d delivery) (status int, err error) {
 		}
 		return 0, err
 	}
-	_, _ = io.CopyN(io.Discard, answer.Body, mostBody) // the status says all
+	_, _ = io.CopyN(io.Discard, answer.Body, mostBody) // only the status counts
 	_ = answer.Body.Close()
 	return answer.StatusCode, nil
 }
 
-// remember records that the host has taken a notification. If too many are remembered, one of them is forgotten.
+// remember makes the host a known one: it has taken a notification quickly. If there are too many known hosts, one of them is
+// forgotten.
 func (s *sender) remember(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +305,7 @@ func (s *sender) remember(name string) {
 	s.known[name] = struct{}{}
 }
 
-// forget makes the host one that gets fewer slots until it takes a notification.
+// forget makes the host one that is not known: it gets fewer slots until it takes a notification quickly.
 func (s *sender) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"hongbao/store/enginetest"
 )
 
-// programs are the names of browsers that the tests can use, the smallest first. TEST_BROWSER in the environment names another one.
+// programs are the names of browsers that the tests can use, the smallest first. TEST_BROWSER in the environment names another
+// one.
 var programs = []string{"chromium-headless-shell", "headless-shell", "chromium", "google-chrome"}
 
 // Install is a shell command that installs a suitable browser on Debian.
@@ -33,7 +34,7 @@ func Browser(tb testing.TB) *Chromium {
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("blink-settings", "primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2"), // a mouse
+		chromedp.Flag("blink-settings", "primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2"), // pages see a mouse
 	) // the profile is temporary; chromedp adds --no-sandbox for root
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	tb.Cleanup(end)

@@ -23,7 +23,7 @@ type PushKeys struct {
 	Auth []byte
 }
 
-// NewPushKeys draws keys.
+// NewPushKeys returns random keys.
 func NewPushKeys(t testing.TB) PushKeys {
 	t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
@@ -79,7 +79,7 @@ func (k PushKeys) Decrypt(t testing.TB, body []byte) string {
 	return string(text)
 }
 
-// DeliverPush gives the service worker of the origin a push message, as the browser does that has decrypted one.
+// DeliverPush gives the service worker of the origin a push message, as a browser does after it has decrypted one.
 func (v *Visitor) DeliverPush(tb testing.TB, origin, text string) {
 	tb.Helper()
 	found := make(chan serviceworker.RegistrationID, 1)

@@ -1,5 +1,5 @@
-// Package compare compares the last seqs of a hub's topics with the store. It finds messages that were lost on the way and
-// that no later message has revealed. It also notices when the store has lost messages that were delivered.
+// Package compare compares the last seqs of a hub's topics with the store. It finds messages that were lost on the bus and
+// whose loss no later message has revealed. It also notices when the store has lost messages that were delivered.
 //
 // Invariants: a topic counts as ahead of the store only if two comparisons in a row show it. Each comparison counts only
 // messages that were delivered before it began. Run is the only goroutine, and may block on the store. No lock of a topic
@@ -67,16 +67,16 @@ func New[T Topic](o Options[T]) *Comparer[T] {
 	return &Comparer[T]{o: o, queue: work.NewQueue[T]()}
 }
 
-// Add requests a comparison of one topic. It does not wait for it.
+// Add requests a comparison of one topic. It does not wait for the comparison.
 func (c *Comparer[T]) Add(t T) { c.queue.Add(t) }
 
-// CompareAll requests a comparison of every topic. It does not wait for it.
+// CompareAll requests a comparison of every topic. It does not wait for the comparison.
 func (c *Comparer[T]) CompareAll() {
 	c.all.Store(true)
 	c.queue.Ring()
 }
 
-// BusUp requests a comparison of every topic, and more of them for compareUpFor.
+// BusUp requests a comparison of every topic at once, and further ones every compareDownEvery for compareUpFor.
 func (c *Comparer[T]) BusUp() {
 	c.often.Store(time.Now().Add(compareUpFor).UnixNano())
 	c.CompareAll()
@@ -129,8 +129,8 @@ func (c *Comparer[T]) compare(ctx context.Context, topics []T) {
 }
 
 // comparePart compares one page of topics with the store. It marks each topic that is behind the store as having a gap.
-// If the store is behind a topic, it has lost messages that this hub has delivered. That is believed when a second
-// comparison shows it, too.
+// If the store is behind a topic in two comparisons in a row, the store has lost messages that this hub has delivered.
+// comparePart then resets the topic.
 func (c *Comparer[T]) comparePart(ctx context.Context, topics []T) error {
 	further, err := c.once(ctx, topics)
 	if err == nil && len(further) > 0 {
@@ -163,9 +163,9 @@ func topicsOf[T Topic](list []ahead[T]) []T {
 	return topics
 }
 
-// once reads the last seqs of the topics from the store. Each topic that is behind the store learns of it. It returns the
-// topics that are ahead of the store. What a topic delivers during the read does not count: it may be committed after the
-// read.
+// once reads the last seqs of the topics from the store. It calls Learn for each topic that is not ahead of the store, and
+// returns the topics that are ahead. Messages that a topic delivers during the read do not count, because they may have been
+// committed after the read.
 func (c *Comparer[T]) once(ctx context.Context, topics []T) (further []ahead[T], err error) {
 	names, delivered := make([]string, 0, len(topics)), make(map[string]int64, len(topics))
 	for _, t := range topics {

@@ -1,5 +1,6 @@
-// Package envelope encodes what instances send each other over the bus. It must always hold: the bytes of a kind never change,
-// because instances of two versions share a bus during an upgrade.
+// Package envelope encodes the payloads that instances send each other over the bus.
+//
+// Invariant: an existing encoding never changes, because instances of two versions share a bus during an upgrade.
 package envelope
 
 import (
@@ -10,14 +11,14 @@ import (
 
 // Envelope is one payload of the bus. Only messages have more than Kind and Data.
 //
-// A message says in which epoch of the store it was published. If that is not the epoch of the receiver, the store has lost
-// what the message says, or has something else under its seq. Messages of earlier versions do not name an epoch.
+// A message names the epoch of the store in which it was published. If the receiver is in another epoch, the store may have
+// lost the message, or may have another message with its seq. Messages of earlier versions do not name an epoch.
 type Envelope struct {
 	Kind     Kind
 	Seq      int64
 	Final    string // the topic whose subscribers receive nothing after this message; "": none
 	Deferred bool   // the message may be deferred
-	Epoch    string // "": the sender did not say it
+	Epoch    string // "": the sender has named none
 	Trace    string // names the span that has caused the message; "": none
 	Data     []byte
 }
@@ -32,8 +33,8 @@ const (
 	Notice
 )
 
-// A payload begins with one of these bytes. A message then has its seq as uvarint. A message that ends a topic then has the
-// length of the topic as uvarint, and the topic. The data follows, up to the end of the payload.
+// A payload begins with one of these bytes. If the payload is a message, its seq follows as a uvarint. If the first byte is
+// final, the length of the topic as a uvarint and the topic come next. The data follows, up to the end of the payload.
 const (
 	message  = 'm'
 	final    = 'x' // a message with a final topic or with attributes
@@ -42,9 +43,9 @@ const (
 	notice   = 'n'
 )
 
-// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!", and
-// its final topic. No topic begins with "!" but that of notices, which nobody subscribes to. Earlier versions read attributes as a
-// final topic that they do not know. They deliver the message, and end subscriptions when the signal about it arrives.
+// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!",
+// and its final topic. No topic of a connection begins with "!". Earlier versions read attributes as a final topic to which
+// no connection is subscribed. So they deliver the message, and end subscriptions when the signal about it arrives.
 const (
 	separator         = "!"
 	attributeDeferred = "deferred"

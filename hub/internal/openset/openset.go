@@ -1,5 +1,7 @@
-// Package openset holds what is open and must have ended before a stop returns. It must always hold: an element added after
-// Stop began is closed by the caller of Add, and Stop returns only when every element has been removed.
+// Package openset holds open elements, such as connections, which must have ended before Stop returns.
+//
+// Invariants: the caller of Add closes an element that is added after Stop began. Stop returns only when every element has
+// been removed.
 package openset
 
 import (

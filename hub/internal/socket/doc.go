@@ -8,19 +8,18 @@
 //   - queue holds the frames that wait to be written, within bounds.
 //   - flusher is its writing side, on the goroutine that called Flush or on one of its own.
 //
-// It must always hold:
+// Invariants:
 //
 //   - Only a flusher writes, and always whole frames. The one exception is gorilla's close frame 1002 when the peer breaks
 //     the protocol: the connection then ends.
 //   - No method of a Socket waits for the client, and nothing is written under a lock.
 //   - A flusher that several connections share (a Round) waits for none of them.
-//   - A poller's goroutine waits for nothing. The goroutine of a reader takes over what may wait, and messages that are
-//     incomplete.
+//   - A poller's goroutine never blocks. A reader goroutine takes over work that may block, and incomplete messages.
 //   - A queue is bounded in bytes. When it is full, frames that may be shed are dropped. If that is not enough, the
 //     connection is closed (3008). Replies do not count: the next message is handled only after the client has taken its
 //     replies (Behind).
 //   - A deferred frame waits one tick at most, or four while its client expects a reply.
-//   - A message may take 30 seconds to arrive.
+//   - If a message of the client is incomplete after 30 seconds, the connection is closed (3012) when its timer next fires.
 //   - An idle connection costs its structs: no channel, runtime timer or buffer, and no goroutine if it is parked.
 //
 // The goroutines:

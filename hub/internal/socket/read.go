@@ -107,7 +107,7 @@ func (r reader) Descriptor() (raw syscall.RawConn, fd int) { return r.raw, int(r
 func (r reader) StartReader() { go r.run() }
 
 // TryHandle implements poll.Conn. It handles one whole message at once, if the client has read its replies. Anything
-// else might block: it returns the work for a reader goroutine, which begins with the same bytes.
+// else might block. Then TryHandle returns a function for a reader goroutine, which begins with the same bytes.
 func (r reader) TryHandle(data []byte, complete bool) (flush bool, needsGoroutine func()) {
 	r.pollable.received = data
 	if complete && isWholeMessage(data) && r.Behind() == nil {
@@ -142,7 +142,7 @@ func (r reader) failed(err error) {
 	case errors.Is(err, errControl):
 		r.linger(lingerShort)
 	case errors.Is(err, websocket.ErrReadLimit):
-		// The frame's header announces a length over the limit for messages.
+		// The lengths in the frame headers overflow an int64. Because of SetReadLimit(0), gorilla has no other limit.
 		r.Close(websocket.CloseMessageTooBig, "too big")
 		r.linger(lingerLong)
 	case closed != nil, errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe):
@@ -154,9 +154,9 @@ func (r reader) failed(err error) {
 	}
 }
 
-// These bound what linger reads, so that a client that goes on sending costs little. The short one is for a client that has
-// sent too many control frames: with the long one, discarding the data of such clients was half of the work of a server
-// under attack.
+// lingerLong and lingerShort bound the bytes that linger reads, so that a client that goes on sending costs little.
+// lingerShort is for a client that has sent too many control frames: with lingerLong, discarding the data of such clients was
+// half of the work of a server under attack.
 const (
 	lingerLong  = 1 << 20
 	lingerShort = 64 << 10

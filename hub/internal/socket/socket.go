@@ -193,10 +193,10 @@ type queue struct {
 	all     *atomic.Int64 // Group.replies; static
 }
 
-// admit decides whether a push may be queued. The limit is on the bytes of pushes that are queued or being written; replies do not
-// count. If there are none, a push of any size is accepted. If the push does not fit and may be shed, it is dropped itself. Any other
-// push causes all sheddable frames in the queue to be dropped. ok is false if the push still does not fit. shed is the number of
-// frames dropped.
+// admit decides whether a push may be queued. The limit is on the bytes of pushes that are queued or being written; replies
+// do not count. If no pushes are waiting, a push of any size is accepted. If the push does not fit and is marked Shed, it is
+// dropped itself. For any other push that does not fit, all frames in the queue that are marked Shed are dropped. ok is false
+// if the push still does not fit. shed is the number of frames dropped.
 func (q *queue) admit(f Frame, limit int64) (ok bool, shed int) {
 	size := int64(len(f.Bytes))
 	fits := func() bool {
@@ -291,7 +291,7 @@ func (q *queue) count(f Frame, sign int64) {
 	q.pushes.Add(sign * int64(len(f.Bytes)))
 }
 
-// deferredShare is the divisor for deferred frames: they wait only while they fill less than 1/16 of the queue's bound.
+// deferredShare is a divisor: deferred frames wait only while the pushes in the queue fill at most 1/16 of its bound.
 const deferredShare = 16
 
 // Deliver queues a push. If it returns true, the caller must call Flush soon, directly or through a Round.
@@ -357,7 +357,8 @@ func (s *Socket) Hold() {
 	s.holding = true
 }
 
-// Release queues first (if not nil), then all frames that Hold has delayed. The socket pings the client from then on.
+// Release queues the message first, if it is not nil, and then all frames that Hold has delayed. The socket pings the client
+// from then on.
 func (s *Socket) Release(first []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

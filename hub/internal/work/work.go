@@ -1,12 +1,13 @@
-// Package work passes items to worker goroutines. It must always hold: Add and Ring never block, and while there are items,
-// a worker that waits for Wake is woken.
+// Package work passes items to worker goroutines.
+//
+// Invariants: Add and Ring never block. While there are items, a worker that waits for Wake is woken.
 package work
 
 import "sync"
 
 // Queue is a queue of items that several workers take from. It has no bound of its own.
 type Queue[T any] struct {
-	Wake chan struct{} // one slot, never closed: there may be items
+	Wake chan struct{} // receives a value when there may be items; one slot, never closed
 
 	mu    sync.Mutex
 	items []T // guarded by mu

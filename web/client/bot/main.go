@@ -1,5 +1,6 @@
-// Command bot is an example of a program that uses package client: it grabs each red packet of its rooms, names the luckiest user when one
-// has ended, and answers "ping". Copy it to begin with; it keeps nothing, so it may be stopped and started at any time.
+// Command bot is an example of a program that uses package client. It grabs each red packet of its rooms, names the luckiest
+// user when a packet has ended, and answers "ping". Copy it as a start for your own. It stores nothing, so you may stop and
+// start it at any time.
 //
 //	HONGBAO_TOKEN=… bot ws://127.0.0.1:8080/v1/socket
 package main
@@ -28,7 +29,7 @@ func main() {
 		}
 		if entry, ok := event.(model.Entry); ok && entry.From.ID != c.Me().ID {
 			if err := answer(ctx, c, entry); err != nil {
-				log.Print(err) // for example, the room is gone
+				log.Print(err) // for example, the room was deleted
 			}
 		}
 	}

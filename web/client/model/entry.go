@@ -61,8 +61,8 @@ type MemberChanged struct {
 	Role   string
 	Until  time.Time // end of a mute or ban; zero: the mute was ended, or the ban does not end
 
-	Users []string // of added and removed: ids of the first of them, beginning with User
-	Count int      // of added and removed: how many they are
+	Users []string // of added and removed: the ids of the first users, beginning with User
+	Count int      // of added and removed: the number of all users
 }
 
 // Edited says that a text was edited.
@@ -77,12 +77,12 @@ type Recalled struct {
 	Target int64
 }
 
-// Reacted says that a user has added an emoji to a text, or removed it.
+// Reacted says that a user has added an emoji to a text or packet, or removed it.
 type Reacted struct {
 	Target int64
 	Emoji  string
 	On     bool
-	Count  int // number of users with this emoji on the text now
+	Count  int // number of users with this emoji on the text or packet, after this change
 }
 
 // RoomChanged holds the new name, announcement and settings of a room. A nil field or an empty Invite has not changed. An

@@ -80,7 +80,7 @@ type RoomPrefs struct {
 type Progress struct {
 	Packet, Room   string
 	Claimed, Count int
-	Latest         []string // ids of the latest claimants, the newest last
+	Latest         []string // ids of users with new claims, at most 5, the newest last
 }
 
 // Wallet says how the user's balance has changed. Account is the latest known one, which may be newer than the change.

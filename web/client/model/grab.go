@@ -9,12 +9,13 @@ import (
 // The possible outcomes of a grab.
 const (
 	Won     = "won"
-	Already = "already" // the user has won a share before, perhaps by a try that was not answered; it is the same share
+	Already = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
 	Empty   = "empty"
 	Expired = "expired" // the packet has expired or was cancelled
 )
 
-// Grab is the result of a grab. Amount, Rank and At are set for Won and Already, and Balance only for Won.
+// Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
+// missing there.
 type Grab struct {
 	Packet         string
 	Outcome        string

@@ -24,7 +24,7 @@ type (
 	Totals = wire.Totals
 )
 
-// Room is a room as every user sees it.
+// Room is a room as the client's user sees it.
 type Room struct {
 	ID           string
 	Name         string
@@ -37,9 +37,9 @@ type Room struct {
 	LastSeq      int64
 	Created      time.Time
 	Role         string // the user's own role, if known: owner, admin or member
-	Silent       bool   // the user has decided: new entries make no sound, banner, badge or notification
-	Pinned       bool   // the user has decided: at the top of the list
-	Archived     bool   // the user has decided: not in the list, until the next text or packet if the room is not silent
+	Silent       bool   // set by the user: new entries make no sound, banner, badge or notification
+	Pinned       bool   // set by the user: the room is at the top of the list
+	Archived     bool   // set by the user: the room is not in the list; if it is not silent, only until the next text or packet
 }
 
 // RoomOf reads a room.
@@ -72,13 +72,13 @@ type Member struct {
 // Link is an invite link of a room, without its code.
 type Link struct {
 	ID      string
-	By      User // has made it
+	By      User // the creator
 	Created time.Time
 	Expires time.Time
 	Uses    int
 	MaxUses int // 0: any number
 
-	Approval bool // users that come by it ask to enter
+	Approval bool // the owner or an admin must let in each user that follows the link
 }
 
 // JoinRequest is a user that asks to enter a room.

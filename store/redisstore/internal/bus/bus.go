@@ -20,7 +20,7 @@ import (
 )
 
 // Timing of the bus. Another instance counts as silent when none of its heartbeats arrives for silentAfter. A link counts
-// as silent when for so long no heartbeat of this instance came back and no subscription was confirmed.
+// as silent when for silentAfter no heartbeat of this instance came back and no subscription was confirmed.
 const (
 	stepTimeout    = time.Second // limit for one dial, for one write, and for the wait for one reply
 	heartbeatEvery = time.Second
@@ -54,8 +54,8 @@ type Bus struct {
 // New returns one instance's end of the bus. The client is used only to find the servers and their options: each
 // shard opens its own connections.
 //
-// The names of the channels contain the version of the messages' format, so that an instance of a program with an earlier
-// format does not receive the messages.
+// The names of the channels contain the version of the messages' format. So instances with another version of the format
+// do not receive the messages.
 func New(client redis.UniversalClient, o Options) *Bus {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -78,7 +78,7 @@ func (b *Bus) Publish(topic string, payload []byte, rank hub.Rank) {
 }
 
 // Subscribe requests the topics' messages and does not wait for Redis. Messages that are published before Redis has
-// received the command do not arrive. If Redis confirms it later than slowAfter, Receiver.Suspect is called.
+// received the command do not arrive. If Redis confirms the command later than slowAfter, Receiver.Suspect is called.
 func (b *Bus) Subscribe(topics ...string) {
 	for _, topic := range topics {
 		b.shardOf(topic).subscriptions.set(topic, true)
@@ -138,8 +138,8 @@ func (b *Bus) shardOf(topic string) *shard {
 	return b.shards[h%uint32(len(b.shards))]
 }
 
-// shardDown records that the shard may lose messages. It is up again when a heartbeat arrives that this instance has
-// sent after this call. If no other shard is down, Receiver.Down(true) is called.
+// shardDown records that the shard may lose messages. The shard is up again when a heartbeat arrives that this instance
+// has sent after this call. If no other shard is down, Receiver.Down(true) is called.
 func (b *Bus) shardDown(s *shard) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()
@@ -193,19 +193,19 @@ func (b *Bus) suspect(s *shard) {
 	}
 }
 
-// A peer is another instance. A peer that dies may have committed entries that it never published, and receivers need
-// not see a gap. So when a peer's heartbeats stop, Receiver.Suspect is called: the hub compares all topics with the
+// A peer is another instance. A peer that dies may have committed entries that it never published, and no gap
+// in the numbers need show this. So when a peer's heartbeats stop, Receiver.Suspect is called: the hub compares all topics with the
 // store.
 //
 // A silent peer may also be alive, cut off from Redis, and go on committing. So Receiver.Compare is called every few
 // seconds while the peer is silent, and Suspect every half minute. After two minutes the peer is forgotten, with a
 // last Suspect.
 //
-// A heartbeat through any one shard shows that the peer lives. The other shards need not bring one: messages that a living
-// peer cannot send through a shard stay in its queue.
+// A heartbeat through any one shard shows that the peer lives. Missing heartbeats on the other shards do not matter:
+// messages that a living peer cannot send through a shard stay in the peer's queue for that shard.
 
 // compareEvery and suspectEvery are the pauses between calls of Receiver.Compare and Suspect because of a silent
-// peer. silentPeerLimit ends them: afterwards the hub's regular comparison suffices.
+// peer. After silentPeerLimit of silence these calls end, because the hub's regular comparison suffices.
 const (
 	compareEvery    = 4 * time.Second
 	suspectEvery    = 30 * time.Second
@@ -369,7 +369,8 @@ func (q *sendQueue) putBack(messages []message) {
 }
 
 // boundLocked keeps the queue within its limit. It first drops what compact may drop. If the queue still exceeds half
-// of the limit, it sets lost, and drops all messages not of rank hub.Kept and then the oldest kept ones.
+// of the limit, it sets lost and drops all messages not of rank hub.Kept. If that is not enough, it drops the oldest kept
+// messages, too.
 func (q *sendQueue) boundLocked() {
 	if !q.size.exceeds(q.compactAt) {
 		return
@@ -389,8 +390,9 @@ func (q *sendQueue) boundLocked() {
 
 func (q *sendQueue) setLocked(messages []message) { q.messages, q.size = messages, sizeOf(messages) }
 
-// compact drops loose messages, and each ranked message that a later one of its topic replaces: one with at least the
-// same rank. A ranked message before a kept one of its topic stays, because subscribers must see it first.
+// compact drops loose messages. It also drops each ranked message that a later message of its topic replaces: one with
+// at least the same rank, and without a kept message of the topic between the two. Subscribers must see a ranked message
+// before a kept message that follows it.
 func compact(messages []message) []message {
 	kept := make([]message, 0, len(messages)/2)
 	highest := map[string]hub.Rank{} // by topic: the highest rank of the later messages, up to the next kept one
@@ -474,7 +476,8 @@ type tagger struct {
 
 func newTagger(key []byte) *tagger { return &tagger{mac: hmac.New(sha256.New, key)} }
 
-// sum returns the tag that belongs into the message on this channel. The message has a whole header.
+// sum computes the tag of a message on this channel. The message must have a complete header; sum ignores the tag in it.
+// The result is valid until the next call.
 func (t *tagger) sum(channel string, message []byte) []byte {
 	t.start = binary.AppendUvarint(t.start[:0], uint64(len(channel)))
 	t.start = append(t.start, channel...)

@@ -4,11 +4,12 @@
 //
 // Invariants:
 //
-//   - A shard is up only after a heartbeat of this instance has come through it that was sent after its last failure
-//     and after all subscriptions. Until then the receiver knows that the shard is down.
+//   - A shard is up when a heartbeat of this instance has come back through it. The heartbeat must have been sent after
+//     the shard's last failure, and arrive after all subscriptions. While any shard is down, the receiver counts the bus
+//     as down (Receiver.Down).
 //   - Any failure of a link closes it, and the next link looks up the master again. The driver never reconnects.
 //   - Every possible loss is reported: by Receiver.Down, by Receiver.Suspect, or by a gap in the topic's numbers.
-//   - Payloads of a topic arrive in order, and each arrives once, even if it was sent repeatedly. There is one exception:
+//   - Payloads of a topic arrive in order, and each at most once, even if it was sent repeatedly. There is one exception:
 //     if Redis refuses a payload, those after it in the same round trip may arrive twice.
 //   - A message without a valid tag reaches nothing but Receiver.Forged. So a client of Redis that cannot read the key
 //     in SQL cannot speak for an instance. It can only repeat a message that an instance has sent.

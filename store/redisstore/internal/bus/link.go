@@ -27,7 +27,7 @@ const peerLag = 500 * time.Millisecond
 type shard struct {
 	// immutable
 	bus           *Bus
-	heartbeat     string // the channel of the heartbeats; a topic's channel begins with it and a colon
+	heartbeat     string // the channel of the heartbeats; a topic's channel begins with this name and a colon
 	queue         *sendQueue
 	subscriptions *subscriptions
 	began         time.Time
@@ -36,7 +36,7 @@ type shard struct {
 
 	// owned by run
 	seen      map[uint64]publisherState // by publisher
-	tooOld    bool                      // a message was dropped as too old since suspected
+	tooOld    bool                      // a message was dropped as too old after the time suspected
 	suspected time.Time                 // when such messages were last reported
 
 	// guarded by bus.notifying
@@ -294,8 +294,8 @@ func (l *link) put(ctx context.Context, pipe redis.Pipeliner, channel string, m 
 }
 
 // requeue puts back into the queue a failed message and the later ones of its round trip. If Redis refused the first, it
-// was not published, but the later ones may have been. Receivers that have seen their higher numbers would drop the first
-// as a repeat. So all get new numbers, and the later ones may arrive twice.
+// was not published, but the later ones may have been. Receivers that have seen the later messages' higher numbers would
+// drop the first as a repeat. So all get new numbers, and the later ones may arrive twice.
 func (l *link) requeue(messages []message, err error) {
 	var refusal redis.Error
 	if errors.As(err, &refusal) {
@@ -333,7 +333,7 @@ const (
 	// older than this is dropped if its publisher is not remembered, so a client of Redis cannot repeat it later.
 	rememberFor = 10 * time.Minute
 	// A message that was sent more than beforeStart before the start of this instance is dropped if its publisher is not
-	// remembered. It is not zero, because clocks differ. What was committed before the start is read from SQL.
+	// remembered. beforeStart is not zero, because clocks differ. What was committed before the start is read from SQL.
 	beforeStart = time.Minute
 )
 
@@ -403,7 +403,7 @@ func (l *link) receive(msg *redis.Message) {
 		awake := time.Since(l.lastOwnHeartbeat) < 2*heartbeatEvery
 		l.lastOwnHeartbeat = time.Now()
 		s.bus.shardHeartbeat(s, number, awake)
-		if s.tooOld && time.Since(s.suspected) >= suspectEvery { // an instance that was cut off for long may have sent them
+		if s.tooOld && time.Since(s.suspected) >= suspectEvery { // an instance that was cut off for long may have sent the old messages
 			s.tooOld, s.suspected = false, time.Now()
 			s.bus.suspect(s)
 		}

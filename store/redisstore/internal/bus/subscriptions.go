@@ -76,7 +76,7 @@ func (w *subscriptions) notify() {
 	}
 }
 
-// begin starts a new connection: all wanted topics must be subscribed again.
+// begin records that a new connection is open, on which all wanted topics must be subscribed again.
 func (w *subscriptions) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,8 +134,8 @@ func (w *subscriptions) next() (subscribe, unsubscribe []string) {
 	return subscribe, unsubscribe
 }
 
-// confirmed handles Redis's confirmation of a topic. It reports whether a command was confirmed later than slowAfter,
-// which only the last topic of a command tells.
+// confirmed handles Redis's confirmation of a topic. A command is confirmed when its last topic is. confirmed reports
+// whether that has just happened, later than slowAfter.
 func (w *subscriptions) confirmed(topic string) (slow bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,7 +228,7 @@ type linkMonitor struct {
 // check returns the reason to close the link, or nil.
 func (w *linkMonitor) check(ctx context.Context) error {
 	l := w.link
-	// While the receiver handles one payload, the link cannot read. That must not count as silence of Redis.
+	// While the receiver handles one payload, the link cannot read. This time must not count as silence of Redis.
 	deliveries := l.deliveries.Load()
 	if deliveries%2 == 1 && deliveries == w.deliveries {
 		l.markHeard()

@@ -40,7 +40,7 @@ type Checks struct {
 	wake chan struct{} // has one slot; a token asks for a round of checks
 	open atomic.Bool   // at least one node has been found fit
 
-	degraded bool // owned by FirstRound, then by Run: a failure was logged, and the recovery not yet
+	degraded bool // owned by FirstRound, then by Run: a check has failed, and the recovery is not logged yet
 
 	mu      sync.Mutex
 	lastErr error                 // guarded by mu; all failures of the last round of checks
@@ -113,7 +113,7 @@ func (c *Checks) Err() error {
 	return fmt.Errorf("%w: %v", errNotOpen, c.lastErr) //nolint:errorlint // the cause must not be mistaken for the error of this call
 }
 
-// Ready returns nil if Redis answers and has been found fit, in a cluster every master of it.
+// Ready returns nil if Redis answers and has been found fit. In a cluster this must be true of every master.
 func (c *Checks) Ready(ctx context.Context) error {
 	if err := c.Err(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (c *Checks) askRound() {
 }
 
 // round checks the nodes that unchecked returns. It returns a failure for each master that is unfit or cannot be
-// reached.
+// reached, and one if the nodes cannot be listed.
 func (c *Checks) round(ctx context.Context) (failures []error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -4,8 +4,10 @@
 // Invariants:
 //
 //   - A client with Checks sends no script to a node before the node was probed once and found fit.
-//   - The driver repeats no command by itself, except that a cluster's client follows redirects. Run and Retry repeat only calls that
-//     failed for the moment or lost their connection, so every script that they run may be repeated.
+//   - Outside a cluster, the driver repeats no command by itself. A cluster's client follows redirects, and repeats a
+//     command whose connection failed, unless the command forbids it (NoRetry).
+//   - Run and Retry repeat only calls that failed for the moment or lost their connection. Every script that they run must
+//     be safe to repeat.
 //   - Run and Retry return within Patience, or the deadline of their context, whatever Redis does. No call waits for a
 //     node that it does not need.
 //   - No error and no log contains a password.

@@ -29,7 +29,7 @@ func Examine(ctx context.Context, url string) []finding.Finding {
 	SetLog(slog.New(slog.DiscardHandler))
 	client := t.Client()
 	defer func() { _ = client.Close() }()
-	var mu sync.Mutex // the masters of a cluster are examined at once
+	var mu sync.Mutex // the masters of a cluster are examined concurrently
 	err = EachMaster(ctx, client, func(ctx context.Context, node *redis.Client) error {
 		found := examineNode(ctx, node, t.kind == cluster)
 		mu.Lock()
@@ -104,7 +104,7 @@ func examinePersistence(l *finding.List, addr, info string) {
 	}
 }
 
-// number returns the whole number of a line of INFO, or 0.
+// number returns the integer value of a field of INFO, or 0.
 func number(info, name string) int64 {
 	n, _ := strconv.ParseInt(field(info, name), 10, 64)
 	return n

@@ -26,7 +26,7 @@ type Call struct {
 	args   []any // as EVALSHA takes them
 }
 
-// keyOffset is the index of the first key in the arguments of EVALSHA.
+// keyOffset is the index of the first key in the command: EVALSHA, the SHA-1, the number of keys, the first key.
 const keyOffset = 3
 
 // Caller is a Call, or a struct that embeds one.
@@ -40,10 +40,10 @@ func NewCall(s *Script, keys, argCount int) Call {
 	return c
 }
 
-// Add appends keys, and then arguments.
+// Add appends keys or arguments to the call. All keys must be added before the first argument.
 func (c *Call) Add(args ...any) { c.args = append(c.args, args...) }
 
-// key is the first key. It determines the cluster slot.
+// key returns the first key, which determines the cluster slot.
 func (c *Call) key() string { return c.args[keyOffset].(string) }
 
 // Err returns the error of a call that was sent.
@@ -147,7 +147,7 @@ func (s Set) Name(node *redis.Client) string {
 	return "Redis at " + node.Options().Addr
 }
 
-// EachMaster calls f for each master, in a cluster for all at once. It returns all errors.
+// EachMaster calls f for each master, in a cluster concurrently. It returns all errors.
 func EachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
 	switch c := client.(type) {
 	case *redis.ClusterClient:

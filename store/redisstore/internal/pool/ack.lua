@@ -1,14 +1,14 @@
 -- Ack: removes claims from the outboxes of some partitions. An entry is deleted with the last of its claims.
 --
 --   KEYS   for each partition: 1 outbox, 2 held (in a cluster a call is about one partition)
---   ARGV   for each partition: the number of its entries that follow, and these entries. An entry is written as the grab
---          writes it, but contains the claims to forget: usually all it has. An entry occurs once.
+--   ARGV   for each partition: the number of its entries that follow, and these entries. An entry has the format in which
+--          grab.lua stores it, but contains only the claims to remove: usually all of the stored entry. No entry occurs twice.
 --   Reply  1
 --
--- Invariants: only claims that the entry holds are forgotten; held is exactly the number of those that remain.
+-- Invariants: only claims that the stored entry holds are removed; held is exactly the number of claims that remain.
 local out, found -- of the current partition: its outbox, and the entries read from it: time -> "time image" -> entries
 
--- entries returns the entries with this name and image: none, one, or several if the clock was set back.
+-- entries returns the stored entries with this time and image: none, one, or several if the clock was set back.
 local function entries(time, head)
   if not found[time] then
     found[time] = {}
@@ -21,12 +21,12 @@ local function entries(time, head)
   return found[time][head] or {}
 end
 
--- forget returns how many claims it has forgotten.
+-- forget removes the claims of this entry from the outbox, and returns how many it has removed.
 local function forget(entry)
   if redis.call('ZREM', out, entry) == 1 then
     return (select(2, string.gsub(entry, ' ', '')) - 1) / 2
   end
-  -- The entry holds other claims as well, or only some of these, or it is gone.
+  -- The stored entry holds other claims as well, or only some of these, or it is gone.
   local head, time, claims = string.match(entry, '^((%S*) %S*) (.*)$')
   local acked, gone = {}, 0
   for claim in string.gmatch(claims, '%S+ %S+') do

@@ -25,7 +25,7 @@ import (
 // sent at once.
 //
 // Up to maxInFlight batches may be in flight: the second keeps Redis busy while the replies of the first are read.
-// With only one, Redis would do less work, but be idle for a fourth of the time (go test -bench
+// With only one in flight, Redis would do less work, but be idle for a fourth of the time (go test -bench
 // 'Pool$/many/callers=200').
 
 const (
@@ -123,7 +123,7 @@ type batcher struct {
 var errCrowded = errors.New("too many requests wait for this node")
 
 // do adds the request to a batch and waits for its answer. The caller that must send the batch does so on its own
-// goroutine, because waking another goroutine is a large part of the cost of a single grab. If that caller has a
+// goroutine: waking another goroutine is a large part of the cost of a single grab. If that caller has a
 // deadline, a new goroutine sends the batch, so that the caller can return at its deadline. Without a deadline it returns
 // only when the batch is answered, even if ctx is cancelled.
 func (q *batcher) do(ctx context.Context, r *request) error {
@@ -195,8 +195,8 @@ func (q *batcher) send(b *batch) (next *batch) {
 		go q.retry(ctx, rest, retried, retrying)
 	}
 	if len(b.requests) > 1 {
-		// Callers that were just answered may come back at once. Yielding lets them join the next batch; without it
-		// two half-full batches alternate.
+		// Callers that were just answered may come back at once. Yielding lets them join the next batch. Without
+		// the yield, two half-full batches alternate.
 		for range 3 {
 			runtime.Gosched()
 		}

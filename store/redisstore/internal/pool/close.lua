@@ -1,14 +1,16 @@
 -- Close: marks a packet closed for good, unless that is refused.
 --
 --   KEYS   1 due index, 2 image
---   ARGV   1 packet, 2 the redpacket.CloseReason: '0' the packet is due, '1' its sender cancels it, '2' it is closed early,
---          because its room is deleted or a new epoch has begun
+--   ARGV   1 packet, 2 the redpacket.CloseReason:
+--            '0': the packet is due
+--            '1': its sender cancels it
+--            '2': it is closed early, because its room is deleted or a new epoch has begun
 --   Reply  {} if the packet is missing; {0, status} if refused; {1, reason, fields of the image} when closed
 --
 -- Invariants: the first reason stays, and a closed packet never reopens. The new due date is a lease: when the instance
 -- that closes the packet dies, another one closes it. A cancel is refused if a user has a share, the deadline has come, or
--- the packet is closed for another reason. A close with '0' is refused, and sets the due date to the deadline, if the
--- packet is open, a share is free and the deadline has not come.
+-- the packet is closed for another reason. A close with '0' is refused if the packet is open, a share is free and the
+-- deadline has not come. A close that is refused in this way sets the due date to the deadline.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local info = redis.call('INFO', 'replication')

@@ -1,6 +1,6 @@
 // Package pool implements redpacket.Pool, which decides grabs, by a set of Lua scripts, one file for each job. A batcher
-// for each node calls them: while a call to a node is in flight, further requests are collected and sent together. A
-// batch of 64 requests is sent beside the call in flight.
+// for each node calls them: while a call to a node is in flight, further requests are collected and sent together. When
+// 64 requests are collected, they are sent as a second batch, without waiting for the one in flight.
 //
 // Invariants:
 //
@@ -8,10 +8,10 @@
 //     before the share, so no grant exists without its entry. Redis refuses a script for lack of memory only at its
 //     first write, so a refused script has changed nothing.
 //   - All keys of a packet are in the slot of its partition, and exist from its load on.
-//   - An image (a packet's state in Redis) is believed only under the replication id under which it was loaded: a new
-//     master may lack the last writes of the old one.
+//   - An image (a packet's state in Redis) counts only while its node has the replication id under which the image was
+//     loaded. A failover changes the id, and the new master may lack the last writes of the old one.
 //   - Ids are opaque strings in Lua. Amounts of money never reach Redis. All times are Redis's own.
-//   - Every script may be repeated. So a caller that does not know an outcome calls again.
+//   - Every script is safe to repeat. So a caller that does not know an outcome calls again.
 //   - The counter held of a partition is exactly the number of claims in its outbox: grabs and acks change both in one
 //     script. Recount repairs held after somebody has edited the data.
 //   - Every call returns within nodes.Patience, whatever Redis does. No caller waits for a node it does not need.

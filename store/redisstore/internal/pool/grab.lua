@@ -1,9 +1,10 @@
--- Grab: answers attempts on some packets, packet by packet, each in order, and stores the grants.
+-- Grab: answers attempts on some packets, packet by packet, the attempts on each packet in order. Stores the grants.
 --
 --   KEYS   for each partition: 1 due index, 2 outbox, 3 held, and the images of its packets (in a cluster a call is about
 --          one partition)
 --   ARGV   1 how many claims an outbox may hold; then for each partition: the number of its packets and of its attempts
---          in this call; and for each packet: a digit for each attempt (0 may grab, 1 not a member, 2 denied), and the users
+--          in this call; and for each packet: a text with a digit for each attempt (0 may grab, 1 not a member, 2 denied),
+--          and the users
 --   Reply  "entry share" if the only attempt of the call is granted. Otherwise a list: the name of the outbox entries, and
 --          for each packet one of:
 --            -1: the packet is missing
@@ -46,7 +47,7 @@ local reply = {entry}
 local due, out, held, attempts, room, granted -- of the current partition
 
 -- reserve returns whether the outbox can take n more claims. The first call for a partition adds all its attempts to held
--- at once, so that most scripts change held once. Those that become no grants are subtracted at the end. It is also the
+-- at once, so that most scripts change held once. Attempts that become no grants are subtracted at the end. It is also the
 -- first write of the script, which Redis refuses when its memory is full.
 local function reserve(n)
   if not room then
@@ -55,17 +56,20 @@ local function reserve(n)
   return granted + n <= room
 end
 
--- writeGrants writes the entry of n grants, and then their shares. (A single grant is written by its caller, which is
--- faster.)
+-- writeGrants writes the entry of n grants, and then their shares. (grantAll writes a single grant itself, which
+-- is faster.)
 local function writeGrants(image, n, free, claims, ...)
   granted = granted + n
   call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. claims)
   call('HSET', image, '#next', free, ...)
 end
 
--- grantAll grants a share to each of the n attempts. It returns false, and grants nothing, unless all of these hold: the
--- packet is open, its deadline has not come, every user may grab, none has a share, none occurs twice, the free shares
--- are consecutive, there are more than n of them, and the outbox can take n claims.
+-- grantAll grants a share to each of the n attempts. It returns false, and grants nothing, unless all of these hold:
+--
+--   - the packet is open, and its deadline has not come
+--   - every user may grab, no user has a share, and no user occurs twice
+--   - the free shares are consecutive, and there are more than n of them
+--   - the outbox can take n claims
 local function grantAll(image, n, first, permissions, got)
   local after = tonumber(got[4])
   if got[1] ~= open or not after or after + n >= tonumber(got[2]) or now >= got[3] * 1000 or

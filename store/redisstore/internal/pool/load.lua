@@ -1,5 +1,5 @@
--- Load: merges the packet's state in SQL into its image, and never overwrites. Loads may come in any order and be
--- repeated.
+-- Load: merges the packet's state in SQL into its image. Where the two disagree about a user or a share, SQL wins.
+-- Loads may come in any order and be repeated.
 --
 --   KEYS   1 due index, 2 outbox, 3 held, 4 image
 --   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as in SQL

@@ -38,7 +38,8 @@ type Pool struct {
 
 var _ redpacket.Pool = (*Pool)(nil)
 
-// partitionKeys are the keys that all packets of a partition share. One hash tag keeps them in one slot.
+// partitionKeys are the keys of a partition. image is the prefix of the keys of its packets' images. One hash tag keeps all
+// of them in one slot.
 type partitionKeys struct{ due, out, held, image string }
 
 // New returns the Pool on these nodes.

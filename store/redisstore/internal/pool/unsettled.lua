@@ -5,8 +5,8 @@
 --   ARGV   1 the age in ms, 2 the number of claims that fills a page, 3 the time after which the page begins, or '-inf'
 --   Reply  the time after which the next page begins, or '' if there is none; and the entries, as the grab writes them
 --
--- Invariant: entries of one time are in one page, so a page that begins after that time misses none. Ages are in whole
--- ms, as are all times outside of the outbox.
+-- Invariant: all entries of one time are in one page. So the next page, which begins after that time, misses none. Ages are
+-- in whole ms, as are all times outside of the outbox.
 local time = redis.call('TIME')
 local upTo = (time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]) * 1000 + 999
 local room, most = tonumber(ARGV[2]), tonumber(ARGV[2]) -- `most` entries fill a page: each has a claim or more

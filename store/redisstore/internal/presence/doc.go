@@ -5,7 +5,7 @@
 //   - Every key expires by itself, with the last lease of its sockets. So a user whose instances have died goes offline.
 //   - Each instance remembers its own sockets and renews them. If Redis loses them, they come back with their original
 //     start.
-//   - Both scripts may be repeated.
+//   - Both scripts are safe to repeat.
 //   - A call waits for a slow Redis for at most a second. A silent node of a cluster does not delay the renewal of
 //     sockets on the others.
 package presence

@@ -4,22 +4,22 @@
 --             about one user)
 --   ARGV[1]   the lease: how long a socket counts without a renewal, in milliseconds
 --   ARGV[2]   the most sockets of a user; 0: no limit, no socket must be closed
---   ARGV[3..] for each user: how many pairs follow, and the pairs: a socket, and its start as its instance remembers it, or
---             '' if it does not
+--   ARGV[3..] for each user: the number of pairs, then the pairs. A pair is a socket, and its start as the calling instance
+--             remembers it, or '' if that instance does not know the start.
 --   Reply     for each user {{start of each socket in the given order}, {sockets to be closed, oldest first}, first}. first is
 --             1 if the user had no socket before, else 0. A user's reply is 0 instead if there is no limit and all starts
---             are as remembered, which is usual for renewals. It is an error if the user's key is not a hash.
+--             are as remembered, which is usual for renewals. A user's reply is an error if the user's key is not a hash.
 --
 -- Invariants: a socket keeps its first start, here or in its instance's memory. A new socket is younger than all others
 -- of its user, even if the clock went back. Expired sockets do not count and are removed. The key expires with its last
--- lease, so its existence means that the user is online. The script may be repeated.
+-- lease, so its existence means that the user is online. It is safe to repeat the script.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local lease = tonumber(ARGV[1])
 local till = string.format('%.0f', math.floor(now / 1000) + lease)
 local most = tonumber(ARGV[2])
 
--- enter enters the sockets of one user: the arguments from one index to another.
+-- enter enters the sockets of one user: the pairs in ARGV from index `from` to index `to`.
 local function enter(key, from, to)
   local age, newest = {}, 0
   local kept = redis.pcall('HGETALL', key)

@@ -2,10 +2,10 @@
 --
 --   KEYS[1]  the user's sockets, as enter.lua writes them
 --   ARGV     the sockets
---   Reply    1: one of these existed, and now the user has none; else 0
+--   Reply    1: one of these sockets existed, and now the user has none whose lease runs; else 0
 --
--- Invariants: the key expires with the last lease of the remaining sockets; without any there is no key. The script may
--- be repeated, and then returns 0.
+-- Invariants: the key expires with the last lease of the remaining sockets. If no socket remains, there is no key. It is
+-- safe to repeat the script; the repeat returns 0.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + t[2] / 1000
 

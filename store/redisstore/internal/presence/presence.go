@@ -51,8 +51,8 @@ type Options struct {
 // loses come back with their original start. Three rules follow:
 //
 //   - A socket is remembered even if Enter failed. It is entered when Redis is back.
-//   - Another instance may remove a socket because its user has too many. The renewal enters it again until its own
-//     instance drops it.
+//   - Another instance may remove a socket because the user has too many. The socket's own instance enters the socket
+//     again at each renewal, until it drops the socket.
 //   - Leave must be called for each socket, whatever Enter returned.
 type Presence struct {
 	client redis.UniversalClient
@@ -132,8 +132,8 @@ func (p *Presence) Online(ctx context.Context, users []string) ([]bool, error) {
 	return online, nil
 }
 
-// enterCall returns a call of enter.lua for all sockets of these users. most is the limit of sockets of a
-// user.
+// enterCall returns a call of enter.lua for all sockets of these users. most is the limit of sockets of a user; 0: no
+// limit.
 func (p *Presence) enterCall(users []localUser, most int) *nodes.Call {
 	c := nodes.NewCall(enterScript, len(users), 2+3*len(users))
 	for _, u := range users {
@@ -164,16 +164,17 @@ func (p *Presence) leaveCall(user string, sockets []localSocket) *nodes.Call {
 	return &c
 }
 
-// entered is the reply of enter.lua for one user: starts of the sockets, sockets to close, and whether the
-// user had none before.
+// entered is the reply of enter.lua for one user: starts of the sockets, sockets to close, and whether the user had no
+// socket before.
 type entered struct {
 	sinces []int64
 	out    []string
 	first  bool
 }
 
-// readEntered decodes the replies for these users. If some parts failed, it returns an error of one of them; the other replies are
-// valid. An empty reply means that the part failed, or that nothing has changed.
+// readEntered decodes the replies for these users. If the replies of some users are errors, it returns one of these
+// errors; the replies of the other users are valid. An empty reply means that the user's reply was an error, or that
+// nothing has changed.
 func readEntered(cmd *redis.Cmd, users []localUser) ([]entered, error) {
 	replies := make([]entered, len(users))
 	answers, err := cmd.Slice()
@@ -377,7 +378,7 @@ type registry struct {
 type localSocket struct {
 	socket   string
 	since    int64 // start time that Redis returned; 0: not known yet
-	entering bool  // its Enter is under way; until it ends, no renewal may enter or remove the socket
+	entering bool  // its Enter is under way; until Enter ends, no renewal may enter or remove the socket
 }
 
 // localUser is a user with sockets on this instance.

@@ -26,7 +26,7 @@ import (
 	"hongbao/store/storetest"
 )
 
-// parallelTests is how many parallel tests run at a time, unless -parallel says otherwise. The default is the number
+// parallelTests is how many parallel tests run at a time, unless -parallel says otherwise. Go's default is the number
 // of processors, but most of these tests wait for timeouts, leases and failovers.
 const parallelTests = "8"
 
@@ -36,7 +36,7 @@ func Main(m *testing.M) int {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", parallelTests) // it exists, and is a number
+		_ = flag.Set("test.parallel", parallelTests) // cannot fail: the flag exists and takes a number
 	}
 	nodes.SetLog(slog.New(slog.DiscardHandler)) // discards the driver's log, because tests kill servers all the time
 	return storetest.Main(m)
@@ -83,7 +83,7 @@ func Field(info, name string) string {
 	return value
 }
 
-// ReplicaOf makes the server of the client a replica.
+// ReplicaOf makes the server of the client a replica of master.
 func ReplicaOf(t testing.TB, admin redis.UniversalClient, master *loopback.Redis) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(master.Addr())
@@ -95,7 +95,7 @@ func ReplicaOf(t testing.TB, admin redis.UniversalClient, master *loopback.Redis
 	}
 }
 
-// PartialCluster starts a cluster of three nodes that serves its other slots while a node is down.
+// PartialCluster starts a cluster of three nodes. While a node is down, the cluster still serves the slots of the others.
 func PartialCluster(t *testing.T) *loopback.RedisCluster {
 	t.Helper()
 	enginetest.Need(t, "Redis")
@@ -129,7 +129,7 @@ func PartitionsOf(t *testing.T, client redis.UniversalClient, addr string) (ther
 	return there, elsewhere
 }
 
-// InPartition returns an open packet of one share.
+// InPartition returns an open packet of one share in the partition.
 func InPartition(partition int) redpacket.Image {
 	return redpacket.Image{
 		Ref: redpacket.Ref{ID: "packet", Partition: partition}, Count: 1, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open,
@@ -147,7 +147,7 @@ func Grab(t *testing.T, p redpacket.Pool, partition int) error {
 	return err
 }
 
-// MustGrabWithin repeats grabs in the partition until one is answered. It fails the test after the time most.
+// MustGrabWithin repeats grabs in the partition until one is answered. It fails the test if none is answered within most.
 func MustGrabWithin(t *testing.T, p redpacket.Pool, partition int, most time.Duration) {
 	t.Helper()
 	began := time.Now()

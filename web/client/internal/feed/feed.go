@@ -1,5 +1,5 @@
-// Package feed orders the events that a program has not taken. It must always hold: the entries of a user's stay in a room are returned
-// once and in order, or named as skipped, however pushes, losses and pages of history come.
+// Package feed orders the events that a program has not taken. It must always hold: the entries of a user's stay in a room are
+// returned once and in order, or named as skipped, in whatever order pushes, losses and pages of history arrive.
 package feed
 
 import (
@@ -23,7 +23,8 @@ type Feed struct {
 	missing []*stay          // stays that wait for entries from history, in this order
 }
 
-// New returns an empty feed. A stay queues at most so many entries; of more than maxMissed missed ones, the oldest are skipped (0: none).
+// New returns an empty feed. queue is the largest number of entries that a stay queues. If a stay misses more than maxMissed
+// entries, the oldest are skipped. With maxMissed 0, none is skipped.
 func New(queue int, maxMissed int64) Feed {
 	return Feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
 }
@@ -38,17 +39,18 @@ func (f *Feed) AddLoose(e model.Event) {
 	f.loose = append(f.loose, e)
 }
 
-// unlisted stands in the queue for a Connected event whose rooms are not known yet. Nothing behind it is returned.
+// unlisted is the placeholder in the queue for a Connected event whose rooms are not known yet. Take returns nothing that is
+// behind it.
 type unlisted struct{ model.Event }
 
-// HoldConnected queues a place for a Connected event, unless there is one.
+// HoldConnected queues a placeholder for a Connected event, unless one is queued already.
 func (f *Feed) HoldConnected() {
 	if f.connectedAt() < 0 {
 		f.AddLoose(unlisted{})
 	}
 }
 
-// AddConnected queues a Connected event, in the place that was held for it.
+// AddConnected puts a Connected event in the place of the placeholder. Without a placeholder it queues the event at the end.
 func (f *Feed) AddConnected(e model.Connected) {
 	if i := f.connectedAt(); i >= 0 {
 		f.loose[i] = e
@@ -57,12 +59,12 @@ func (f *Feed) AddConnected(e model.Connected) {
 	f.AddLoose(e)
 }
 
-// connectedAt returns the index in loose of the place that is held for a Connected event, or -1.
+// connectedAt returns the index of the placeholder in loose, or -1.
 func (f *Feed) connectedAt() int {
 	return slices.IndexFunc(f.loose, func(e model.Event) bool { _, ok := e.(unlisted); return ok })
 }
 
-// Describe gives the room to the event Entered that is queued and has only its id.
+// Describe completes a queued event Entered that has only the id of the room.
 func (f *Feed) Describe(r model.Room) {
 	s := f.stays[r.ID]
 	if s == nil {
@@ -199,7 +201,7 @@ type Missing struct {
 // Misses reports whether a stay waits for entries from history.
 func (f *Feed) Misses() bool { return len(f.missing) > 0 }
 
-// NextMissing returns what the first stay that waits for history misses. The caller must then call HistoryRead with it.
+// NextMissing returns the missing entries of the first stay that waits for history. The caller must then call HistoryRead with m.
 func (f *Feed) NextMissing() (m Missing, ok bool) {
 	if len(f.missing) == 0 {
 		return Missing{}, false

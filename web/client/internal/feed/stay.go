@@ -2,11 +2,11 @@ package feed
 
 import "hongbao/web/client/model"
 
-// stay is the time from a user's entering a room until leaving it.
+// stay is the time from when a user enters a room until the user leaves it.
 type stay struct {
 	room    string
 	epoch   string        // epoch of the room's seqs; "": not known yet
-	numbers int           // how often the room was numbered anew
+	numbers int           // how often the room was renumbered
 	notices []model.Event // events to be returned before any entry
 	given   int64         // seq of the last entry returned, or of the last one before the user entered
 	known   int64         // seq of the last entry known to exist
@@ -30,7 +30,7 @@ const (
 // span is a range of entries that were not pushed: after one seq, up to and including another.
 type span struct {
 	after, through int64
-	numbers        int // stay.numbers when the span was missing: the same seqs may name other entries later
+	numbers        int // stay.numbers at that time: after a renumbering the same seqs may name other entries
 }
 
 // next returns the next event, or the span that must be read from history first. If both are nil, there is nothing to
@@ -89,7 +89,7 @@ func (s *stay) push(e model.Entry, limit int) {
 // fill adds entries from history. Entries of the requested span that history does not have are given up.
 func (s *stay) fill(requested span, entries []model.Entry) {
 	if s.numbers != requested.numbers {
-		return // the entries may be of the numbering before
+		return // the entries may have the seqs from before a renumbering
 	}
 	missing := s.missing()
 	first, last := 0, len(entries)
@@ -111,8 +111,8 @@ func (s *stay) fill(requested span, entries []model.Entry) {
 	s.ready = append(entries, s.ready...)
 }
 
-// reach says that the entries after this position are pushed. If recovered is true, the missed entries up to this position are
-// pushed, too.
+// reach records that the entries after this position are pushed. If recovered is true, the missed entries up to this position are
+// pushed, too. If the room was renumbered, reach drops the queued entries and continues after the position.
 func (s *stay) reach(epoch string, position int64, recovered bool) {
 	switch {
 	case s.epoch != "" && s.epoch != epoch, position < s.known:

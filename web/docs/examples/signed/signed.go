@@ -1,5 +1,5 @@
-// Package signed reads requests that hongbao has signed as Standard Webhooks says. The examples of a host use it. A host may use a
-// library of Standard Webhooks instead.
+// Package signed reads requests that hongbao has signed as the specification Standard Webhooks says. The examples of a host use
+// this package. A host may use a library for Standard Webhooks instead.
 package signed
 
 import (
@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Handler answers signed requests with the JSON that answer returns; nil: there is no content. The secret is whsec_ and base64.
+// Handler answers signed requests with what answer returns, as JSON. If answer returns nil, the response has no content. The
+// secret is whsec_ and base64.
 func Handler[Request any](secret string, answer func(*Request) any) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request Request

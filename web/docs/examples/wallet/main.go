@@ -1,5 +1,9 @@
-// Command wallet is an example of a host that pays packets from its own ledger. Every user has 100.00 there. Start it with the secret of
-// HONGBAO_HOOK_SECRETS and HONGBAO_WEBHOOK_SECRETS: SECRET=whsec_… go run ./web/docs/examples/wallet 127.0.0.1:9002. See web/docs/hooks.md.
+// Command wallet is an example of a host that pays packets from its own ledger. Every user has 100.00 there. Start it with the
+// secret of HONGBAO_HOOK_SECRETS and HONGBAO_WEBHOOK_SECRETS:
+//
+//	SECRET=whsec_… go run ./web/docs/examples/wallet 127.0.0.1:9002
+//
+// See web/docs/hooks.md.
 package main
 
 import (
@@ -34,7 +38,7 @@ type event struct {
 	}
 }
 
-// ledger holds the money. A real one is a database, and each function below one of its transactions.
+// ledger holds the money. In a real host it is a database, and each method below is one transaction.
 type ledger struct {
 	mu       sync.Mutex
 	Spent    map[string]int64 `json:"spent"`    // by user
@@ -42,12 +46,12 @@ type ledger struct {
 	Reversed map[string]bool  `json:"reversed"` // by funding: nothing may be taken for it any more
 }
 
-// fund takes the money for a packet, or what is left of it, at most once for a funding.
+// fund takes the money for a packet from the user, or all that the user has left, at most once for a funding.
 func (l *ledger) fund(q *question) any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	user := q.Data.User.ID
-	amount, taken := l.Debits[q.ID] // taken: asked again, so the answer is the same again
+	amount, taken := l.Debits[q.ID] // taken: hongbao asks again, and must get the same answer
 	if !taken && !l.Reversed[q.ID] {
 		amount = min(q.Data.Request.Total, start-l.Spent[user])
 	}
@@ -61,7 +65,7 @@ func (l *ledger) fund(q *question) any {
 	return map[string]any{"allow": true, "fund": map[string]any{"amount": amount, "key": q.ID}}
 }
 
-// reverse puts back what was taken for a funding. The event may come twice, and even before the question.
+// reverse gives the user back the money of a funding. The event may come twice, and even before the question.
 func (l *ledger) reverse(e *event) any {
 	l.mu.Lock()
 	defer l.mu.Unlock()

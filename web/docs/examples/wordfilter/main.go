@@ -1,5 +1,9 @@
-// Command wordfilter is an example of a host that is asked before texts are sent: it stars out some words, and denies others. Start it with
-// the secret of HONGBAO_HOOK_SECRETS: SECRET=whsec_… go run ./web/docs/examples/wordfilter 127.0.0.1:9001. See web/docs/hooks.md.
+// Command wordfilter is an example of a host that is asked before texts are sent. It replaces some words by asterisks, and
+// denies texts with certain other words. Start it with the secret of HONGBAO_HOOK_SECRETS:
+//
+//	SECRET=whsec_… go run ./web/docs/examples/wordfilter 127.0.0.1:9001
+//
+// See web/docs/hooks.md.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Package scan parses and writes the text of JSON. The scanner parses the form that nearly all clients write. It allocates nothing and
-// reads each byte once, which halves the cost of a grab of an empty packet. For any other form it fails, and the caller uses
-// encoding/json, which decides about errors. It must always hold: what the scanner accepts, encoding/json accepts with the same result.
+// Package scan parses and writes the text of JSON. The scanner parses the form that nearly all clients write. It allocates
+// nothing and reads each byte once, which halves the cost of a grab of an empty packet. For any other form it fails. Then the
+// caller uses encoding/json, which decides whether the text is valid. It must always hold: a text that the scanner accepts is
+// accepted by encoding/json, with the same result.
 package scan
 
 import (
@@ -8,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner is at one place in a text, which must be UTF-8.
+// Scanner holds a text, which must be UTF-8, and the position up to which it is parsed.
 type Scanner struct {
 	text []byte
 	at   int
