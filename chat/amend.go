@@ -229,7 +229,7 @@ func EmptyEdit(target int64) json.RawMessage {
 	return fmt.Appendf(nil, `{"target":%d,"recalled":true}`, target)
 }
 
-// foldedText is the body of a text as history shows it, with its amendments applied.
+// foldedText is the body of a text as history shows it after edits and reactions. A recalled text has EmptyText instead.
 type foldedText struct {
 	Text
 

@@ -121,7 +121,7 @@ type Standing struct {
 	BannedUntil time.Time // of a banned user; zero: the ban does not end
 	RoomDeleted bool      // the room has been deleted
 	Role        Role
-	MutedUntil  time.Time // zero: not muted
+	MutedUntil  time.Time // zero or past: not muted
 	JoinedSeq   int64     // last seq of the room when the user became a member; of members only
 }
 

@@ -225,7 +225,7 @@ func (s *Service) DeleteRoom(ctx context.Context, by User, room string) error {
 	return err
 }
 
-// publishChange publishes what a change did, in this order. Other instances are told first. New members are told next,
+// publishChange publishes what a change did, in this order. Other instances are told first whose standing has changed. New members are told next,
 // so that they are in the room when the entries come. Then come the entries. Members that were removed are told last,
 // so that the last entry that they receive is the one that records their removal.
 func (s *Service) publishChange(c Change, done Changed) {

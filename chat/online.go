@@ -27,7 +27,7 @@ type Presence interface {
 // PresenceLease is how long sockets of a dead instance may still count.
 const PresenceLease = 30 * time.Second
 
-// onlinePage is the number of users in one call of the Presence.
+// onlinePage is the largest number of users in one call of Presence.Online.
 const onlinePage = 1000
 
 // Online returns the number of a room's members that have a socket. For a small room it also returns their ids. The

@@ -1,6 +1,6 @@
 package chat
 
-// Publisher sends what was committed to the sockets of every instance. It never fails. A call may wait briefly for the
+// Publisher sends committed changes, typing and presence to the sockets of every instance. It never fails. A call may wait briefly for the
 // store. While the store is slow, all calls of one command together wait little more than a second. A lost entry is
 // repaired from the store by its seq; events may be merged or lost.
 type Publisher interface {
@@ -29,7 +29,7 @@ type Exited struct {
 	Through int64
 }
 
-// MembersCounted is a room's number of members, published at most once a second.
+// MembersCounted is a room's number of members, published about once a second at most by each instance.
 type MembersCounted struct {
 	Room  string
 	Count int

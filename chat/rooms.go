@@ -341,7 +341,7 @@ func (s *Service) publishPaired(done Paired) {
 	}
 }
 
-// countEvery is the least time between two publications of a room's number of members.
+// countEvery is about the least time between two publications of a room's number of members by this instance.
 const countEvery = time.Second
 
 // memberCounts publishes the number of members of rooms. The first change is published at once. Changes within

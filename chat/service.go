@@ -125,7 +125,8 @@ type account struct {
 // SuspendedSecond stands for the second up to which the tokens of a suspended user are refused: no token is issued later.
 const SuspendedSecond = math.MaxInt64
 
-// A cached account is used no longer than this, in case the notice of a revocation, a suspension or a reinstatement is lost.
+// A cached account is used no longer than accountFor, and that of a suspended user no longer than suspendedFor, in case the notice
+// of a revocation, a suspension or a reinstatement is lost.
 // Package session also compares users that have a socket with the store every 10 seconds. Commands over HTTP have only the
 // cache.
 const (

@@ -20,8 +20,8 @@
 //   - A subscriber gets the sequenced messages of a topic in order, without gaps and without duplicates, from the position
 //     that Subscribe returned. The connection of a client that reads too slowly is closed (3008); the client reconnects and
 //     resumes by seq. Only messages without a seq are ever dropped.
-//   - After a message whose Final field names a topic, the subscribers of that topic receive nothing more from the
-//     message's topic, whether by publish, repair or resume.
+//   - A message may end the subscription of a user: its field Final then names the user's own topic. After it the subscribers
+//     of that topic receive nothing more from the message's topic, whether by publish, repair or resume.
 //   - While the bus may lose messages, and after it has lost some, the hub reads the store. A loss that no later message
 //     reveals is found by comparing the last seqs.
 //   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
@@ -51,6 +51,6 @@
 //	topic.mu -> the locks of socket, wheel and work
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	openset's lock -> nothing
-//	No lock is held while calling Fetch, LastSeqs, Decode, a Handler or Peers. Encode, Revise and announce are called
-//	under topic.mu.
+//	Of the functions in Options, Encode and Revise are called under topic.mu, and so is the announce of Conn.Subscribe. No lock is
+//	held while calling Fetch, LastSeqs, Decode, a Handler, or Peers (the listener for messages of other instances).
 package hub

@@ -387,7 +387,7 @@ type subscription struct {
 	to       Subscriber
 	after    int64         // the position: messages up to this seq are not delivered
 	renewed  int64         // highest seen of a repeated Subscribe: an end scheduled up to that seq has no effect
-	leave    *pendingLeave // nil: no end is scheduled
+	leave    *pendingLeave // nil: no end is scheduled; ended: a message with Final has ended it
 	index    int32         // in topic.subscriptions; -1: removed
 	encoding Encoding      // encoding of the subscriber
 }
@@ -399,8 +399,8 @@ type pendingLeave struct {
 	pushes  [][]byte // queued after that message
 }
 
-// ended marks a subscription that a message with Final has ended. The subscription remains and receives nothing until
-// the subscriber calls Unsubscribe or Subscribe.
+// ended is the leave of a subscription that a message with Final has ended. The subscription remains, and receives signals but
+// no messages, until the subscriber calls Unsubscribe or Subscribe.
 var ended = &pendingLeave{}
 
 // learn records seen, the last seq that a new subscriber has read from the store. It returns the position at which the

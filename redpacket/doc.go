@@ -1,4 +1,4 @@
-// Package redpacket owns splitting, granting and settling money exactly once.
+// Package redpacket owns splitting, granting and settling money exactly once. It imports chat, for rooms, users and entries.
 //
 // These words are used in all comments of the package:
 //
@@ -9,7 +9,11 @@
 //     the outbox.
 //   - To close a packet is to stop its grants in the Pool and to end the packet in SQL.
 //   - The image of a packet is the part of it that the Pool needs, with the claims that SQL has. To join a packet is to
-//     read its image from SQL and to load it into the Pool, which merges it with what the Pool has.
+//     read its image from SQL and to load it into the Pool, which merges it with what the Pool has. To retire a packet is
+//     to load the image of a packet that SQL has closed: it grants nothing, and only answers.
+//   - The sweep asks the Pool for packets whose deadline has passed. The backstop asks SQL for such packets, in case the
+//     Pool has lost them. Each instance runs both.
+//   - An epoch of the database ends when the database goes back in time, for example to a backup (store/lineage).
 //
 // It must always hold, whatever crashes or loses data in between:
 //
@@ -45,7 +49,7 @@
 //	│
 //	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel │ room deleted
 //	▼
-//	Pool.Close: closed is sticky; returns every grant ever given
+//	Pool.Close: for ever; returns the grants that the Pool has
 //	│ claims that SQL lacks are settled in ordinary batches
 //	▼
 //	Ledger.End (one transaction): inserts the claims still missing, refunds total - sum(claims),
@@ -65,8 +69,8 @@
 //   - The image of a closed packet stays for an hour. Otherwise a winner that asks late gets "expired" instead of
 //     "already".
 //   - A packet that is open, with free shares and before its deadline, is not closed, unless it is cancelled, its room is
-//     deleted, or it is from before the epoch. Otherwise a packet is closed too early if the Pool has lost the grant of its
-//     last share: the instance that got this grant still tries to close the packet.
+//     deleted, or it is from before the epoch. Suppose that the Pool has granted the last share, and then lost that grant.
+//     The instance that got the grant tries to close the packet. Without this rule the packet would end with a free share.
 //   - A user that already has a share gets it as the answer before any other check. So the results of the checks of
 //     member, recipient and passphrase are passed to Pool.Grab (May), which applies them. Otherwise a winner that asks
 //     again after the end, or after leaving the room, is refused.

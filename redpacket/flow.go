@@ -237,7 +237,10 @@ func (f *flow) join(ctx context.Context, packet string) error {
 	if err != nil {
 		return err
 	}
-	return f.pool.Load(ctx, image)
+	if err := f.pool.Load(ctx, image); err != nil {
+		return poolError{err}
+	}
+	return nil
 }
 
 // errNotDue means that the packet must not be closed: in the Pool it has free shares and its deadline has not come.

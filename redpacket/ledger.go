@@ -368,7 +368,7 @@ type AuditLine struct {
 // Difference is one error in the books, with the ids by which an operator finds it. In Audit.Notes a Difference is not an
 // error, but a fact that an operator should know.
 type Difference struct {
-	Kind string // of the object: wallet, packet, claim, transfer, funding, room, ref, entry, link, chain; books: the sums
+	Kind string // of the object: wallet, packet, claim, transfer, funding, room, ref, entry, link, chain; books: a sum or count of them all
 	ID   string
 	What string
 }

@@ -89,7 +89,7 @@ func (r *recovery) settle(ctx context.Context, batch []Claim) error {
 	if err := r.flow.ledger.OutOfReach(); err != nil {
 		return err
 	}
-	tried := make([]Claim, len(batch)) // tidy overwrites the batch
+	tried := make([]Claim, len(batch)) // only their keys, taken now because tidy overwrites the batch
 	for i, c := range batch {
 		tried[i] = asideKey(c)
 	}

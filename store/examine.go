@@ -17,7 +17,7 @@ import (
 )
 
 // Examine checks the engines of the configuration for hongbao doctor. It migrates nothing, and makes neither the data folder
-// nor a key. In a folder that has a database, it makes the lock file (serve.lock) if there is none.
+// nor a key.
 func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 	if c.Scaled() {
 		all = append(pgstore.Examine(ctx, c.DatabaseURL, c.Migrate), redisstore.Examine(ctx, c.RedisURL)...)
@@ -35,14 +35,12 @@ func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 		l.Fail(err.Error(), "let the user of the server read and write "+c.DataDir)
 		return l.All
 	}
-	lock, err := lockFolder(c.DataDir)
-	switch {
+	switch err := folderInUse(c.DataDir); {
 	case errors.Is(err, ErrFolderInUse):
 		l.Warn(err.Error(), "stop that server before you start another one here")
 	case err != nil:
 		l.Fail(err.Error(), "let the user of the server read and write "+c.DataDir)
 	default:
-		_ = lock.Close() // the lock was taken only for this check
 		l.OK(c.DataDir + " has a database, and no server uses it")
 	}
 	return append(l.All, c.examineKey(ctx)...)

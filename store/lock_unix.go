@@ -8,24 +8,56 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // folderLock prevents a second server from using the same data folder. The system releases the lock when the process dies.
 type folderLock struct{ file *os.File }
 
+const lockName = "serve.lock"
+
+// checkPause is longer than folderInUse holds the lock.
+const checkPause = 50 * time.Millisecond
+
+// lockFolder locks the data folder, or fails with ErrFolderInUse.
 func lockFolder(dir string) (*folderLock, error) {
-	file, err := os.OpenFile(filepath.Join(dir, "serve.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %w", err)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, errors.Join(fmt.Errorf("%w: %s", ErrFolderInUse, dir), file.Close())
-	case err != nil:
-		return nil, errors.Join(fmt.Errorf("lock data folder: %w", err), file.Close())
+	err = flock(file, dir)
+	if errors.Is(err, ErrFolderInUse) { // perhaps only by folderInUse
+		time.Sleep(checkPause)
+		err = flock(file, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return &folderLock{file: file}, nil
+}
+
+func flock(file *os.File, dir string) error {
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return fmt.Errorf("%w: %s", ErrFolderInUse, dir)
+	case err != nil:
+		return fmt.Errorf("lock data folder: %w", err)
+	}
+	return nil
+}
+
+// folderInUse returns ErrFolderInUse if a server uses the data folder. It creates no file: hongbao doctor may run as another user
+// than the server.
+func folderInUse(dir string) error {
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("lock data folder: %w", err)
+	}
+	return errors.Join(flock(file, dir), file.Close())
 }
 
 // Close releases the folder.

@@ -1,6 +1,6 @@
 // Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below
-// it do the work. The diagram shows the packages that a command passes through. Each imports at most the packages that its
-// arrows lead to, directly or through others:
+// it do the work. The diagram shows the packages that a command passes through. Of the packages in the diagram, each imports at
+// most those that its arrows lead to, directly or through others. cmd/hongbao/arch_test.go lists all imports.
 //
 //	web ──► session ──► api ──► convert ──► wire
 //	           session ──► push ──► convert
@@ -10,17 +10,18 @@
 //
 // What each package is for:
 //
-//   - wire: payloads, frames and error codes, as clients see them.
+//   - wire: payloads, frames and error codes, as clients see them. wire/hostapi: the payloads of the server API.
 //   - convert: turns values of the domain into payloads.
 //   - push: turns events of the domain into messages of the hub, and back.
 //   - api: the commands, without a socket; HTTP and sockets call the same functions.
 //   - admission: bounds on sockets and on replies over HTTP. auth: tokens.
 //   - presence: which sockets open and close, and which users are online.
 //   - session: the life of a socket. guest: users without an account of the host.
-//   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
+//   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static is no Go package:
+//     it has the page and its SDK.
 //   - metrics: what /metrics shows. traces: spans for a collector. bundle: joins the scripts of the page into few files.
 //   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
-//   - server: the server API, on a listener of its own. events: the event stream for the host.
+//   - server: the server API, on a listener of its own. events: the event stream for the host, by routes of server and by webhook.
 //   - hook: questions to the host before commands. It implements an interface of api.
 //   - hostcall: signed requests to the host. dial: connections to public addresses only.
 //   - webtest: a browser for tests.

@@ -92,7 +92,7 @@ func (s *Server) OpsHandler() http.Handler {
 	})
 }
 
-// operator answers requests to the operator's listener.
+// operator has the handlers of the operator's listener.
 type operator struct {
 	Ops
 	parts    func(context.Context) []Part

@@ -23,8 +23,8 @@ func playEvents(ctx context.Context, e *engines, s *testbed) ([]measure.Result, 
 	})
 }
 
-// oursWithEvents is our service with all kinds of events. As in an instance, two readers follow the stream and look for news of users
-// without a socket: the kind user.offline_message needs them.
+// oursWithEvents is our service with all kinds of events. Two goroutines read the stream, like the two readers of an instance that
+// look for users without a socket (for the kind user.offline_message). Here they only read, and add no events.
 func oursWithEvents(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
 	return schemes.Named{

@@ -74,9 +74,5 @@ func addLine(file, line string) error {
 	if _, err := server.ParseKeys([]byte(text)); err != nil {
 		return err
 	}
-	made := file + ".new"
-	if err := os.WriteFile(made, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(made, file)
+	return writeDurably(file, text)
 }

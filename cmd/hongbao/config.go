@@ -208,7 +208,7 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
 		return err
 	}
-	var exposed error             // not returned by the flag's function: package flag would add the value to the error
+	var exposed error             // not returned by the flag's function: package flag would add the value, a secret, to the error
 	byFlag := map[string]string{} // the flag that has set a field, by the name of its variable without _FILE
 	for _, s := range settings {
 		if slices.Contains(s.commands, command) {

@@ -5,8 +5,9 @@
 //
 //   - The lobby user calls the services as clients do, so all rules of rooms and money apply to this user. Its money comes by
 //     credits.
-//   - There is one lobby, and one welcome packet with free shares at a time, even with many instances and restarts. The key of
-//     each request is derived from the packet before. So if instances make the same request, only the first one counts.
+//   - There is one lobby, and one welcome packet with free shares at a time, even with many instances and restarts. The idempotency
+//     key of each request is derived from the id of the previous packet. So if several instances make the same request, only the
+//     first one counts.
 //   - The lobby sends at most one packet in each minPause, even if a program makes very many guests. The lobby user is credited
 //     only if it lacks the money for the next packet.
 //

@@ -21,21 +21,21 @@ var transferChecks = []check{
 		from transfers where (packet_id is null, share_no is null, key is null, hash is null) is distinct from
 			(kind in ('credit', 'debit'), kind <> 'claim', kind not in ('credit', 'debit'), kind not in ('credit', 'debit'))`},
 
-	{"packet", `select p.id, 'its sending is not among the movements'
+	{"packet", `select p.id, 'no transfer takes its total from its sender'
 		from {packets} p left join transfers t on t.packet_id = p.id and t.kind in ('send', 'refund') and t.kind = 'send'
 		where (t.user_id, t.amount, t.at) is distinct from (p.sender, p.total, p.created_at)`},
-	{"claim", `select c.packet_id, format('share %s is not among the movements', c.share_no)
+	{"claim", `select c.packet_id, format('no transfer pays share %s', c.share_no)
 		from {claims} c left join transfers t on t.user_id = c.user_id and t.at = c.at and t.id = c.transfer
 			and (t.packet_id, t.share_no, t.kind, t.amount) = (c.packet_id, c.share_no, 'claim', c.amount)
 		where t.id is null`},
 	{"claim", `select c.packet_id, format('share %s is of no packet', c.share_no)
 		from {claims} c left join packets p on p.id = c.packet_id where p.id is null`},
 
-	{"packet", `select p.id, 'its refund is not among the movements'
+	{"packet", `select p.id, 'no transfer pays its refund'
 		from {packets} p left join transfers t on t.packet_id = p.id and t.kind in ('send', 'refund') and t.kind = 'refund'
 		where p.refunded <> 0 and (t.user_id, t.amount, t.at) is distinct from (p.sender, p.refunded, p.closed_at)`},
 
-	{"funding", `select f.id, 'the packet was sent with it, and its credit is not among the movements'
+	{"funding", `select f.id, 'the packet was sent with it, and no transfer credits its amount'
 		from fundings f left join transfers t on t.key = 'funding:' || f.id
 		where f.state = 'sent' and (t.user_id, t.amount, t.kind, t.request_id) is distinct from (f.user_id, f.amount, 'credit', f.id)`},
 	{"funding", `select f.id, 'its packet is not as it was asked for'
@@ -45,7 +45,7 @@ var transferChecks = []check{
 
 // packetChecks compare packets with the idempotency keys that they were sent with.
 var packetChecks = []check{
-	{"packet", `select p.id, 'the key it was sent with is not remembered as its'
+	{"packet", `select p.id, 'the request with its key names another entry or packet, or is missing'
 		from {packets} p left join requests r on r.user_id = p.sender and r.key = p.key
 		where (r.room_id, r.seq, r.ref) is distinct from (p.room_id, p.seq, p.id)`},
 }
@@ -87,13 +87,13 @@ var refChecks = []check{
 // reverseChecks look for rows that no row of a hash chain explains. They read whole tables. So an audit of only the newer rows
 // runs countChecks instead.
 var reverseChecks = []check{
-	{"transfer", `select t.id, 'it is no sending of a packet as it is'
+	{"transfer", `select t.id, 'no packet has the sender, total and time of this send'
 		from transfers t left join packets p on p.id = t.packet_id
 		where t.kind = 'send' and (t.user_id, t.amount, t.at) is distinct from (p.sender, p.total, p.created_at)`},
-	{"transfer", `select t.id, 'it is no claim as it is'
+	{"transfer", `select t.id, 'no claim has the user, amount and time of this transfer'
 		from transfers t left join claims c on c.packet_id = t.packet_id and c.share_no = t.share_no
 		where t.kind = 'claim' and (t.id, t.user_id, t.amount, t.at) is distinct from (c.transfer, c.user_id, c.amount, c.at)`},
-	{"transfer", `select t.id, 'it is no refund as it is'
+	{"transfer", `select t.id, 'no packet has the sender, refund and time of this transfer'
 		from transfers t left join packets p on p.id = t.packet_id
 		where t.kind = 'refund' and (t.user_id, t.amount, t.at) is distinct from (p.sender, p.refunded, p.closed_at)`},
 	{"transfer", `select t.id, 'it is the credit of no funding'
@@ -114,15 +114,15 @@ func (a *auditor) countChecks() []check {
 		from (select coalesce(sum(leaves), 0) as n from links) l, (select (select count(*) from entries) + (select count(*) from packets)
 			+ (select count(*) from claims) + (select count(*) from transfers where kind in ('credit', 'debit')) as n) r
 		where l.n <> r.n`},
-		{"books", `select '', format('%s packets of %s were sent, and %s movements of %s say so', p.n, p.total, t.n, t.total)
+		{"books", `select '', format('there are %s packets of %s, and %s transfers of %s for sending packets', p.n, p.total, t.n, t.total)
 		from (select count(*) as n, ` + total + ` as total from packets) p,
 			(select count(*) as n, ` + amount + ` as total from transfers where kind = 'send') t
 		where (p.n, p.total) <> (t.n, t.total)`},
-		{"books", `select '', format('there are %s claims of %s, and %s movements of %s', c.n, c.total, t.n, t.total)
+		{"books", `select '', format('there are %s claims of %s, and %s transfers of %s for claims', c.n, c.total, t.n, t.total)
 		from (select count(*) as n, ` + amount + ` as total from claims) c,
 			(select count(*) as n, ` + amount + ` as total from transfers where kind = 'claim') t
 		where (c.n, c.total) <> (t.n, t.total)`},
-		{"books", `select '', format('%s packets had a refund, %s in all, and %s movements of %s say so', p.n, p.total, t.n, t.total)
+		{"books", `select '', format('%s packets have refunds of %s, and there are %s transfers of %s for refunds', p.n, p.total, t.n, t.total)
 		from (select count(*) as n, ` + refunded + ` as total from packets where refunded <> 0) p,
 			(select count(*) as n, ` + amount + ` as total from transfers where kind = 'refund') t
 		where (p.n, p.total) <> (t.n, t.total)`},

@@ -84,7 +84,7 @@ var auditDialect = audit.Dialect{
 	Bounded: func(sum string) string { return `least(` + sum + `, 9223372036854775807)::bigint` },
 	Balance: `balance`,
 	Wallets: `select coalesce(w.user_id, t.user_id),
-			format('its balance is %s, its movements make %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
+			format('its balance is %s, its transfers add up to %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
 		from wallets w full join (
 			select user_id, sum(case when credit = 'user:' || user_id then amount else -amount end) as moved
 			from transfers group by user_id) t on t.user_id = w.user_id

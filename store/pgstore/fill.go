@@ -313,7 +313,7 @@ func (c pgColumn) converted(v any) (any, error) {
 	case c.kind == "_int8" && isText:
 		var list []int64
 		err := json.Unmarshal([]byte(text), &list)
-		return append([]int64{}, list...), err // not nil, which would be null
+		return append([]int64{}, list...), err // not nil, which would be the SQL value null
 	case c.kind == "_text" && isText:
 		var list []string
 		err := json.Unmarshal([]byte(text), &list)

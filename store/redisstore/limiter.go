@@ -15,7 +15,7 @@ import (
 // bucketAt is the index of the bucket's key in the command: EVALSHA, the SHA-1, the number of keys, the key.
 const bucketAt = 3
 
-// limiterWait is the longest that a slow Redis may delay a request.
+// limiterWait bounds one Take. After it Take fails, and the caller decides whether it refuses the request.
 const limiterWait = time.Second
 
 //go:embed limiter.lua

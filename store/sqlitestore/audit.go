@@ -29,7 +29,7 @@ var auditDialect = audit.Dialect{
 	Bounded: func(sum string) string { return sum },
 	Balance: `min(balance, 72057594037927936)`,
 	// This union takes the place of a full join, which would compare each wallet with each sum.
-	Wallets: `select user_id, format('its balance is %d, its movements make %d', sum(balance), sum(moved))
+	Wallets: `select user_id, format('its balance is %d, its transfers add up to %d', sum(balance), sum(moved))
 		from (select user_id, balance, 0 as moved from wallets union all
 			select user_id, 0, iif(credit = 'user:' || user_id, 1, -1) * min(amount, 9007199254740991) from transfers)
 		group by user_id having sum(balance) <> sum(moved)`,

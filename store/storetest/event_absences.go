@@ -64,7 +64,6 @@ type absencesBench struct {
 
 	told eventlog.Cursor
 	seq  int64
-	row  int64
 }
 
 func newAbsences(b *eventsBench) *absencesBench {
@@ -74,7 +73,7 @@ func newAbsences(b *eventsBench) *absencesBench {
 	}
 	e, _, err := b.rooms.Append(b.ctx, b.say(member(0), "hello"))
 	b.must(err)
-	return &absencesBench{eventsBench: b, told: b.newest(), seq: e.Seq, row: 100}
+	return &absencesBench{eventsBench: b, told: b.newest(), seq: e.Seq}
 }
 
 // tell stores absences that are due in a minute, and moves the position of the consumer.

@@ -176,7 +176,8 @@ func (b *eventsBench) changing(kind chat.ChangeKind, users ...string) chat.Chang
 	return c
 }
 
-// life returns calls that add events of each kind, in order.
+// life returns calls that together add events of all kinds, except user.offline_message and transfer.reversed. They must be made
+// in this order. Each has the events that it must add.
 func (b *eventsBench) life() []eventCase {
 	packet, second := b.order(sender, 100, 2), b.order(sender, 60, 3)
 	claims := []redpacket.Claim{b.claim(packet.Packet, member(1), 1), b.claim(packet.Packet, member(0), 0)}

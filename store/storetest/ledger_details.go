@@ -91,7 +91,7 @@ func (b *ledgerBench) details(q redpacket.DetailsQuery) redpacket.DetailsPage {
 	return page
 }
 
-// wantDetails reads a page of details and compares it with all claims of the packet.
+// wantDetails reads a page of details and compares it with the page that follows from the whole book of the packet.
 func (b *ledgerBench) wantDetails(q redpacket.DetailsQuery) {
 	b.Helper()
 	book, err := b.ledger.Book(b.ctx, q.Packet)

@@ -93,7 +93,7 @@ func walletTests() []ledgerTest {
 			}
 			first := limited(sender, 60)
 			p := b.send(first).Packet
-			b.packet(0+30, 1) // counts, too, although no limit was given
+			b.packet(0+30, 1) // a packet of 30: it counts, too, although it was sent without limits
 			b.overDay(limited(sender, 11), "day_sent", 100)
 			b.close(p, redpacket.Expired) // what is refunded still counts
 			b.overDay(limited(sender, 11), "day_sent", 100)

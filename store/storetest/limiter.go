@@ -58,7 +58,7 @@ func (b *limiterBench) take(l chat.Limiter, key string, r chat.Rate) time.Durati
 	return wait
 }
 
-// gives takes a token and fails the test if there is none.
+// gives takes the tokens that a call costs, and fails the test if there are too few.
 func (b *limiterBench) gives(l chat.Limiter, key string, r chat.Rate) {
 	b.Helper()
 	if wait := b.take(l, key, r); wait != 0 {

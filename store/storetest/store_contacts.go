@@ -339,7 +339,7 @@ func knownUsers(b *storeBench) {
 	b.known(ann, bob, cyn, dan)
 	want(ann)
 	direct := b.direct(ann, bob).Membership.Room.ID
-	want(ann) // bob has not chosen the room
+	want(ann) // bob was only added to the direct room, and has sent nothing into it
 	b.say(direct, bob)
 	want(ann, bob)
 	group := b.room(cyn, ann, dan)

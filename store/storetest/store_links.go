@@ -318,7 +318,7 @@ func askByLink(b *storeBench) {
 	b.idle(b.wanted(chat.Admit, room, ann, bob))
 	b.wantAsking(room, cyn)
 	b.must(b.DeleteLink(b.ctx, room, l.ID, ""))
-	b.idle(b.byLink(l, cyn)) // the earlier request of cyn stays
+	b.idle(b.byLink(l, cyn)) // the link is deleted, but the earlier request of cyn stays, so this is not refused
 	if done, err := b.Change(b.ctx, b.wanted(chat.Refuse, room, ann, cyn)); err != nil || !done.Changed {
 		b.Errorf("refused: %+v, %v", done, err)
 	}

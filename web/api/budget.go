@@ -9,7 +9,8 @@ import (
 )
 
 // The budgets of web/docs/protocol/limits.md. They belong to a user or an address, not to a connection, so a new connection does not
-// refill them. Each instance counts its own. Commands that have a rate take nothing from them, except send_packet: 1 for 25 shares.
+// refill them. Each instance counts its own. Commands with a rate in userRates take nothing from them, except send_packet: 1 for 25
+// shares. Commands with a contact rate have a cost, too.
 var (
 	// userBudget is for the commands of one user that have a cost.
 	userBudget = chat.Rate{PerSecond: 100, Burst: 500}
@@ -28,7 +29,8 @@ const (
 	sharesPerCost = 25 // shares of a packet that cost one
 )
 
-// costs holds what each method takes from the user's budget. Methods that are not in it have a rate instead.
+// costs holds what each method takes from the user's budget. Methods that are not in it have a rate instead. Those
+// with a contact rate have both.
 var costs = func() map[string]int {
 	costs := map[string]int{}
 	for _, m := range wire.Methods {

@@ -17,7 +17,8 @@
 //   - A request over its rate or budget is refused with that error, whatever its data is, and costs the services nothing. Three
 //     limits are checked later: contact rates and the cost of a packet's shares once the data is decoded, and the rate of grabs
 //     that all instances share once the packet was looked up.
-//   - A request that FromMemory has accepted is answered without waiting for a store, a pool or another instance.
+//   - A grab of a packet that has ended is answered without waiting for a store, a pool or another instance, if the end and the
+//     user's membership are in memory (FromMemory).
 //   - Errors are those of chat and redpacket, besides ErrUnknownCommand and ErrDenied, with which the host refuses. What
 //     clients see of them is for package web to say.
 //

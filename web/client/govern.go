@@ -24,7 +24,8 @@ func (c *Client) Ban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true}, new(wire.KickReply))
 }
 
-// BanUntil is Ban for a time: the user may come back after until. Only the host sees the reason, which may be "".
+// BanUntil is Ban for a time: the user may come back after until. Only the host sees the reason.
+// If it is "", the reason of an earlier ban stays.
 func (c *Client) BanUntil(ctx context.Context, room, user string, until time.Time, reason string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true, Until: until.UnixMilli(), Reason: reason}, new(wire.KickReply))
 }

@@ -23,7 +23,7 @@ const (
 	// has events.
 	suspectAfter = 32 * time.Second
 
-	firstBackoff = 5 * time.Second // of an event that was refused; doubled before each try, so the first wait is 10 s
+	firstBackoff = 10 * time.Second // of an event that was refused once; doubled after each further try
 	mostBackoff  = 4 * time.Hour
 	parkAfter    = 72 * time.Hour  // age of a held event after which it is parked
 	maxHeld      = 10_000          // held events that are not parked; further ones are parked at once
@@ -267,7 +267,7 @@ func (s delivery) retryOne(ctx context.Context, h eventlog.Hold, e eventlog.Even
 func backoff(tries int) time.Duration {
 	d := mostBackoff
 	if tries < 12 {
-		d = min(firstBackoff<<tries, mostBackoff)
+		d = min(firstBackoff<<(tries-1), mostBackoff)
 	}
 	return d + rand.N(d/5) //nolint:gosec // jitter, so that deliveries do not return together
 }

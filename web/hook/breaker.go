@@ -47,7 +47,7 @@ func (b *breaker) record(now time.Time, failed bool) (opened bool) {
 	return b.failures == breakerFailures
 }
 
-// open reports whether questions fail at once.
+// open reports whether questions fail at once, except one on trial.
 func (b *breaker) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

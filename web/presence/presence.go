@@ -125,7 +125,7 @@ const (
 	maxPerCall = 1000
 	// pausePoll is the interval at which Paused is called while it returns true.
 	pausePoll = 100 * time.Millisecond
-	// announceTimeout bounds one announcement.
+	// announceTimeout bounds the announcement of at most maxPerCall users, with the read of the directory before it.
 	announceTimeout = 15 * time.Second
 )
 

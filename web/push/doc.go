@@ -4,8 +4,11 @@
 // It owns:
 //
 //   - Publisher, which the services publish to.
-//   - Encoder, Decode, Ping, Revise, Traced and Repair, which are for hub.Options. Repair reads entries from the store.
-//   - The names of the hub's topics, and the forms of signals and notices (Signal, Notice).
+//   - Functions for hub.Options: Encoder and Decode convert messages to bytes and back, Ping makes the ping of a topic, Revise
+//     empties recalled texts, Traced records a span for a message of another instance, and Repair reads entries from the store.
+//   - The names of the hub's topics.
+//   - Signals and notices. A Signal goes to the sessions of one user or room. A Notice goes to all other instances, which then
+//     drop something from their caches.
 //
 // It must always hold:
 //

@@ -161,7 +161,7 @@ func (p *Publisher) signal(topic string, s Signal) {
 	p.hub.Signal(topic, s.Encode())
 }
 
-// EnteredSignal returns the signal that the membership's user is now in its room.
+// EnteredSignal returns the signal that the membership's user has become a member of its room.
 func EnteredSignal(m chat.Membership) Signal {
 	s := Signal{Room: m.Room.ID, Entered: &Entered{Seen: m.Room.LastSeq}}
 	s.Entered.Data.Room = convert.Membership(m)

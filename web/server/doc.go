@@ -1,7 +1,8 @@
-// Package server is the server API: the requests that the back end of a host may send, on a listener of its own. Other packages
-// may mount further routes.
+// Package server is the server API: the requests that the back end of a host may send, on a listener of its own. Package
+// events adds the routes of the event stream.
 //
-// Stored acts are behind the interface Acts, which the program provides: package server imports no store.
+// Package server imports neither a store nor package api. The program gives it what it needs behind interfaces: Acts stores the
+// acts, and Config.Web carries out commands for a user.
 //
 // Package server owns keys, scopes, limits per key, and the way from a request to a function of the domain. It must always hold:
 //

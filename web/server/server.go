@@ -29,7 +29,7 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-// Acts stores what the holders of keys do. security.Recorder implements it.
+// Acts stores what the holders of keys do. The program implements it with a security.Recorder.
 type Acts interface {
 	// Record stores an act before it is carried out. After an error the act must not be carried out.
 	Record(ctx context.Context, a Act) error

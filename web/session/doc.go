@@ -18,8 +18,9 @@
 //   - An idle session costs no goroutine, timer, channel or map of its own: the hub reads its socket and keeps its time.
 //   - A session never blocks the goroutine on which the hub reads sockets: commands that may wait run on their own goroutines,
 //     and a frame with too many commands leaves the rest of them as work that waits (Session.Frame).
-//   - A grab whose share is granted but not committed after Config.PendingAfter is answered "pending", unless
-//     maxEarly such grabs of the connection still run. The push grab_result follows, for such grabs only.
+//   - A grab whose share is granted but not committed after Config.PendingAfter is answered "pending". The push grab_result
+//     follows, for such grabs only. If maxEarly grabs of a connection that were answered "pending" still run, a further one
+//     is answered only after its commit.
 //   - Signals of a session are applied one after the other, in the order in which they came.
 //
 // The goroutines:
@@ -30,7 +31,7 @@
 //	signals                  Session.applyCached            none is left to apply                the store, StandingWithin each
 //	flush beside a command   command.finish                 the socket has taken what it can     nothing
 //	rechecks                 Manager.Run                    its context ends                     the store
-//	watchRevocations         Manager.Run, unless Alone      its context ends                     the store
+//	watchRevocations         Manager.Run, if others run     its context ends                     the store
 //
 // The lock order: the registry's mutex, then Session.mu. Neither is held while a service may block. Presence.SocketOpened is called
 // under the registry's mutex, and chat.Service.Forget under Session.mu: these do not block.

@@ -64,7 +64,7 @@ type failures struct {
 // failuresEvery is the pause between two log lines of failures.
 const failuresEvery = time.Minute
 
-// Handle implements otel.ErrorHandler.
+// Handle implements otel.ErrorHandler. It logs at most one error every failuresEvery.
 func (f *failures) Handle(err error) {
 	last, now := f.last.Load(), time.Now().UnixNano()
 	if last != 0 && now-last < int64(failuresEvery) || !f.last.CompareAndSwap(last, now) {

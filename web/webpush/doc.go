@@ -14,13 +14,15 @@
 //     for all news since the one before.
 //   - A notification holds names, and no text of a message. It is encrypted for the browser, and always has the same size.
 //   - A request goes only to a public address and port 443, unless the operator has allowed the host name (package dial).
-//   - From this module, package webpush imports only chat and web/dial. It knows packets only as entries.
 //   - No redirect is followed, no proxy is used, and little of an answer is read.
 //   - Each push service has a bounded queue and a bounded number of requests under way. All queues together are bounded, too.
 //   - All push services that did not answer quickly the last time share a quarter of the requests. So a slow one delays only
 //     these.
-//   - One user begins a bounded number of the topics that wait, whatever ids the texts of that user mention.
+//   - A topic waits in memory until its quiet period ends. Of all topics that wait, at most mostOfUser were begun by texts and
+//     packets of the same user. A text may mention ids that do not exist, so one user could otherwise begin any number.
 //   - A subscription that its push service no longer knows (404, 410) is removed.
+//
+// From this module, package webpush imports only chat and web/dial. It knows packets only as entries.
 //
 // Its goroutines:
 //

@@ -15,7 +15,7 @@ func call[P, R any](v *Visitor, command cdp.Command[P, R], params P) (R, error) 
 	return Try(v.Tab, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
-// mustCall is call for commands that cannot fail while the page is open.
+// mustCall is call for commands that cannot fail while the page is open. If one fails, it ends the test.
 func mustCall[P, R any](v *Visitor, command cdp.Command[P, R], params P) R {
 	v.tb.Helper()
 	result, err := call(v, command, params)

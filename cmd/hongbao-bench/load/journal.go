@@ -8,7 +8,7 @@ type journal struct {
 	user string
 	last atomic.Int64 // seq; written by the user's own goroutine only
 
-	skipped map[int64]struct{} // seqs that did not arrive in order; used by the same goroutine only
+	skipped map[int64]struct{} // seqs below last that have not arrived so far; used by the user's own goroutine only
 }
 
 // start sets the seq after which the user receives the room's entries.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// wide is the ratio of the largest to the smallest value from which a scale is logarithmic. On a linear scale, small
+// wide is the ratio of the largest to the smallest value from which a scale of positive values is logarithmic. On a linear scale, small
 // values could not be seen.
 const wide = 30
 
@@ -90,12 +90,12 @@ func (s scale) decades(grain []float64) []float64 {
 // stepFor returns a step that is 1, 2 or 5 times a power of ten. The length has at least 4 and less than 10 such steps.
 func stepFor(length float64) float64 {
 	ten := math.Pow(10, math.Floor(math.Log10(length)))
-	for _, g := range []float64{5, 2, 1, 0.5, 0.2} {
+	for _, g := range []float64{5, 2, 1, 0.5} {
 		if length/(g*ten) >= 4-1e-9 {
 			return g * ten
 		}
 	}
-	return 0.1 * ten
+	return 0.2 * ten // length is at least ten
 }
 
 func multiples(from, to, step float64) []float64 {

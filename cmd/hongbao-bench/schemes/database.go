@@ -68,7 +68,7 @@ func (db *Database) Exec(ctx context.Context, statement string, args ...any) err
 	})
 }
 
-// Close closes the idle connections: all of them, once every caller has returned.
+// Close closes the idle connections and waits for no others. If every caller has returned, all connections are idle.
 func (db *Database) Close() (failed error) {
 	for {
 		select {

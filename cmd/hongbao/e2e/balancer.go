@@ -20,6 +20,7 @@ type Balancer struct {
 	mu      sync.Mutex
 	targets []string              // guarded by mu
 	open    map[net.Conn]struct{} // guarded by mu; both connections of each client
+	closed  bool                  // guarded by mu; new connections are closed at once
 }
 
 // StartBalancer starts a balancer without targets. It ends with the test.
@@ -41,6 +42,9 @@ func StartBalancer(t *testing.T) *Balancer {
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
+		b.mu.Lock()
+		b.closed = true
+		b.mu.Unlock()
 		b.Cut(1)
 		all.Wait()
 	})
@@ -94,6 +98,10 @@ func (b *Balancer) forward(client net.Conn) {
 	}
 	b.mu.Lock()
 	b.open[client], b.open[server] = struct{}{}, struct{}{}
+	if b.closed {
+		_ = client.Close()
+		_ = server.Close()
+	}
 	b.mu.Unlock()
 	var both sync.WaitGroup
 	move := func(to, from net.Conn) {

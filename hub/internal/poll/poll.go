@@ -46,7 +46,7 @@ type Goroutines struct{}
 // Run implements Poller. It returns at once.
 func (Goroutines) Run(context.Context) {}
 
-// Watch implements Poller. It always returns false.
+// Watch implements Poller. It returns false: the connection's own goroutine must go on reading.
 func (Goroutines) Watch(Conn) bool { return false }
 
 // Forget implements Poller. It does nothing.

@@ -13,9 +13,9 @@
 //   - Only a flusher writes, and always whole frames. The one exception is gorilla's close frame 1002 when the peer breaks
 //     the protocol: the connection then ends.
 //   - No method of a Socket waits for the client, and nothing is written under a lock.
-//   - A flusher that several connections share (a Round) waits for none of them.
+//   - One goroutine may flush many connections in turn (a Round). It waits for none of them.
 //   - A poller's goroutine never blocks. A reader goroutine takes over work that may block, and incomplete messages.
-//   - A queue is bounded in bytes. When it is full, frames that may be shed are dropped. If that is not enough, the
+//   - A queue is bounded in bytes. When it is full, frames are dropped that their sender has marked as less important (shed). If that is not enough, the
 //     connection is closed (3008). Replies do not count: the next message is handled only after the client has taken its
 //     replies (Behind).
 //   - A deferred frame waits one tick at most, or four while its client expects a reply.
@@ -29,5 +29,5 @@
 //	flusher              an idle queue, an incomplete write the queue is empty           socket write with deadline
 //	round                Deliver to many, pings             each was tried once          nothing
 //
-// The lock order: Socket.mu -> a wheel's lock, Group.mu. No method of Owner is called under a lock.
+// The lock order: Socket.mu -> a wheel's lock, the lock of the Group that the sockets of a hub share. No method of Owner is called under a lock.
 package socket

@@ -56,7 +56,7 @@ func (s *Socket) Start() {
 	}
 }
 
-// Close codes that a socket chooses itself.
+// Close codes that a socket chooses itself, besides 1009 for a message that is too big.
 const (
 	CloseSlow     = 3008 // the client did not read its messages fast enough
 	CloseNoPong   = 3012 // the client did not answer a ping, or began a message and did not complete it within messageWithin

@@ -148,7 +148,7 @@ func decodeString(raw json.RawMessage) (text string, ok bool) {
 	case bytes.IndexByte(raw, '\\') < 0:
 		return string(raw[1 : len(raw)-1]), true
 	}
-	var unescaped string // declared here because it is allocated on the heap
+	var unescaped string // declared only here: Unmarshal moves it to the heap, and most strings do not come this far
 	err := json.Unmarshal(raw, &unescaped)
 	return unescaped, err == nil
 }

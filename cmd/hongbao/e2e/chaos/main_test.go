@@ -1,3 +1,5 @@
+// Package chaos puts three instances under load, makes one random fault after another, and checks after each fault that nothing
+// that was acknowledged is lost, and that the books balance. make chaos runs it for hours.
 package chaos
 
 import (

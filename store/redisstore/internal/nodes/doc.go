@@ -1,5 +1,6 @@
 // Package nodes connects to the nodes of a Redis installation, checks them, and calls Lua scripts on them. It decodes the
-// URL of the installation, and tells hongbao doctor what is wrong with it. It knows nothing of what the scripts do.
+// URL of the installation, and tells hongbao doctor what is wrong with it. It does not know what the
+// scripts do. It imports chat and redpacket only for an error and for comparing clocks.
 //
 // Invariants:
 //

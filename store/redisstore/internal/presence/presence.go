@@ -132,8 +132,8 @@ func (p *Presence) Online(ctx context.Context, users []string) ([]bool, error) {
 	return online, nil
 }
 
-// enterCall returns a call of enter.lua for all sockets of these users. most is the limit of sockets of a user; 0: no
-// limit.
+// enterCall returns a call of enter.lua for the sockets that are listed with each user. most is the limit of sockets of a user
+// over all instances; 0: no limit.
 func (p *Presence) enterCall(users []localUser, most int) *nodes.Call {
 	c := nodes.NewCall(enterScript, len(users), 2+3*len(users))
 	for _, u := range users {

@@ -29,10 +29,15 @@ func New(queue int, maxMissed int64) Feed {
 	return Feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
 }
 
-// AddLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped.
+// AddLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped, but not the placeholder
+// for a Connected event.
 func (f *Feed) AddLoose(e model.Event) {
 	if len(f.loose) == maxLoose {
-		f.loose = f.loose[1:]
+		oldest := 0
+		if f.connectedAt() == 0 {
+			oldest = 1
+		}
+		f.loose = slices.Delete(f.loose, oldest, oldest+1)
 	} else {
 		f.turns = append(f.turns, nil)
 	}

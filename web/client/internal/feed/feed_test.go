@@ -229,6 +229,26 @@ func TestLooseEventsAreBounded(t *testing.T) {
 	}
 }
 
+// TestFullFeedKeepsThePlaceholder adds more events than the feed keeps behind the placeholder for a Connected event. The feed must
+// return nothing before that event.
+func TestFullFeedKeepsThePlaceholder(t *testing.T) {
+	f := New(1, 0)
+	f.HoldConnected()
+	for i := range maxLoose + 10 {
+		f.AddLoose(model.MemberCount{Count: i})
+	}
+	if e := f.Take(); e != nil {
+		t.Fatalf("before Connected, Take returned %+v", e)
+	}
+	f.AddConnected(model.Connected{})
+	if e, ok := f.Take().(model.Connected); !ok {
+		t.Fatalf("the first event is %+v, want Connected", e)
+	}
+	if e := f.Take(); e != (model.MemberCount{Count: 11}) {
+		t.Errorf("the second event is %+v, want the oldest one that fits", e)
+	}
+}
+
 // TestRoomsTakeTurns fills one room with entries. The entries of another room must not be delayed.
 func TestRoomsTakeTurns(t *testing.T) {
 	f := New(10, 0)

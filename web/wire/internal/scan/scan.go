@@ -18,7 +18,7 @@ type Scanner struct {
 // New returns a scanner at the beginning of a text.
 func New(text []byte) Scanner { return Scanner{text: text} }
 
-// deepest is the nesting depth at which a Scanner gives up.
+// deepest is the nesting depth at which Scanner.Value fails; the outermost value has the depth 0.
 const deepest = 8
 
 // Object parses an object. It calls member after each name; member must parse the value. It returns false if the text is no
