@@ -82,8 +82,9 @@ select i.id, i.seed from unnest($1::text[], $2::bytea[]) i (id, seed)
 where (select u.next_seed from users u where u.id = i.id) is null order by i.id collate "C"
 on conflict (id) do update set next_seed = excluded.next_seed where users.next_seed is null`
 
-// queueSeeds makes the batch create the users that are missing and draw their first seeds. The users must be sorted and
-// unique. A transaction that changes wallets queues it before, because rows of users are locked before those of wallets.
+// queueSeeds makes the batch create the users that are missing, and store first seeds of the users that have none. The users
+// must be sorted and unique. In a transaction that also changes wallets it must come before that change, because rows of users
+// are locked before those of wallets.
 func (w *writer) queueSeeds(b *pgx.Batch, users []string) {
 	b.Queue(firstSeeds, users, newSeeds(w.keys, users))
 }
@@ -107,7 +108,7 @@ const readAccounts = `/*! with w as materialized (
 	from unnest($1::text[]) i (id) left join lateral (select balance, version from wallets where user_id = i.id offset 0) w on true /*end*/`
 
 // queueAccounts makes the batch read the accounts of users that have a seed. One statement reads the seed and the balance of
-// a user, so they belong together. A transaction that changes wallets queues it after the change.
+// a user, so they belong together; on Citus see readAccounts. A transaction that changes wallets must queue it after the change.
 func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
 	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
 		*all = make(map[string]redpacket.Account, len(users))
@@ -164,8 +165,9 @@ func scanAccount(keys *secret.Keys, all map[string]redpacket.Account, first ...a
 	}
 }
 
-// seeded caches which users have a seed. A user loses the seed only when a new epoch begins: then ForgetCached clears the
-// cache. Most users that are paid are in the cache, so no query is needed for their seeds. The zero value is ready.
+// seeded caches which users have a seed. A user loses the seed only by a loss of commits or when a new epoch begins: then
+// ForgetCached clears the cache. Most users that are paid are in the cache, so no query is needed for their seeds. The zero
+// value is ready.
 type seeded struct {
 	mu    sync.Mutex
 	users map[string]struct{}
@@ -357,8 +359,9 @@ func (s *Store) RecountCirculation(ctx context.Context) error {
 	}))
 }
 
-// queueKey makes the batch take the key of an adjustment on Citus, where the index of transfers makes it unique for one bucket only. It
-// returns the number of rows that the batch will have inserted: 0 if the key was used. On one Postgres the number is 1.
+// queueKey makes the batch take the key of a credit or debit on Citus, where the index of transfers makes it unique in one bucket
+// only. queueKey returns the number of rows that the batch will have inserted: 0 if the key was used. On one Postgres the number
+// is 1.
 func (w *writer) queueKey(b *pgx.Batch, key string) *int64 {
 	unused := int64(1)
 	if w.citus {

@@ -51,7 +51,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 	return w.write(&entries, counters)
 }
 
-// counter holds the last seq of a room and the number of its content entries.
+// counter holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
 type counter struct {
 	lastSeq, contentNo int64
 	deserted           bool // see desertedColumn
@@ -124,7 +124,8 @@ func (l *newEntries) mention(e chat.Entry, users []string) {
 	}
 }
 
-// queueMentions makes the batch insert the mentions of members. Other users cannot see the entries, so they would only cost space.
+// queueMentions makes the batch insert the mentions of members. Mentions of other users would only cost space: the list of a
+// user's mentions leaves out rooms that the user is not in.
 func (l *newEntries) queueMentions(b *pgx.Batch) {
 	if len(l.mentioned) == 0 {
 		return

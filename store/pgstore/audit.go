@@ -55,7 +55,7 @@ func sameDifference(a, b redpacket.Difference) bool {
 	return a == b || a.Kind == "link" && b.Kind == "link" && a.ID == b.ID
 }
 
-// commitOnAll is the pause between the two audits of auditTwice. A commit takes less time to become visible on all nodes.
+// commitOnAll is the pause between the two audits of auditTwice. A commit normally takes less time to become visible on all nodes.
 const commitOnAll = 2 * time.Second
 
 // The application names of sessions during an audit. By the first, migrationWatch finds the audits that it may end.
@@ -96,7 +96,7 @@ var auditDialect = audit.Dialect{
 	Counts: `json_object_agg(emoji, n)::text`,
 }
 
-// snapshotReader is a reader inside a transaction.
+// snapshotReader is a reader inside a snapshot. On Citus, it changes its queries with gathered.
 type snapshotReader struct{ reader }
 
 // Each implements tables.Querier.

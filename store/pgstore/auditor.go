@@ -44,7 +44,8 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	return a, nil
 }
 
-// connectFirst connects for a program that starts: see pool.acquireFirst.
+// connectFirst connects for a program that starts. While Postgres does not answer in time, it tries again, for about
+// startPatience.
 func connectFirst(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
 	for began := time.Now(); ; {
 		conn, err = pgx.ConnectConfig(ctx, config)

@@ -9,8 +9,9 @@ import (
 	"hongbao/store/tables"
 )
 
-// ChainRows adds all rows that have no link yet to a chain: a version without chains has written them. Each step is a
-// transaction of its own. It returns the number of rows, also after an error: the steps before it are committed.
+// ChainRows adds all rows of the chained tables that have no link yet to a chain: a version without chains has written them.
+// Each step is a transaction of its own. ChainRows returns the number of rows, also after an error: the steps before the error
+// are committed.
 //
 // Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
 func (s *Store) ChainRows(ctx context.Context) (int, error) {

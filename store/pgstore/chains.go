@@ -20,7 +20,7 @@ import (
 )
 
 // chains holds the hash chains that this store writes. Each transaction that adds a link (see commit) takes a chain, adds
-// the link to it and gives it back. So the links of a chain are serial, and transactions do not wait for each other.
+// the link to it and releases it. So the links of a chain are serial, and no transaction waits for the chain of another one.
 type chains struct {
 	mu   sync.Mutex
 	free []*ownChain // guarded by mu; used as a stack, so that few chains are in use
@@ -83,7 +83,7 @@ func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
 
 // openChain continues a chain that another store has given back, or opens a new one. Either way it adds a link without rows.
 // After a restore, a store that was cut off may still hold the same chain. Because of the added link, the next transaction
-// of that store fails (prevMissing).
+// of that store that adds a link to the chain fails (prevMissing).
 func (w *writer) openChain(l *link) error {
 	found, err := w.Row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
 	if err == nil && !found {
@@ -158,10 +158,10 @@ func (l *link) insertLink() string {
 		l.chain.number, next.ID, next.Prev, next.At, next.Leaves, bytea(chain.Prefix()), prev, bytea(next.Suffix()))
 }
 
-// commit adds the link, if the transaction has chained rows or events, and commits, in one round trip. A transaction
-// with events but without chained rows adds a link without rows. So it holds a chain, and another store notices if it
-// uses the same one. On Citus, a transaction that changes split tables adds a link, too, so that Citus commits in two
-// phases. Any other transaction is only committed.
+// commit adds the link, if the transaction has chained rows or events, and commits. This is one round trip if no chain must be
+// opened. A transaction with events but without chained rows adds a link without rows. So it holds a chain, and another store
+// notices if it uses the same one. On Citus, a transaction that changes split tables adds a link, too, so that Citus commits in
+// two phases. Any other transaction is only committed.
 func (w *writer) commit() error {
 	if !w.refs.Empty() || w.splitWrites {
 		if _, err := w.takeLink(); err != nil {
@@ -187,7 +187,7 @@ func (w *writer) commit() error {
 	return err
 }
 
-// committedWithout notes that the transaction is committed and has added no rows, so no link either.
+// committedWithout notes that the transaction adds no chained rows, and so no link. Its chain can be used again.
 func (l *link) committedWithout() { l.opened, l.sent = false, false }
 
 // releaseChain makes the chain free for other transactions of this store after a run, which has returned err. A chain
@@ -264,8 +264,9 @@ func tableOf(failed *pgconn.PgError) string {
 }
 
 // explainMissing returns what an error means for which prevMissing is true. If Postgres has the link that this store added
-// last, a commit with an unknown outcome has added another one after it. The result is then tables.ErrRetry, and the next run uses
-// another chain. Otherwise the result is errTailLost. The transaction must have been rolled back before.
+// last, another commit has added a link after it: for example one of another store that uses the same chain. The result is then
+// tables.ErrRetry, and the next run uses another chain. Otherwise the result is errTailLost, or the error of reading the link. The
+// transaction must have been rolled back before.
 func (w *writer) explainMissing(err error) error {
 	found, readErr := w.Row(`select 1 from links where chain = $1 and id = $2`, []any{w.link.chain.number, w.link.chain.last}, new(int))
 	switch {

@@ -58,7 +58,8 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 }
 
 // queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
-// entries count as read, and chosen says whether the user has chosen to. A user that was never a member gets a new row.
+// entries count as read, and chosen says whether the room is a chosen room of the user. A user that was never a member gets a
+// new row.
 func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
 	if len(stand) == 0 {
 		return

@@ -12,11 +12,13 @@ import (
 )
 
 // On Citus the large tables are split over the workers by a column bucket, which is the first column of each unique key. A row's
-// bucket is a hash of one of its ids. All other tables stay on the coordinator, as Postgres has them. Citus commits in two phases
-// what a transaction writes on several nodes that it knows of; a table that it does not know would be committed apart. So it knows
-// the table links, and each transaction that writes split tables adds a link.
+// bucket is a hash of one of its ids. All other tables stay on the coordinator, as Postgres has them.
 //
-// How a statement says what only Citus needs, and what it must not have, is described in package tables.
+// Citus commits a transaction in two phases if it writes tables of the Citus metadata on several nodes. Tables outside the
+// metadata do not count: the coordinator would commit them apart from the workers. So the table links is in the metadata, and
+// each transaction that writes split tables adds a link.
+//
+// Package tables describes how a statement marks what only Citus needs, and what Citus must not have.
 
 // splitTable is a table that is split over the workers.
 type splitTable struct {
@@ -41,15 +43,17 @@ var splitTables = []splitTable{
 // buckets is the number of buckets. It must not change.
 const buckets = 16
 
-// bucketOf is the statement that creates the function that hashes an id. Function bucket does the same.
+// bucketOf is the statement that creates the SQL function bucket_of, which returns the bucket of an id. The Go function bucket
+// does the same.
 var bucketOf = fmt.Sprintf(`create or replace function bucket_of(id text) returns integer language sql immutable strict parallel safe
 	as $$ select get_byte(sha256(convert_to(id, 'UTF8')), 0) %% %d $$`, buckets)
 
-// bucketsOf is the statement that creates the function that hashes several ids.
+// bucketsOf is the statement that creates the SQL function buckets_of, which returns the buckets of several ids.
 const bucketsOf = `create or replace function buckets_of(ids text[]) returns integer[] language sql immutable strict parallel safe
 	as $$ select coalesce(array_agg(distinct bucket_of(id)), '{}') from unnest(ids) i (id) $$`
 
-// erasedSeal is the statement that creates the function that does what the trigger seal_erased_body does on one Postgres.
+// erasedSeal is the statement that creates the SQL function erased_seal. It does what the trigger seal_erased_body does on one
+// Postgres.
 const erasedSeal = `create or replace function erased_seal(seal bytea, old text, new text) returns bytea language sql immutable parallel safe
 	as $$ select case when octet_length(seal) = 16 and old <> new
 		then sha256('\x000000000000000e686f6e6762616f2f7365616c2f310000000000000010'::bytea || seal

@@ -41,10 +41,10 @@ func (f *freeLocks) wantByBucket(kind, table, column, mode string, ids []string)
 	}
 }
 
-// payOnCitus pays the claims of the batch that can be paid, and commits. After the transaction has begun, it sends up
-// to three messages. The first one locks the packets, the second one inserts the claims, and the third one moves the
-// money of those that were inserted and commits. Each statement about split tables is about rows of one bucket, and so
-// of one worker.
+// payOnCitus pays the claims of the batch that can be paid, and commits. After the transaction has begun, and a chain was
+// opened if none was free, it sends up to three messages. The first one locks the packets, the second one inserts the claims,
+// and the third one moves the money of those that were inserted and commits. Each statement in these messages about split
+// tables is about rows of one bucket, and so of one worker.
 func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
 	inserted, err := s.insertClaims(w, b)
 	if err != nil {
@@ -207,8 +207,8 @@ func (m *message) queueClaimTransfers(rows []*claimRow) {
 	}
 }
 
-// scanSeeds adds the next commitments to the accounts. A seed whose user has counted other sends than the wallet
-// belongs to another version of the account. That account gets no commitment here, and readMissingAccounts reads it
+// scanSeeds adds the next commitments to the accounts. If the user's row counts another number of sends than the wallet, its
+// seed belongs to another version of the account. That account gets no commitment here, and readMissingAccounts reads it
 // again.
 func (b *claimBatch) scanSeeds(rs pgx.Rows, w *writer, sends map[string]int64) error {
 	return each(rs, func(row tables.Row) error {

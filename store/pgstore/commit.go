@@ -19,7 +19,7 @@ import (
 // committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are
 // collected.
 //
-// A job that cannot be done now delays only the jobs that need the same row (see lanes).
+// A job that cannot be done now delays other jobs only briefly, except those that need the same row (see lanes).
 type committer[J any] struct {
 	// static after newCommitter
 	work[J]
@@ -56,7 +56,7 @@ type ticket[J any] struct {
 	cause trace.Link // the span that waits for the answer
 
 	until time.Time // when the job gives up waiting in lanes; set when it first enters one
-	tries int       // how often the job has failed alone, not as part of a batch
+	tries int       // how often the job has failed alone, not as part of a batch; conflicts do not count
 }
 
 // maxBatch is the maximum number of jobs in one commit.
@@ -178,10 +178,10 @@ func (c *committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
 // commit runs the batch and answers its jobs. Jobs that need a locked row move to the lane of that row. If laneKey is
 // set, the batch comes from that lane: its jobs that need a locked row stay there, and commit returns them.
 //
-// If a single row may have caused an error, the batch is halved until the failing job is alone. That job is retried in
-// the lane of its user, or answered at once if Postgres will always refuse its row (invalidRow) or cannot reach it
-// (workerDown). After halveUntil a batch is not halved any more, and all its jobs get the error: if so many jobs fail,
-// Postgres is the cause and not a job.
+// If a single row may have caused an error, or other transactions keep the batch from its rows, the batch is halved until the
+// failing job is alone. That job is retried in the lane of its user. It is answered at once if Postgres will always refuse its
+// row (invalidRow) or cannot reach it (workerDown), or if the jobs of this committer lock no rows. After halveUntil a batch is
+// not halved any more, and all its jobs get the error: if so many jobs fail, Postgres is the cause and not a job.
 func (c *committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey string, halveUntil time.Time) (waiting []*ticket[J]) {
 	if len(batch) == 0 {
 		return nil
@@ -261,9 +261,9 @@ func (c *committer[J]) close() {
 	<-c.done
 }
 
-// lanes keeps a locked or failing row from delaying jobs that do not need it. A job that cannot be done because of a row
-// waits in the lane of that row's key, and the rest of its batch is committed. While the lane exists, later jobs that
-// need the row queue behind the first.
+// lanes lets a locked or failing row delay the jobs that do not need it only briefly. A job that needs a locked row waits
+// in the lane of that row's key, and a job that has failed alone waits in the lane of its user. The rest of the batch is
+// committed. While a lane exists, later jobs that need its row queue behind the first.
 //
 // Each lane tries all its jobs in order, in transactions of its own, with a pause if jobs are left. It ends when it is
 // empty. A job leaves its lane when it is answered, or when it fails alone: then it moves to the lane of its user.

@@ -4,5 +4,5 @@ package pgstore
 
 import "syscall"
 
-// limitUnacknowledged does nothing on kernels without such a limit: keepalives detect a silent connection.
+// limitUnacknowledged does nothing on systems other than Linux: keepalives detect a silent connection.
 func limitUnacknowledged(_, _ string, _ syscall.RawConn) error { return nil }

@@ -75,7 +75,7 @@ func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err e
 		return chat.Paired{}, err
 	}
 	if made.Membership, err = tables.ReadMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
-		err = tables.ErrRetry // the asker has just left
+		err = tables.ErrRetry // the user that asked for the room has just left it
 	}
 	return made, err
 }

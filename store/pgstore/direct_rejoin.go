@@ -7,8 +7,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about it. Both users must
-// be locked.
+// rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about the return. Both users
+// must be locked.
 func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (made chat.Paired, err error) {
 	var (
 		b         pgx.Batch

@@ -22,8 +22,8 @@ func (l *link) insertEvents(refs *eventlog.Refs) (string, error) {
 	return fmt.Sprintf(`insert into events (chain, at, refs) values (%d, %d, '\x%s'::bytea)`, l.chain.number, l.at, hex.EncodeToString(text)), err
 }
 
-// insertPaidEvents adds the row of a payment some of whose claims may not have been inserted. $1 and $2 are the packets and shares of
-// all, $3 is the chain, the id of the link, and its time.
+// insertPaidEvents adds the row of a payment some of whose claims may not have been inserted. $1 and $2 are the packets and
+// shares of all its claims, and $3 is the chain, the id of the link, and its time.
 const insertPaidEvents = `
 insert into events (chain, at, refs)
 select ($3::bigint[])[1], ($3::bigint[])[3], convert_to(jsonb_agg(jsonb_build_object('p', packet_id, 'n', shares) order by packet_id)::text, 'UTF8')
@@ -63,7 +63,7 @@ type eventState struct {
 	floor, newest int64 // the ids of the oldest mark and of the newest row; 0: there is none
 }
 
-// streamChains are the chains that have rows. The embedded database, from which rows may have been copied, has only chain 0.
+// streamChains are the chains that may have rows. The embedded database, from which rows may have been copied, has only chain 0.
 const streamChains = `(select id from chains union all select 0) c (id)`
 
 const readEventState = `select coalesce((select convert_from(value, 'UTF8') from settings where name = '` + tables.SettingEpoch + `'), ''),

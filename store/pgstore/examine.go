@@ -14,7 +14,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// ownConns is how many connections an instance makes besides those of its pool: one for its lineage, and one for probes.
+// ownConns is how many connections an instance makes besides those of its pool: one for its lineage, and one for a probe. For a
+// moment there may be a second probe.
 const ownConns = 2
 
 // Examine checks the Postgres of the URL for hongbao doctor. It changes nothing.

@@ -10,7 +10,7 @@ import (
 
 const (
 	linksPerRead = 500
-	// readsPerPage bounds the links that one page looks at: most links may be of texts.
+	// readsPerPage is the most reads of links for one page. They are bounded because most links may have no transfers.
 	readsPerPage = 40
 )
 

@@ -224,8 +224,8 @@ func (f *filling) continueIdentities() error {
 	return nil
 }
 
-// compareAudits audits both databases, which must find the same: the same sums, the same links of all hash chains and, if any, the
-// same differences.
+// compareAudits audits both databases. The audits must find the same: the same sums, the same newest links of the hash chains
+// and, if any, the same differences.
 func (f *filling) compareAudits() error {
 	query := redpacket.AuditQuery{Now: time.Now()}
 	want, err := f.from.Audit(query)

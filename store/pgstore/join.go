@@ -76,7 +76,7 @@ func (w *writer) joinUnderLock(j chat.Joining) (changed bool, err error) {
 	}
 	role := chat.Plain
 	if room.Members == 0 {
-		role = chat.Owner // all members had left: a room with members has an owner
+		role = chat.Owner // all members have left, so the room has no owner
 	}
 	return true, w.addMember(admission{room: j.Room, user: j.User, role: role, at: j.At, chosen: true, maxRooms: j.MaxRooms})
 }

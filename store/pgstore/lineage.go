@@ -14,13 +14,13 @@ import (
 	"hongbao/store/tables"
 )
 
-// State, Missing, Accept and Renew of lineage.Store use a connection of their own, because they decide whether the pool
+// State, Missing, Accept and Renew of lineage.Store share a connection outside the pool, because they decide whether the pool
 // may be used at all. Only in a new database does State use the pool, to draw the epoch.
 
 const (
 	// lineageTimeout bounds what each call of State, Missing and Accept does on that connection.
 	lineageTimeout = 5 * time.Second
-	// renewTimeout bounds the beginning of an epoch, which writes a row for each user.
+	// renewTimeout bounds the beginning of an epoch, which updates the row of each user that has a seed.
 	renewTimeout = 10 * time.Minute
 	// lineageLock is the number of an advisory lock that only Accept and Renew take, until their transactions end.
 	lineageLock = 0x6c696e65616765

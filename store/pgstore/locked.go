@@ -79,8 +79,8 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 	return locked, nil
 }
 
-// newFreeLocks returns a freeLocks that wants no rows yet. Its transaction waits for nothing but a unique key that
-// another transaction is inserting.
+// newFreeLocks returns a freeLocks that wants no rows yet. Its transaction waits for a lock for at most 20 ms (boundKeys), in
+// most cases for a unique key that another transaction is inserting.
 func newFreeLocks(citus bool) *freeLocks {
 	f := &freeLocks{}
 	if !citus { // on Citus, freeLocks.begin calls writer.begin, which sends these
@@ -115,8 +115,8 @@ func unlocked[J any](jobs []J, locked []string) (free []J) {
 	return free
 }
 
-// keyLocks are mutexes by key. Without them, many sends of one user, or many changes of one room, would take all connections only to
-// wait for the same row. The zero value is ready.
+// keyLocks are mutexes by key. Without them, many sends of one user, or many changes of one room, could take all connections of
+// single transactions only to wait for the same row. The zero value is ready.
 type keyLocks struct{ keylock.Locks }
 
 // lock waits until the caller has the mutex of the key. It fails when ctx or patience ends. The caller must call

@@ -21,7 +21,7 @@ const migrationLock = 0x686f6e6762616f
 
 // prepareSchema makes the schema fit this version, or says why it does not. In mode Verify it only checks the schema,
 // and in mode Off it does nothing. On Citus it also splits the tables (place) or, in mode Verify, checks that they are
-// split. A migration is one transaction, which also records its name. There is no time limit.
+// split. A migration is one transaction, which also records its name. A migration has no time limit.
 // A role that may not change the schema is enough if nothing is missing.
 func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog.Logger) error {
 	if mode == migrations.Off {

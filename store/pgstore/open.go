@@ -38,10 +38,10 @@ type Store struct {
 	recent    lineage.Recent // newest commits
 	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks       // by sender
-	roomLocks keyLocks       // by room; taken to change a room or to amend an entry in it
-	singles   chan struct{}  // semaphore: bounds how many single transactions run at once
+	roomLocks keyLocks       // by room; taken by Change and Amend
+	singles   chan struct{}  // semaphore: bounds how many single transactions (those of tx) run at once
 	alone     *meter.Batches // measures the single transactions
-	blocked   chan struct{}  // semaphore: bounds the runs after a lock timeout
+	blocked   chan struct{}  // semaphore: bounds how many single transactions run again at once after a lock timeout
 	log       *slog.Logger
 
 	closing sync.Once
@@ -49,7 +49,8 @@ type Store struct {
 
 const (
 	// patience is how long a transaction or a read is tried before it fails. So a caller learns within 5 s that
-	// Postgres is dead. If Postgres is not dead, the wait for other calls (keyLocks, committer) comes on top.
+	// Postgres is dead. If Postgres is not dead, the wait for other calls (keyLocks, committer) comes on top. Audits,
+	// migrations, Fill and the methods of lineage.Store have limits of their own or none.
 	patience = 4 * time.Second
 	// connectTimeout bounds the time to make a connection, unless the URL sets another bound.
 	connectTimeout = 2 * time.Second
@@ -60,7 +61,7 @@ const (
 	poolSize = 16
 )
 
-// Open connects to the database, migrates its schema and starts the committers.
+// Open connects to the database, applies the missing migrations and starts the committers.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	return OpenWith(ctx, url, migrations.Auto, log)
 }
@@ -100,7 +101,8 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	return s, nil
 }
 
-// parseURL returns the settings of the connections and of the pool. Its error never contains the password.
+// parseURL returns the settings of the connections and of the pool. Its error does not show the password of a well-formed
+// URL. In a malformed one, pgx masks what it recognises as the password.
 func parseURL(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -114,8 +116,8 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	// A writer's messages and batches are simple Queries (see writer). No prepared statement stays on the server,
-	// because PgBouncer may change the server between transactions.
+	// A writer's messages and batches are simple Queries (see writer). By default no prepared statement stays on the
+	// server, because PgBouncer may change the server between transactions. prepareAll prepares some without PgBouncer.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.ConnConfig.DialFunc = dialer.DialContext
 	if config.ConnConfig.ValidateConnect == nil && !setsSessionAttrs(url) {
@@ -124,7 +126,8 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// minPoolSize leaves one connection for each of the two committers that write, and one for reads.
+// minPoolSize allows for one connection of each of the two committers that write, and one for reads. A single transaction
+// may use one of them, too.
 const minPoolSize = 3
 
 // Ready returns nil if Postgres answers.

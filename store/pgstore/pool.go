@@ -22,7 +22,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// pool lends connections. While Postgres is known to be out of reach, it fails at once.
+// pool lends connections. While Postgres is known to be out of reach, acquire fails at once.
 type pool struct {
 	all     *pgxpool.Pool
 	config  *pgxpool.Config
@@ -54,7 +54,8 @@ func newPool(config *pgxpool.Config, log *slog.Logger) (*pool, error) {
 }
 
 // acquire returns a connection that, as far as is known, works. The caller must release it; Release closes a
-// connection that is still in a transaction. All errors are chat.ErrUnavailable, and then no statement has been sent.
+// connection that is still in a transaction. All errors wrap chat.ErrUnavailable, and then no statement of the caller has been
+// sent.
 func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := p.breaker.err(); err != nil {
 		return nil, err
@@ -70,8 +71,9 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 // startPatience is how long a program that starts waits for a Postgres that does not answer in time.
 const startPatience = 10 * time.Second
 
-// acquireFirst is acquire for a program that starts. A Postgres that is busy or still starting may answer late: it is tried again. Any
-// other failure, such as a wrong address or password, is returned at once.
+// acquireFirst is acquire for a program that starts. If Postgres does not answer in time, for example because it is busy,
+// acquireFirst waits until a probe succeeds, for at most startPatience, and tries once more. Any other failure, such as a wrong
+// address or password, is returned at once.
 func (p *pool) acquireFirst(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := p.acquire(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -98,7 +100,7 @@ func (p *pool) noteFailedAcquire(ctx context.Context, err error) {
 	}
 }
 
-// suspect starts a probe of Postgres. If the probe fails, all connections are closed and the breaker opens.
+// suspect starts a probe of Postgres, unless one runs. If the probe fails, all connections are closed and the breaker opens.
 func (p *pool) suspect(cause error) { p.breaker.suspect(cause, p.dropConns) }
 
 // suspectIfSlow calls suspect after suspectAfter, unless stop is called before.
@@ -118,9 +120,9 @@ func tooManyConnections(err error) bool {
 // may be lost, or may lead to the wrong server.
 func (p *pool) dropConns() { p.all.Reset() }
 
-// probe checks that a new connection can be made, that the server takes writes, and that calls may use it. Its connection does
-// not count against the size of the pool, and only one probe runs at a time. A Postgres that has too many connections is in
-// reach, too.
+// probe checks that a new connection can be made, that calls may use the server and, unless the URL says otherwise, that the
+// server takes writes. Its connection does not count against the size of the pool. At most two probes run at a time: one of
+// suspect and one of probeUntilBack. A Postgres that has too many connections is in reach, too.
 func (p *pool) probe(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
 	if tooManyConnections(err) {
@@ -148,9 +150,9 @@ func closeConn(conn *pgx.Conn) {
 	_ = conn.Close(ctx) // an error does not matter, because the connection is not used again
 }
 
-// breaker makes calls fail at once while Postgres is known to be out of reach. After the first failure no call tries
-// to connect. Instead a single probe tries about once a second. A call without an answer in time is no such failure,
-// because it may be one slow statement: it only starts a probe, which decides.
+// breaker makes calls fail at once while Postgres is known to be out of reach. After the first failure, calls do not try to
+// connect, except those of lineage.Store. Instead probeUntilBack tries about once a second. A call without an answer in time
+// is no such failure, because it may be one slow statement: it only starts a probe, which decides.
 type breaker struct {
 	// static after newBreaker
 	probe  func(ctx context.Context) error
@@ -265,7 +267,7 @@ func (b *breaker) await(ctx context.Context) error {
 	}
 }
 
-// close ends the probe and waits for it.
+// close ends the probes and waits for them.
 func (b *breaker) close() {
 	b.mu.Lock()
 	b.cancel() // under the lock, so that no trip follows
@@ -282,7 +284,7 @@ var dialer = net.Dialer{
 }
 
 // keepalives makes Postgres notice within two seconds that the client's host has vanished: Postgres probes after a
-// second of silence. A session that is sending has no idle timer, so it also sets tcp_user_timeout. With it, Linux
+// second of silence. A session that is sending has no idle timer, so tcp_user_timeout is set, too. With it, Linux
 // ends a session if data stays unacknowledged, or the client does not read, for two seconds.
 //
 // The settings are made only if the connection always leads to the same Postgres process. PgBouncer would keep them
@@ -353,8 +355,8 @@ func dangers(config *pgx.ConnConfig) (list []string) {
 }
 
 // readServer reads what identifies the server, its timeline, the database and its tables. A standby that takes over
-// begins another timeline. A restored backup has other databases, or at least other tables. By default every role may read
-// all of this.
+// begins another timeline, and so does a recovery from archived WAL. A restored dump makes another database, or at least other
+// tables. By default every role may read all of this.
 const readServer = `select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 	|| '/' || ` + readDatabase
 

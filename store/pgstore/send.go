@@ -28,7 +28,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redp
 		sent, err = w.send(o)
 		crashpoint.Here("send.before-commit")
 		if errors.As(err, &stale) {
-			return nil // the transaction has at most drawn a first seed, which is kept: the refusal names it
+			return nil // the transaction has at most drawn a first seed, which is kept: the refusal names its commitment
 		}
 		return err
 	})

@@ -22,9 +22,9 @@ type sender struct {
 // openOfSender counts the open packets of a sender. It relies on the index packets_open_sender.
 const openOfSender = `select count(*) from packets where sender = $1 and done_seq is null`
 
-// lockSender locks the sender's row in users and reads the earlier use of the key, the standing, the seed, the number
-// of open packets, and what was sent on that day. While the row is locked, the
-// number of open packets can only fall, and no other send adds to the day. lockSender draws a seed if there is none.
+// lockSender locks the sender's row in users and reads the earlier use of the key, the standing and the seed. If there are
+// limits, it also reads the number of open packets and the sender's use of the day. While the row is locked, the number of open
+// packets can only fall, and no other send adds to what was sent on the day. lockSender draws a seed if there is none.
 //
 // If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
 // other content, it returns chat.ErrKeyReused.

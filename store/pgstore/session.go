@@ -90,15 +90,15 @@ func (r reader) sendBatch(b *pgx.Batch) error {
 	return r.conn.SendBatch(r.ctx, b).Close()
 }
 
-// writer is one transaction. It may be rerun, so each run must reset its results.
+// writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
 // Every statement is a simple Query with its arguments in the text. After each one, Postgres ends the session if the
 // client is silent for 400 ms (boundIdle). Between messages of the extended protocol that timer does not run, so a
 // frozen client would keep its locks for ever.
 type writer struct {
 	reader
-	// maybeCommitted says that an earlier run of this transaction may have been committed. This run then looks for the
-	// ids that the earlier one would have written.
+	// maybeCommitted says that an earlier run of this transaction may have been committed. This run can then look for the
+	// rows that the earlier one would have written.
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration
@@ -173,7 +173,8 @@ var errZeroByte = &pgconn.PgError{
 	Hint: "The statement was not sent: no text that Postgres stores can contain U+0000.",
 }
 
-// checkArgs returns errZeroByte if an argument cannot be written into a simple Query.
+// checkArgs returns errZeroByte if an argument contains the character U+0000, and another error if pgx cannot encode an
+// argument.
 func (w *writer) checkArgs(args []any) error {
 	for _, arg := range args {
 		zero := false
@@ -210,7 +211,7 @@ func collect[T any](rs pgx.Rows, scan func(tables.Row) (T, error)) (all []T, err
 	return all, nil
 }
 
-// each calls scan with each remaining row of a result, and closes the result.
+// each calls scan with each remaining row of a result until scan fails, and closes the result.
 func each(rs pgx.Rows, scan func(tables.Row) error) error {
 	defer rs.Close()
 	for rs.Next() {
@@ -308,9 +309,10 @@ func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, con
 	return s.noteConnError(ctx, pooled.Conn(), work(ctx, pooled.Conn()))
 }
 
-// noteConnError wraps the error in errLost if the connection is gone or useless, and tells the pool. If the caller's
-// context ended, that costs the connection too, but says nothing about Postgres: the error is returned as it is. So is
-// idleTimeout. If patience ended, it may have been one slow statement, so only a probe is started.
+// noteConnError wraps the error in errLost if the connection is gone or useless, and makes the pool close its connections.
+// If patience ended, the cause may be one slow statement: then it only starts a probe. If the caller's context ended, the
+// connection is gone, too, but that says nothing about Postgres: the error is returned as it is. So is an error with the
+// SQLSTATE idleTimeout.
 func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) error {
 	impatient := errors.Is(context.Cause(ctx), errPatience)
 	switch {
@@ -363,9 +365,9 @@ var (
 	// errKeyTaken means that another transaction is inserting the same unique key and does not end. Locking rows in
 	// advance cannot show that.
 	errKeyTaken = errors.New("key is being inserted by another transaction")
-	// errContended means that a group commit met conflicting transactions or deadlocks in each of its runs.
+	// errContended means that a group commit still met a conflict or a deadlock in its run number maxGroupRuns.
 	errContended = errors.New("repeated conflicts with other transactions")
-	// errLost means that the connection is gone. The work in progress may have been committed.
+	// errLost means that the connection is gone or useless. The work in progress may have been committed.
 	errLost = errors.New("connection lost")
 )
 
@@ -410,7 +412,7 @@ func wrongServer(err error) bool {
 	}
 }
 
-// workerDown reports whether a coordinator of Citus cannot reach a worker. Statements about rows of other workers succeed.
+// workerDown reports whether a coordinator of Citus cannot reach a worker. Statements about rows of other workers can succeed.
 func workerDown(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && sqlClass(failed.Code) == "08" && strings.Contains(failed.Message, "remote node")

@@ -141,7 +141,7 @@ type claimBatch struct {
 	users   []string    // users that the transaction may pay, unique and sorted
 	pay     []*claimRow // claims that may be paid, in the order of insertion
 	rest    []*claimRow // claims that cannot be paid now; classify answers them
-	allNew  bool        // all claims of pay were just granted, and no two are for the same user or share
+	allNew  bool        // all claims of pay are in the outbox, so they are probably new, and no two are for the same user or share
 	begun   bool        // the transaction has begun and has locked the rows of the claims
 
 	paid     int64                        // number of claims of pay that were paid
@@ -154,7 +154,7 @@ type claimRow struct {
 
 	n      int             // index of its job
 	amount redpacket.Money // 0: there is no such share
-	round  int             // 0 in rest; in pay, more than that of any earlier claim for the same user or share
+	round  int             // of a claim of pay: more than that of any earlier claim for the same user or share; otherwise 0
 	paid   bool
 }
 
@@ -289,7 +289,7 @@ func (s *Store) classify(q querier, b *claimBatch) error {
 		if n, ok := paid[r.perUser()]; ok && n > r.n {
 			all[i].mine = storedShare{} // the claim that SQL has of this user was paid by a later job of the batch
 		}
-		if all[i].status == "" { // lost in a failover
+		if all[i].status == "" { // SQL lacks the packet: it was lost in a failover
 			s.cuts.drop(r.ID)
 		}
 		if r.answer, err = r.verdict(all[i], b.accounts); err != nil {
@@ -407,8 +407,8 @@ const holdPackets = `select p.id from unnest($1::text[]) i (id)
 var beginPaying = []string{begin, boundGroup, onlyIndexes}
 
 // payBatch pays the claims that may be paid, and commits. This is one round trip if the statements are prepared and a
-// chain is open. If all claims looked new but some cannot be paid, it rolls back and pays again with payClaims, which
-// takes two more. For Citus see payOnCitus.
+// chain is open. If all claims looked new but some cannot be paid, it rolls back and pays again with payClaims. That takes at
+// least two more round trips. For Citus see payOnCitus.
 func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	if len(b.pay) == 0 {
 		if b.begun {
@@ -435,8 +435,8 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	return s.paid(w, b, err)
 }
 
-// paid completes the accounts after a payment and answers the claims. err is the error of the payment. If it is not
-// nil, paid clears the cache of seeds and returns err.
+// paid completes the accounts after a payment and answers the claims. err is the error of the payment. If the payment or the
+// reading of accounts has failed, paid clears the cache of seeds and returns the error.
 func (s *Store) paid(w *writer, b *claimBatch, err error) error {
 	if err == nil {
 		err = b.readMissingAccounts(w)
@@ -500,7 +500,7 @@ func (b *claimBatch) scan(rs pgx.Rows, keys *secret.Keys) error {
 	return each(rs, scanAccount(keys, b.accounts, &b.paid))
 }
 
-// readMissingAccounts reads the accounts that payClaims returned without a seed.
+// readMissingAccounts reads the accounts that the payment returned without a seed.
 func (b *claimBatch) readMissingAccounts(q querier) error {
 	var users []string
 	for user, acc := range b.accounts {

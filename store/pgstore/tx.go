@@ -52,16 +52,16 @@ func (w *writer) begin(bound string) error {
 }
 
 const (
-	// lockWait bounds the lock waits of the first run of a transaction. It is short because the run holds a pooled
-	// connection that callers of other rows need.
+	// lockWait bounds each wait for a lock of a single transaction until its first lock timeout. It is short because the
+	// run holds a pooled connection that callers of other rows need.
 	lockWait = 100 * time.Millisecond
 	// groupConns is the number of connections that single transactions never use. They are reserved for group commits,
 	// their lanes, and reads. In a pool of at most groupConns connections, one single transaction may run.
 	groupConns = 6
-	// blockedLockWait bounds the lock waits of a run that follows a lock timeout. Only maxBlocked such runs are active
-	// at once.
+	// blockedLockWait bounds each wait for a lock of a single transaction after its first lock timeout. At most
+	// maxBlocked runs that directly follow a lock timeout are active at once.
 	blockedLockWait = 500 * time.Millisecond
-	// maxBlocked is the most connections that runs after a lock timeout use at once: a quarter of poolSize.
+	// maxBlocked is the most connections that runs directly after a lock timeout use at once: a quarter of poolSize.
 	maxBlocked = 4
 	// reserve is the time that a run has for its work besides waiting for a lock. If a lock timeout came only after
 	// patience had ended, the connection would be lost.
@@ -134,8 +134,8 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	}
 }
 
-// groupTx runs the transaction of a group commit. After maxGroupRuns conflicts with other transactions it returns
-// errContended, and the caller may try a smaller group.
+// groupTx runs the transaction of a group commit. If also the run number maxGroupRuns conflicts with other transactions, it
+// returns errContended, and the caller may try a smaller group.
 func (s *Store) groupTx(ctx context.Context, run func(w *writer) (committing bool, err error)) error {
 	runs := 0
 	return s.runUntilDone(ctx, nil, func(w *writer) (committing bool, err error) {
@@ -235,8 +235,8 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	return committing, err
 }
 
-// commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and fn has
-// ignored its error.
+// commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and its error
+// was ignored.
 func commit(ctx context.Context, conn *pgx.Conn) error {
 	tag, err := conn.Exec(ctx, "commit", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
@@ -252,7 +252,7 @@ func committed(tag pgconn.CommandTag) error {
 	return nil
 }
 
-// catchPanic calls run and returns a panic as an error, so that it cannot end a committer.
+// catchPanic calls run and returns a panic as an error, so that the panic does not end the process.
 func (s *Store) catchPanic(w *writer, run func(w *writer) (bool, error)) (committing bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -384,9 +384,9 @@ func (m *message) send(r reader) error {
 // answers.
 const oneProcess = "one process"
 
-// prepareAll makes Postgres parse and plan the statements once for this connection, which saves much of the cost of a
-// small transaction. It returns the names of the prepared statements. Behind PgBouncer the names are empty: each
-// transaction may run in another process, which does not know the statements.
+// prepareAll makes Postgres parse the statements once for this connection and keep them, so that their plans can be used again.
+// That saves much of the cost of a small transaction. prepareAll returns the names of the prepared statements. Behind PgBouncer
+// the names are empty: each transaction may run in another process, which does not know the statements.
 func (r reader) prepareAll(statements ...string) (names []string, err error) {
 	names = make([]string, len(statements))
 	if fixed, err := r.sameProcess(); err != nil || !fixed {
