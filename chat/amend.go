@@ -19,7 +19,7 @@ type Amendment struct {
 	On     bool
 	At     time.Time
 	ID     string        // id of the new entry that records the amendment
-	Window time.Duration // how long users may edit and recall their own texts
+	Window time.Duration // how long users may edit and recall their own texts; the owner and admins may recall any text later, too
 }
 
 // Edit is the body of an edit entry.
@@ -56,7 +56,7 @@ type Fold struct {
 type Subject struct {
 	Entry   Entry
 	Fold    Fold
-	Reacted bool // the user By has put this emoji on it
+	Reacted bool // the user Amendment.By has put Amendment.Emoji on it
 
 	Deserted    bool // the room is a direct room that the other user has left
 	Frozen      bool // the room is frozen
@@ -113,7 +113,7 @@ func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, 
 	return AmendmentRuling{}, fmt.Errorf("no such amendment: %q", a.Kind)
 }
 
-// refusal returns an error unless By may amend texts in the room. A muted user may still recall.
+// refusal returns an error unless By may make such an amendment in the room. A muted user may still recall.
 func (a Amendment) refusal(st Standing) error {
 	if a.Kind == KindRecall {
 		return st.At(a.At).MayRead()
@@ -206,7 +206,7 @@ func amends(seq int64, fold Fold, said any) (AmendmentRuling, error) {
 	return AmendmentRuling{Changed: true, Seq: seq, Body: body, Fold: fold}, err
 }
 
-// windowOver reports whether a user may no longer edit or recall the user's own text.
+// windowOver reports whether Window has passed since the text was sent.
 func (a Amendment) windowOver(s *Subject) bool { return a.At.Sub(s.Entry.At) > a.Window }
 
 // text returns the present text of the subject.
@@ -237,8 +237,8 @@ type foldedText struct {
 	Reactions map[string]int `json:"reactions,omitempty"`
 }
 
-// Folded returns a text or packet entry as history shows it. Its body has the present text and the reactions, both from f.
-// The body of a recalled text is EmptyText.
+// Folded returns a text or packet entry as history shows it. Its body has the text of the last edit, if there was one, and the
+// reactions. The body of a recalled text is EmptyText.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
 		e.Body = EmptyText

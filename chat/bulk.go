@@ -9,7 +9,7 @@ import (
 const (
 	membersPerBulk  = 10_000
 	membersPerBatch = 200 // in one transaction, so that it holds the room's lock for milliseconds
-	usersAnnounced  = 50  // users that an entry names; it has the number of all
+	usersAnnounced  = 50  // most users that MembersChange.Users names; MembersChange.Count has the number of all
 )
 
 // BulkChange is the result of AddMembers and RemoveMembers.
@@ -22,14 +22,15 @@ type BulkChange struct {
 }
 
 // AddMembers adds users to a room for the host, and creates those that are unknown. Blocks and contact settings do not count.
-// Users that cannot be added are in BulkChange.Refused. If announce is set, one entry records the change; otherwise none does.
+// Users that cannot be added are in BulkChange.Refused. If announce is set and a user was added, one entry records the change;
+// otherwise none does.
 // After an error some users may have been added. The same request then adds the others, and announces only the others.
 func (s *Service) AddMembers(ctx context.Context, room string, users []string, announce bool) (BulkChange, error) {
 	return s.changeMembers(ctx, Change{Kind: AddMembers, Room: room, By: System}, users, announce)
 }
 
-// RemoveMembers removes users from a room for the host, but not the room's owner. If announce is set, one entry records the
-// change; otherwise none does. After an error some users may have been removed: see AddMembers.
+// RemoveMembers removes users from a room for the host, but not the room's owner. If announce is set and a user was removed, one
+// entry records the change; otherwise none does. After an error some users may have been removed: see AddMembers.
 func (s *Service) RemoveMembers(ctx context.Context, room string, users []string, announce bool) (BulkChange, error) {
 	return s.changeMembers(ctx, Change{Kind: RemoveMembers, Room: room, By: System}, users, announce)
 }
@@ -75,7 +76,7 @@ func (s *Service) changeMembers(ctx context.Context, c Change, users []string, a
 	return all, err
 }
 
-// announcement returns the change that records in one entry what the bulk has changed.
+// announcement returns the change that records in one entry which users AddMembers or RemoveMembers has added or removed.
 func (c Change) announcement(all BulkChange) Change {
 	said := MembersChange{Users: all.first, Count: all.Changed}
 	said.User, said.By, said.Change = all.first[0], c.By.ID, "added"

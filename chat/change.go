@@ -9,7 +9,7 @@ import (
 // ChangeKind says what a change does.
 type ChangeKind string
 
-// The kinds of changes, named like the commands that request them. After a ban, unlike a kick, the user cannot come
+// The kinds of changes, most of them named like the commands that request them. After a ban, unlike a kick, the user cannot come
 // back until the ban ends.
 const (
 	Invite     ChangeKind = "invite"
@@ -63,7 +63,8 @@ type RoomChange struct {
 	Frozen       *bool    `json:"frozen,omitempty"` // whether only System may post; only System may change it
 }
 
-// RuleInput is the state on which Change.Rule decides. The store locks it until the change is committed.
+// RuleInput is the state on which Change.Rule decides. Before a change that Rule allows is made, the store locks this state until
+// the commit.
 type RuleInput struct {
 	Room  Room
 	By    Standing
@@ -204,7 +205,7 @@ func (c Change) refusal(s RuleInput) error {
 	}
 	switch c.Kind {
 	case Kick, Ban, Unban, Mute:
-		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // a rank is not above itself, so users cannot do this to themselves
+		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // also true for By itself, so users cannot do this to themselves
 			return ErrForbidden
 		}
 	}
@@ -226,7 +227,8 @@ func (c Change) rejoinRefusal(s RuleInput) error {
 	return s.Room.admit(c.By.ID)
 }
 
-// linkRefusal returns an error unless By is a member, or may enter the room by the link.
+// linkRefusal returns an error unless By is a member, or may enter the room by the link. If the link no longer works, a user that
+// asks to enter already goes on asking.
 func (c Change) linkRefusal(s RuleInput) error {
 	works := s.Link != nil && s.Link.works(s.Room, c.At)
 	switch {
@@ -260,7 +262,8 @@ func (c Change) needs() int {
 	return Admin.rank()
 }
 
-// rank orders the roles: a user can act only on users of a lower rank. A user that is not a member has rank 0.
+// rank orders the roles. A member can kick, ban, unban and mute only users of a lower rank. A user that is not a member has
+// rank 0.
 func (r Role) rank() int {
 	switch r {
 	case systemRole:
@@ -491,8 +494,8 @@ func (c Change) setRole(s RuleInput) (r Ruling, err error) {
 	return r, err
 }
 
-// giveRole adds a new role of a user to the ruling. It ends the mute of a new owner, because no other user could: no
-// role ranks above the owner's.
+// giveRole adds a new role of a user to the ruling. It ends the mute of a new owner, because no other member could: no role of
+// members ranks above the owner's.
 func (c Change) giveRole(r *Ruling, user string, st Standing, role Role) error {
 	if st.Role = role; role == Owner {
 		st.MutedUntil = time.Time{}

@@ -24,19 +24,21 @@ const LobbyHost = GuestPrefix + "lobby"
 // Guest reports whether the user has no account of the host.
 func (u User) Guest() bool { return strings.HasPrefix(u.ID, GuestPrefix) }
 
-// Profile is what a token says about its user.
+// Profile is the name and avatar that Admit stores for a user: those in the user's token, or those that the user has chosen
+// (SetProfile, SetPicture).
 type Profile struct {
 	User
 
-	// KeepName is set if the token has no name, KeepAvatar if it has no avatar. The stored value then stays: User.Name is
-	// stored only if the stored user has no name, and User.Avatar only if the user is unknown.
+	// KeepName says that the stored name stays, KeepAvatar that the stored avatar stays, for example because the token has none.
+	// User.Name is then stored only if the stored user has no name, and User.Avatar only if the user is unknown.
 	KeepName, KeepAvatar bool
 }
 
 // RoomKind says which users may join.
 type RoomKind string
 
-// Any user may join a public room. A private room needs an invitation. A direct room belongs to two users.
+// A public room can be joined without an invitation. A private room needs one, but not for a user that has left and comes back. A
+// direct room belongs to two users.
 const (
 	Public  RoomKind = "public"
 	Private RoomKind = "private"
@@ -46,7 +48,8 @@ const (
 // Inviters says which members of a room may invite users.
 type Inviters string
 
-// The values of a room's setting. The owner may invite in any case, and a muted member never.
+// The values of a room's setting. The owner and admins may invite with either value. A muted member may not invite. No member
+// may invite into a direct room.
 const (
 	MembersInvite Inviters = "members"
 	AdminsInvite  Inviters = "admins"
@@ -68,7 +71,7 @@ type Room struct {
 	Announcement string
 	Invite       Inviters // "": nothing is set
 	NoGuests     bool     // guests cannot enter; guests that are members already stay
-	Frozen       bool     // only System may post
+	Frozen       bool     // only System may send, edit and react
 	Ref          string   // the host's own id, which no client sees; "": none
 	Members      int
 	LastSeq      int64
@@ -116,10 +119,10 @@ type Standing struct {
 	Ever        bool // the user was a member at some time, or was banned
 	Visible     bool // the user never was a member, but may know of the room because it is public
 	In          bool // the user is a member now
-	Left        bool // the user has chosen to leave the room; other users cannot invite the user again
+	Left        bool // the user has chosen to leave the room; only System can invite the user again
 	Banned      bool
 	BannedUntil time.Time // of a banned user; zero: the ban does not end
-	RoomDeleted bool      // the room has been deleted
+	RoomDeleted bool      // the room was deleted, or its deletion has begun; may be false for a user that was never a member
 	Role        Role
 	MutedUntil  time.Time // zero or past: not muted
 	JoinedSeq   int64     // last seq of the room when the user became a member; of members only
@@ -136,7 +139,8 @@ func (s Standing) At(now time.Time) Standing {
 	return s
 }
 
-// MaySend returns an error unless a user with this standing may send into the room at the time now.
+// MaySend returns an error unless a user with this standing may send into the room at the time now. It does not check whether
+// the room is frozen.
 func (s Standing) MaySend(now time.Time) error {
 	if err := s.At(now).MayRead(); err != nil {
 		return err
@@ -147,7 +151,8 @@ func (s Standing) MaySend(now time.Time) error {
 	return nil
 }
 
-// MayRead returns an error unless a user with this standing may see the room's entries and members.
+// MayRead returns an error unless a user with this standing may see the room's entries and members. It does not know the time:
+// the caller first removes a ban that has ended, with At.
 func (s Standing) MayRead() error {
 	switch {
 	case !s.Ever && !s.Visible, s.RoomDeleted:
@@ -164,7 +169,7 @@ func (s Standing) MayRead() error {
 type Membership struct {
 	Room       Room
 	Role       Role
-	MutedUntil time.Time // zero: not muted; part of the user's Standing
+	MutedUntil time.Time // zero or past: not muted; part of the user's Standing
 	JoinedSeq  int64     // part of the user's Standing
 	ReadSeq    int64
 	Unread     int64 // text and packet entries of other users after ReadSeq
@@ -176,14 +181,14 @@ type Member struct {
 	User       User // of a stranger: only the id
 	Role       Role
 	MutedUntil time.Time
-	ReadSeq    int64 // how far the member has read; 0: nothing since joining, or the room has more than SmallRoom members
+	ReadSeq    int64 // how far the member has read; 0: nothing since joining, a stranger, or more than SmallRoom members
 	Stranger   bool  // see Store.Strangers; the viewer must not learn the name or the presence
 }
 
 // EntryKind says what an entry's body holds.
 type EntryKind string
 
-// The kinds of entries. Entries of the kinds Text and Packet count as unread.
+// The kinds of entries. Entries of the kinds KindText and KindPacket count as unread.
 const (
 	KindText       EntryKind = "text"
 	KindPacket     EntryKind = "packet"
@@ -232,5 +237,5 @@ type MembersChange struct {
 	MemberChange
 
 	Users []string `json:"users"` // the first of them, beginning with User
-	Count int      `json:"count"` // how many there are
+	Count int      `json:"count"` // number of all users that were added or removed
 }

@@ -35,7 +35,8 @@ var (
 	ErrConflict       error = RequestError("conflict")
 	ErrEditWindowOver error = RequestError("edit_window_over")
 	ErrRateLimited    error = RequestError("rate_limited")
-	// ErrRevoked means that the token was issued before its user's tokens were revoked.
+	// ErrRevoked means that the token was issued before its user's tokens were revoked, or in the same second. Commands that
+	// store a picture or a device code also return it for a suspended or unknown user.
 	ErrRevoked error = RequestError("revoked")
 	// ErrSuspended means that the host has suspended the user: all of the user's tokens are refused until the user is reinstated.
 	ErrSuspended error = RequestError("suspended")
@@ -49,7 +50,7 @@ type FieldError struct {
 	Err    error
 	Field  string
 	Reason string // for a person: "must be at least the count"
-	Limit  int    // the limit that was exceeded; 0: not said
+	Limit  int    // the limit that was exceeded; 0: none was, or the error does not tell it
 }
 
 func (e *FieldError) Error() string { return e.Err.Error() + ": " + e.Field + " " + e.Reason }

@@ -107,8 +107,8 @@ func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Rol
 // maxTime is the last time, in Unix milliseconds, that every JSON parser represents exactly.
 const maxTime = 1<<53 - 1
 
-// Mute forbids a member to send for this many seconds; 0 ends the mute. So that leaving does not end a mute, it also applies to
-// a user that has left the room.
+// Mute forbids a member to send for this many seconds; 0 ends the mute. So that leaving does not end a mute, Mute also works on
+// a user that is no longer a member.
 func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds int64) error {
 	if seconds < 0 {
 		return BadField("seconds", "must not be negative")
@@ -153,8 +153,8 @@ func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
 	return done, err
 }
 
-// about returns the users whose standing a change may alter. Handing a room over also alters the standing of the old
-// owner, By.
+// about returns the users whose standing a change may alter; none for DeleteRoom, which alters that of all members. If an owner
+// hands the room over, that also alters the standing of By. If System does, the old owner is in Users.
 func (c Change) about() []string {
 	if c.Kind == SetRole && c.Role == Owner {
 		return append(slices.Clone(c.Users), c.By.ID)
@@ -225,9 +225,14 @@ func (s *Service) DeleteRoom(ctx context.Context, by User, room string) error {
 	return err
 }
 
-// publishChange publishes what a change did, in this order. Other instances are told first whose standing has changed. New members are told next,
-// so that they are in the room when the entries come. Then come the entries. Members that were removed are told last,
-// so that the last entry that they receive is the one that records their removal.
+// publishChange publishes what a change did, in this order:
+//
+//  1. to other instances, whose standing has changed;
+//  2. to new members, that they have entered the room, so that they receive the entries;
+//  3. the entries;
+//  4. to removed members, that they are out, so that the last entry they receive is the one that records their removal.
+//
+// For a deletion it publishes only that the room was deleted.
 func (s *Service) publishChange(c Change, done Changed) {
 	if c.Kind == DeleteRoom {
 		s.pub.StandingChanged(c.Room, "")

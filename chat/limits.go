@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits are the bounds of rooms and messages. Lengths of texts are in code points.
+// Limits are the largest sizes and numbers that are accepted, and the EditWindow. Lengths of texts are in code points.
 type Limits struct {
 	TextChars         int
 	DataBytes         int // of Message.Data
@@ -20,9 +20,9 @@ type Limits struct {
 	InviteUsers       int // in one request
 	RoomMembers       int
 	Rooms             int           // rooms that a user may choose; others may add the user to as many more, to 2 × Rooms in all
-	PublicRooms       int           // public rooms that a user may own
+	PublicRooms       int           // public rooms that a user may own after creating one; only chosen rooms count
 	Blocks            int           // users that a user may block
-	EditWindow        time.Duration // how long users may edit and recall their own texts
+	EditWindow        time.Duration // how long users may edit and recall their own texts; see Amendment.Window
 }
 
 // DefaultLimits returns the limits of web/docs/protocol/limits.md.

@@ -83,7 +83,7 @@ func (s linkSecret) sealed(link, by string, r CreateLink) linkSecret {
 	return s
 }
 
-// splitCode returns the room and the id of the link with this code. ok is false if no link has such a code.
+// splitCode returns the room and the id of the link with this code. ok is false if the text does not have the form of a code.
 func splitCode(code string) (room, link string, ok bool) {
 	at := strings.LastIndexByte(code, '.')
 	if at < 0 || len(code)-at-1 != base64.RawURLEncoding.EncodedLen(secretBytes) || checkID("code", code[:at]) != nil {

@@ -204,8 +204,8 @@ func Body(v any) (json.RawMessage, error) {
 }
 
 const (
-	typingEvery = time.Second // the least time between two events of one user in one room
-	typingMost  = 10          // events published to one room within typingEvery
+	typingEvery = time.Second // the least time between two events of one user in one room, on this instance
+	typingMost  = 10          // events that this instance publishes to one room within typingEvery
 )
 
 // Typing publishes to a room that the user is typing. It returns no error: an event that is not allowed is dropped.
@@ -231,7 +231,7 @@ type typing struct {
 	swept time.Time               // guarded by mu
 }
 
-// roomRate counts the events of a room since the time since.
+// roomRate counts the events of a room, from the time since on.
 type roomRate struct {
 	since time.Time
 	count int

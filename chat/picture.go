@@ -48,8 +48,8 @@ func (p Picture) Address() string {
 // IsPicture reports whether an avatar is the address of an uploaded picture.
 func IsPicture(avatar string) bool { return strings.HasPrefix(avatar, pictureFolder) }
 
-// NewPicture decodes an upload and encodes it again. So what is stored is a JPEG of a known size, without the metadata of the
-// upload, such as where a photo was taken.
+// NewPicture decodes an upload and encodes it again as a JPEG of at most maxPictureBytes. The JPEG does not have the metadata of
+// the upload, such as where a photo was taken.
 func NewPicture(upload []byte) (Picture, error) {
 	if len(upload) > MaxPictureUpload {
 		return Picture{}, pictureError(ErrTooLong, fmt.Sprintf("has more than %d bytes", MaxPictureUpload))
@@ -122,7 +122,7 @@ func (s *Service) DeletePictures(ctx context.Context, user string) error {
 	return s.store.DeletePictures(ctx, user)
 }
 
-// Picture returns the JPEG with this file name in the folder of pictures; ErrNotFound if there is none.
+// Picture returns the JPEG whose address (Picture.Address) ends with this file name; ErrNotFound if there is none.
 func (s *Service) Picture(ctx context.Context, name string) ([]byte, error) {
 	text, ok := strings.CutSuffix(name, pictureExtension)
 	hash, err := hex.DecodeString(text)

@@ -1,11 +1,11 @@
 package chat
 
-// Publisher sends committed changes, typing and presence to the sockets of every instance. It never fails. A call may wait briefly for the
-// store. While the store is slow, all calls of one command together wait little more than a second. A lost entry is
-// repaired from the store by its seq; events may be merged or lost.
+// Publisher sends committed changes, typing and presence to the sockets of every instance. Its calls return no error. A call
+// may wait briefly for the store. While the store is slow, all calls of one command together wait little more than a second.
+// A lost entry is repaired from the store by its seq; events may be merged or lost.
 type Publisher interface {
-	// Entry sends an entry to all members of its room. They receive entries in the order of seq, even if the calls
-	// come in another order.
+	// Entry sends an entry to the sockets of all members of its room. They receive entries in the order of seq, even if the
+	// calls come in another order.
 	Entry(e Entry)
 	// ToRoom sends an event to all sockets in a room, ToUser to all sockets of a user.
 	ToRoom(room string, e Event)
@@ -18,7 +18,8 @@ type Publisher interface {
 // Event is something that is published but has no seq and is not stored. The receiver switches on its type.
 type Event interface{ EventName() string }
 
-// Entered tells a user's sockets that the user is in a room now. It is published before the entries that record the joining.
+// Entered tells a user's sockets that the user is in a room now. It is published before the entries that record the joining, if
+// there are any.
 type Entered struct{ Membership Membership }
 
 // Exited tells a user's sockets that the user is no longer in a room.
@@ -64,7 +65,7 @@ type JoinRequested struct {
 	Count int
 }
 
-// JoinRefused tells a user that the owner or an admin of a room has dropped the user's request to enter it.
+// JoinRefused tells a user that the owner, an admin or System has dropped the user's request to enter a room.
 type JoinRefused struct{ Room string }
 
 // EventName implements Event.

@@ -21,7 +21,7 @@ type UserRecord struct {
 // Suspended reports whether the tokens of the user are refused.
 func (u UserRecord) Suspended() bool { return !u.SuspendedAt.IsZero() }
 
-// UserRecord returns a user; ErrNotFound if no token and no command has named the user yet.
+// UserRecord returns a user; ErrNotFound if the store does not have the user.
 func (s *Service) UserRecord(ctx context.Context, user string) (UserRecord, error) {
 	if err := CheckUser("user", user); err != nil {
 		return UserRecord{}, err
@@ -137,7 +137,7 @@ func checkRef(field, ref string) error {
 	return nil
 }
 
-// checkCustom returns an error unless the data is missing or an object that every engine can store.
+// checkCustom returns an error unless the data is missing or a JSON object of at most limit bytes.
 func checkCustom(data json.RawMessage, limit int) error {
 	err := checkData(data, limit)
 	var field *FieldError

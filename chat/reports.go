@@ -121,7 +121,8 @@ type NewReport struct {
 }
 
 // Report stores what the user by reports. A user can report only entries and users that the user can see. A repeated key
-// returns the first report with dup set. So does a second report about the same entry or user while the first one is open.
+// returns the first report with dup set. So does a second report about the same entry, or about the same user in the same room,
+// while the first one is open.
 func (s *Service) Report(ctx context.Context, by User, r ReportRequest) (stored Report, dup bool, err error) {
 	if err := CheckKey(r.Key); err != nil {
 		return Report{}, false, err

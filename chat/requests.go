@@ -33,7 +33,7 @@ func (s *Service) JoinRequests(ctx context.Context, user, room string) ([]JoinRe
 }
 
 // AnswerRequest answers a user's request to enter the room. If admit is true, the user becomes a member. Otherwise the
-// request is dropped and the user is told. A repeated AnswerRequest succeeds.
+// request is dropped, and the user's sockets get JoinRefused. A repeated AnswerRequest succeeds.
 func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string, admit bool) error {
 	if err := checkID("user", user); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string,
 	return err
 }
 
-// publishRequests tells the owner and the admins how many users ask to enter the room. After an error it publishes nothing:
-// a client that misses the event still gets the number from the list of requests.
+// publishRequests tells the owner and the admins, at most pageMax of them, how many users ask to enter the room. After an error
+// it publishes nothing: a client that misses the event still gets the number from the list of requests.
 func (s *Service) publishRequests(ctx context.Context, room string) {
 	asking, err := s.store.JoinRequests(ctx, room, requestsPerRoom)
 	if err != nil {

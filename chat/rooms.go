@@ -177,7 +177,7 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 	})
 	s.Forget(room, u.ID) // also after an error: the outcome may be unknown
 	s.announceStandings(room, err, u.ID)
-	var setting *FieldError // names the setting that forbids the join; without a FieldError the room is private
+	var setting *FieldError // names the setting that forbids the join; without a FieldError the room is private or direct
 	if errors.Is(err, ErrForbidden) && !errors.As(err, &setting) {
 		return s.rejoin(ctx, u, room)
 	}
@@ -190,7 +190,8 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 }
 
 // Refusal returns an error unless a user with this standing may join the room. The user must not be a member. A user that
-// never was a member gets ErrNotFound for a private room. A Store calls Refusal while it holds the room locked.
+// never was a member gets ErrNotFound for a private or direct room. Before a Store adds the user, it calls Refusal while it
+// holds the room locked.
 func (j Joining) Refusal(room Room, st Standing) error {
 	st = st.At(j.At)
 	switch {
@@ -345,8 +346,8 @@ func (s *Service) publishPaired(done Paired) {
 const countEvery = time.Second
 
 // memberCounts publishes the number of members of rooms. The first change is published at once. Changes within
-// countEvery after that are published together at its end. A room uses memory only from a change until countEvery
-// after it.
+// countEvery after that are published together at its end. A room uses memory until an interval of countEvery has passed
+// without a change.
 type memberCounts struct {
 	// static
 	store Store
@@ -368,7 +369,7 @@ func (c *memberCounts) changed(room string, count int) {
 }
 
 // startInterval reports whether the caller must publish the count now. If not, the count is published at the end of
-// the room's running interval.
+// the room's running interval, or never after stop.
 func (c *memberCounts) startInterval(room string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -416,7 +417,7 @@ func (c *memberCounts) nextInterval(room string) bool {
 	return true
 }
 
-// stop prevents further reads of the store, and blocks until none is under way.
+// stop prevents further reads of the store and publications of counts, and blocks until no read is under way.
 func (c *memberCounts) stop() {
 	c.mu.Lock()
 	c.stopped = true

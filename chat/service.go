@@ -24,7 +24,8 @@ type Options struct {
 	Presence Presence // nil: all users count as offline
 }
 
-// Service implements all that users do with rooms. Everything that it publishes was committed before.
+// Service carries out the commands about users, rooms and entries, except those about packets. It publishes a stored change only
+// after its commit.
 type Service struct {
 	// static after New
 	store    Store
@@ -70,8 +71,8 @@ func (s *Service) Stop() { s.memberCounts.stop() }
 // Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.limits }
 
-// Renew drops everything that the service remembers from the store, and sets the epoch that Epoch returns. Call it when
-// the database has lost commits, or may have lost some.
+// Renew drops the standings, users and deleted rooms from the caches, and sets the epoch that Epoch returns. Call it when the
+// database has lost commits, or may have lost some.
 func (s *Service) Renew(epoch string) {
 	if before := s.epoch.Swap(&epoch); before != nil && *before != epoch {
 		s.epochs.Add(1)
@@ -127,8 +128,8 @@ const SuspendedSecond = math.MaxInt64
 
 // A cached account is used no longer than accountFor, and that of a suspended user no longer than suspendedFor, in case the notice
 // of a revocation, a suspension or a reinstatement is lost.
-// Package session also compares users that have a socket with the store every 10 seconds. Commands over HTTP have only the
-// cache.
+// Package session also asks the store for revocations of users that have a socket: every 10 seconds, or every second while the
+// bus is lost. Commands over HTTP have only the cache.
 const (
 	accountFor   = 10 * time.Second
 	suspendedFor = 5 * time.Second
@@ -196,8 +197,8 @@ func (s *Service) Revoked(ctx context.Context, users []string) (map[string]int64
 	return s.store.Revoked(ctx, users)
 }
 
-// account stores what a token says about its user, unless the token was revoked. It returns what the store then knows of
-// the user.
+// account stores what a token says about its user, unless the token was revoked or the user is suspended. It returns what the
+// store then knows of the user.
 func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (account, error) {
 	if err := checkID("user", p.ID); err != nil {
 		return account{}, err
@@ -242,9 +243,9 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// RequestHash returns the hash of a request's content, to tell whether a repeated key comes with the same content. The
-// caller passes the decoded fields, after defaults are applied, in an order that never changes. The length of each field is
-// hashed before the field, so that no two different requests hash the same bytes.
+// RequestHash returns the hash of a request's content, to tell whether a repeated key comes with the same content. The caller
+// passes the decoded fields, in most commands after defaults are applied, in an order that never changes. The length of each
+// field is hashed before the field, so that no two different requests hash the same bytes.
 func RequestHash(method string, fields ...string) []byte {
 	text := binary.AppendUvarint(nil, uint64(len(method)))
 	text = append(text, method...)

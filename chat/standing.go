@@ -19,7 +19,7 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	if ok {
 		return st, nil
 	}
-	if !validRoom(room) || !ValidUser(user) { // such an id could make the store's query fail, which it shares with other callers
+	if !validRoom(room) || !ValidUser(user) { // other callers share the store's query, which an invalid id could make fail
 		return Standing{}, nil
 	}
 	st, err := s.store.Standing(ctx, room, user)
@@ -99,14 +99,14 @@ func (s *Service) mayRead(ctx context.Context, room, user string) error {
 // cacheShards is the number of shards, each with a lock of its own, so that lookups seldom wait for each other.
 const cacheShards = 256
 
-// memberKey is a key of a cache: a user in a room, member or not. With an empty room it stands for the user alone.
+// memberKey names a user in a room, member or not, in the caches and in typing. With an empty room it stands for the user alone.
 type memberKey struct{ room, user string }
 
 // cache keeps a bounded number of values that were read from the Store. It never returns a value that was read before
 // the last drop of its key.
 //
 // A caller that reads a value from the Store first gets the version of the value's shard, and passes it to put
-// afterwards. If the value was dropped in between, the version has changed, and put keeps nothing.
+// afterwards. If any value of the shard was dropped in between, the version has changed, and put keeps nothing.
 type cache[V any] struct {
 	// static after newCache
 	seed     maphash.Seed
@@ -138,7 +138,7 @@ func newCache[V any](size int) *cache[V] {
 }
 
 // slot returns the shard and the hash of a key. The hash serves as the key in the shard, which is twice as fast as a
-// map of memberKeys. Of two keys with the same hash, only the value put last is kept.
+// map of memberKeys. Of two keys with the same hash, the cache has the value of one at most.
 func (c *cache[V]) slot(k memberKey) (s *cacheShard[V], hash uint64) {
 	hash = maphash.String(c.seed, k.room)*31 + maphash.String(c.seed, k.user)
 	return &c.shards[hash%cacheShards], hash

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Store holds users, rooms, members and entries. Each method is one transaction (or one consistent read) and blocks
-// until it is durable; many callers may share one commit. Only the deletion of a large room (Change) may take several
-// transactions. A driver's failure is returned wrapped in ErrUnavailable. All other errors wrap another sentinel of this
-// package.
+// Store holds users, rooms, members and entries. A method that changes something does so in one transaction, and blocks until it
+// is durable; many callers may share one commit. Only the deletion of a large room (Change) may take several transactions.
+// Each error wraps a RequestError of this package. If the store fails, that is ErrUnavailable.
 //
 // A membership is either chosen by the user or not. It is chosen if the user has created, opened or joined the room, or has
-// sent a text or a packet into it. A user that was only added by others has not chosen the room. Limits on rooms count the
-// two kinds separately.
+// sent a text or a packet into it. A user that was only added by others has not chosen the room. The limits on rooms count
+// chosen rooms and others separately (UserStanding.Rooms).
 type Store interface {
 	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or
 	// renumbered.
@@ -23,13 +22,13 @@ type Store interface {
 	// none are; SuspendedSecond: all are. A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
-	// back. Revoke also removes the user's device code and push subscriptions, and creates an unknown user.
+	// back. Revoke also removes the user's device code and push subscriptions. It creates the user if it is unknown.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out. Of a suspended user the second is SuspendedSecond.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
 	// Suspend marks the user as suspended since the given time, and removes the user's device code and push subscriptions.
-	// It creates an unknown user. If the user is suspended already, the earlier time stays.
+	// It creates the user if it is unknown. If the user is suspended already, the earlier time stays.
 	Suspend(ctx context.Context, user string, at time.Time) (UserRecord, error)
 	// Reinstate ends the suspension of a user. ErrNotFound: the user is unknown.
 	Reinstate(ctx context.Context, user string) (UserRecord, error)
@@ -37,7 +36,7 @@ type Store interface {
 	// the caller's token was issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
 	PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error
 	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
-	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
+	// Otherwise it changes nothing and returns ErrNotFound. Of several calls with one code, at most one succeeds.
 	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
 	// PutPicture stores a picture of the user, and deletes all but the user's newest PicturesKept pictures. issued is the Unix
 	// second at which the caller's token was issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
@@ -59,7 +58,8 @@ type Store interface {
 	PutUserRecord(ctx context.Context, p UserPut) (UserRecord, error)
 	// EnsureUsers creates those of the users that are unknown, without a name.
 	EnsureUsers(ctx context.Context, users []string) error
-	// KeyUsed reports whether the user has used this key in any command.
+	// KeyUsed reports whether the user has used this key to send a text or a packet, or to create a room. The keys of reports
+	// and invite links are separate.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
 	// Block makes b.User block b.Blocked, which may be an unknown user. It returns the direct room of the two if b.User is in
@@ -71,7 +71,7 @@ type Store interface {
 	Blockers(ctx context.Context, user string, of []string) ([]string, error)
 	// Contacts returns the user's contact setting and the users that the user has blocked.
 	Contacts(ctx context.Context, user string) (Contacts, error)
-	// SetContact stores the user's contact setting. It creates an unknown user.
+	// SetContact stores the user's contact setting. It creates the user if it is unknown.
 	SetContact(ctx context.Context, user string, c Contact) error
 	// Known returns those of the users whose name the viewer may learn, ordered by id: the viewer, and users that are in a
 	// room together with the viewer. A direct room counts only if the user other than the viewer has chosen it.
@@ -82,19 +82,22 @@ type Store interface {
 	// UnchosenDirect returns the direct rooms that the user is in and has not chosen.
 	UnchosenDirect(ctx context.Context, user string) ([]string, error)
 
-	// CreateRoom creates the room with its owner and first members. It looks up the key first: a used key returns
-	// ErrKeyReused, or dup and the room as it is now, without a role if the owner has left it. Errors: ErrNotFound if a
-	// member is an unknown user, ErrContactRefused if a member refuses the owner's contact, ErrLimitExceeded if one of them
-	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms. If a room that
-	// is not deleted has the Ref already, CreateRoom returns that room with dup.
+	// CreateRoom creates the room with its owner and first members. It looks up the key first. For a used key it returns dup and
+	// the room as it is now, or ErrKeyReused if the request was another one. The result has no role if the owner is no longer
+	// a member. If a room that is not deleted has the Ref already, CreateRoom returns that room with dup.
 	//
-	// If NewRoom.Host is set, the key is one of System's, no member can refuse contact, and the owner's membership is not
-	// chosen.
+	// Errors: ErrNotFound if a member is an unknown user. ErrContactRefused if a block or a member's contact setting forbids
+	// the owner to add the member. ErrLimitExceeded if the owner or a member is in too many rooms.
+	// FieldError{ErrLimitExceeded, "kind"} if the room is public and the owner owns too many public rooms.
+	//
+	// If NewRoom.Host is set, the key is one of System's, blocks and contact settings do not count, and the owner's membership
+	// is not chosen.
 	CreateRoom(ctx context.Context, r NewRoom) (m Membership, dup bool, err error)
 	// Join adds the user to a public room, and changes nothing if the user is in it already. Entries sent before the
-	// Join count as read. A user that joins an empty room becomes its owner. Joining.Refusal decides whether the user may
-	// join, on state that is locked until the commit. Its error is ErrForbidden for a private room that the user has been
-	// in. Other errors: ErrNotFound for an unknown room, ErrLimitExceeded for a user in too many rooms.
+	// Join count as read. A user that joins an empty room becomes its owner. A user is added only if Joining.Refusal allows it
+	// on state that is locked until the commit; Join may refuse without a lock. The error of Refusal is ErrForbidden for a
+	// private or direct room that the user has been in. Other errors of Join: ErrNotFound for an unknown room,
+	// ErrLimitExceeded for a user in too many rooms.
 	Join(ctx context.Context, j Joining) (m Membership, changed bool, err error)
 	// Leave removes the user and keeps the row of the membership, so that Standing.Ever stays true. If the
 	// owner leaves, the admin that joined first becomes the owner or, without admins, the member that joined first. Leave
@@ -102,31 +105,32 @@ type Store interface {
 	// nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
 	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
-	// has left, but not the other user, and counts p.User's membership as chosen. Errors: FieldError{ErrNotFound, "user"}
-	// if the other user is unknown, FieldError{ErrContactRefused, "user"} if p.User would be added but a block or the other
-	// user's contact setting forbids it, and FieldError{ErrLimitExceeded, "user"} if one of the two is in too many rooms.
+	// has left, but not the other user, and counts p.User's membership as chosen. It
+	// may return a FieldError with the field "user". ErrNotFound: the other user is unknown. ErrContactRefused: p.User would be
+	// added, but a block or the other user's contact setting forbids it. ErrLimitExceeded: a user to add is in too many rooms.
 	Direct(ctx context.Context, p Pairing) (Paired, error)
-	// Change changes a room or its members as Change.Rule decides. The state that Rule judges is locked until the
-	// commit. An unknown room is ErrNotFound.
+	// Change changes a room or its members as Change.Rule decides. It makes a change only if Rule allows it on state that is
+	// locked until the commit; it may refuse one without a lock. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
-	// CreateLink stores a link. It first looks up the Request: if the room has a link with the same Request, CreateLink
-	// returns that link, or the error of NewLink.Repeats, and changes nothing. Otherwise NewLink.Refusal decides, on state
-	// that is locked until the commit. Links of the room that have expired or are used up do not count, and are deleted. An
-	// unknown room is ErrNotFound.
+	// CreateLink stores a link. It first looks up l.Request, unless that is nil. If the room has a link with the same Request,
+	// CreateLink returns that link, or the error of NewLink.Repeats, and changes nothing. Otherwise NewLink.Refusal decides, on
+	// state that is locked until the commit. Links of the room that have expired or are used up do not count, and are deleted.
+	// An unknown room is ErrNotFound.
 	CreateLink(ctx context.Context, l NewLink) (stored NewLink, err error)
 	// Link returns the link of the room with this id; ErrNotFound if there is none.
 	Link(ctx context.Context, room, id string) (LinkState, error)
-	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists only
-	// those of that user.
+	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists
+	// only those of that user.
 	Links(ctx context.Context, room, creator string, now time.Time) ([]Link, error)
 	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of
 	// that user.
 	DeleteLink(ctx context.Context, room, id, creator string) error
-	// JoinRequests lists at most limit users that ask to enter the room, oldest request first. It leaves out members and
-	// banned users.
+	// JoinRequests lists at most limit users that ask to enter the room, oldest request first. It leaves out members, banned
+	// users, and users that have become members since their request, even if they have left again.
 	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
-	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
-	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
+	// FindRooms lists public rooms that have members and whose name contains query, newest first. For ASCII letters case does
+	// not matter. next is the cursor of the page; "" is the first page. more is the cursor of the following page; "" if there
+	// is none.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
 	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
 	// there never was such a room.
@@ -143,42 +147,45 @@ type Store interface {
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
 	// Members lists the room's members, owner and admins first. next and more are cursors, as in FindRooms.
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
-	// Standing returns the standing of a user in a room, which may have a ban that has ended (Standing.At). The standing is
-	// zero for an unknown room, and for a private or direct room of which the user never was a member.
+	// Standing returns the standing of a user in a room, which may have a ban that has ended (Standing.At). If the user never
+	// was a member and never was banned, only Visible can be set: if the room is public and not deleted.
 	Standing(ctx context.Context, room, user string) (Standing, error)
 	// Memberships lists every room the user is in.
 	Memberships(ctx context.Context, user string) ([]Membership, error)
 	// Membership returns one room as the user sees it; ErrNotMember if the user is not in it.
 	Membership(ctx context.Context, room, user string) (Membership, error)
 
-	// Append adds an entry at the end of its room. It looks up the key first: a used key returns the seq, id and time
-	// of its first entry, with dup set. Then it checks Standing.MaySend and takes the next seq. A direct room that the
-	// other user has left refuses entries: ErrContactRefused. Append also moves the sender's read_seq to the new entry,
+	// Append adds a text entry at the end of its room. It looks up the key first. For a used key it returns the seq, id and time
+	// of the first entry, with dup set, or ErrKeyReused if the request was another one. Otherwise Draft.Refusal decides, and
+	// the entry takes the next seq. A direct room that the other user has left refuses entries: ErrContactRefused. A frozen
+	// room refuses entries that are not from System: FrozenRefusal. Append also moves the sender's read_seq to the new entry,
 	// and counts the sender's membership as chosen.
 	Append(ctx context.Context, d Draft) (e Entry, dup bool, err error)
 	// Amend edits, recalls or reacts to an entry as Amendment.Apply decides. The state that Apply judges is locked
 	// until the commit.
 	Amend(ctx context.Context, a Amendment) (Amended, error)
-	// History reads a page of entries, in ascending order. Texts are returned with their amendments applied
+	// History reads a page of entries, in ascending order. Texts and packets are returned with their amendments applied
 	// (Entry.Folded).
 	History(ctx context.Context, room string, p Page) (entries []Entry, more bool, err error)
 	// Mentions lists texts of other users that mention the user, newest first and with their amendments applied. It leaves
 	// out recalled texts, and rooms that the user is not in. A page may have fewer entries than limit, or none, although
 	// another page follows. maxBytes has the meaning of Page.MaxBytes; next and more are cursors, as in FindRooms.
 	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
-	// Spans reads ranges of several rooms in one round trip, each in ascending order. It serves resume and gap repair.
+	// Spans reads ranges of entries of several rooms, each in ascending order. Of the amendments only recalls are applied. Spans
+	// serves resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)
 	// LastSeqs returns the last seq of each room; unknown rooms are left out.
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64, now time.Time) (Reading, error)
-	// UnreadBy returns at most u.Limit users that are in the room, have not read the entry and have not made the room silent, in
-	// ascending order.
+	// UnreadBy returns at most u.Limit of the users that u selects. They are in the room, have not read the entry and have not
+	// made the room silent. They are ordered by id.
 	UnreadBy(ctx context.Context, u Unread) ([]string, error)
 	// ReportByKey returns the report that n.By has made with this key, if there is one; ErrKeyReused if its hash differs.
 	ReportByKey(ctx context.Context, n NewReport) (stored Report, found bool, err error)
-	// AddReport stores a report. If the user has made a report with this key, or has an open report about the same entry or
-	// user, AddReport returns that report with dup set; ErrKeyReused if the key belongs to another request.
+	// AddReport stores a report. If the user has made a report with this key, AddReport returns that report with dup set, or
+	// ErrKeyReused if the request was another one. If the user has an open report about the same entry, or about the same user
+	// in the same room, AddReport returns that one with dup set.
 	AddReport(ctx context.Context, n NewReport) (stored Report, dup bool, err error)
 	// ReportByID returns a report; ErrNotFound if there is none.
 	ReportByID(ctx context.Context, id string) (Report, error)
@@ -191,13 +198,13 @@ type Store interface {
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 
 	// PutSubscription stores a push subscription, in place of the user's subscription with the same endpoint. If the user then
-	// has more than most, it removes the oldest ones. It creates an unknown user. ErrUnavailable: tokens issued at sub.At are
-	// refused. A command that began before a revocation must not undo it.
+	// has more than most, it removes the oldest ones. It creates the user if it is unknown. ErrUnavailable: tokens issued at
+	// sub.At are refused. A command that began before a revocation must not undo it.
 	PutSubscription(ctx context.Context, sub Subscription, most int) error
 	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. If sub has keys, it removes only
 	// a subscription with the same keys. So a subscription whose keys were renewed meanwhile is kept.
 	DeleteSubscription(ctx context.Context, sub Subscription) error
-	// Subscriptions lists subscriptions of an audience, in the order of user and ID.
+	// Subscriptions lists at most a.Limit push subscriptions of an audience, in the order of user and ID.
 	Subscriptions(ctx context.Context, a Audience) ([]Subscription, error)
 }
 
@@ -274,7 +281,7 @@ type Draft struct {
 type Page struct {
 	Before, After *int64
 	Limit         int
-	MaxBytes      int // bound of all bodies together; 0: no bound; one entry is returned even if it is larger
+	MaxBytes      int // limit of all bodies together; 0: no limit; the first entry is returned even if it is larger
 }
 
 // Span selects the entries of a room whose seq is above After and at most Through.

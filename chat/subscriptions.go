@@ -13,7 +13,7 @@ import (
 // Subscription is where the push service of a browser takes notifications for a user that has no socket (Web Push).
 type Subscription struct {
 	User     string
-	Endpoint string // https://…; a secret of the browser and its push service
+	Endpoint string // URL of the push service; a secret of the browser and its push service
 	P256dh   []byte // public key of the browser: an uncompressed point of P-256
 	Auth     []byte // secret of the browser, authSecretBytes long
 	At       time.Time
@@ -34,7 +34,7 @@ type Audience struct {
 	Limit int
 }
 
-// Bounds of subscriptions.
+// Limits of subscriptions.
 const (
 	SubscriptionsPerUser = 5
 	endpointBytes        = 1024

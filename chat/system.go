@@ -6,8 +6,8 @@ import (
 )
 
 // System is the sender of what the host's back end says and does in its own name. No token can name System: no user's id
-// begins with ~. System is not a member of any room. In each room System may do what an owner may do, also to the owner.
-// System cannot leave a room without an owner.
+// begins with ~. System is not a member of any room. In each room System may do what an owner may do. Before System can remove,
+// ban or demote an owner, it must hand the room over to another member.
 var System = User{ID: "~system", Name: "System"}
 
 // IsSystem reports whether the user is System.
@@ -19,8 +19,9 @@ const systemRole Role = "system"
 // systemStanding is the standing of System in each room that is not deleted.
 var systemStanding = Standing{Ever: true, In: true, Role: systemRole}
 
-// Refusal returns an error unless the sender may append the entry. st is the sender's standing in the room. System has no
-// standing: for an entry of System, the store itself checks that the room exists and is not deleted.
+// Refusal returns an error unless the sender may append the entry. st is the sender's standing in the room. For an entry of
+// System st is not used: the store itself checks that the room exists and is not deleted. The store also checks whether the
+// room is frozen, and whether the other user has left a direct room.
 func (d Draft) Refusal(st Standing) error {
 	if d.From.IsSystem() {
 		return nil
@@ -28,7 +29,7 @@ func (d Draft) Refusal(st Standing) error {
 	return st.MaySend(d.At)
 }
 
-// systemRefusal keeps System from leaving a room without an owner.
+// systemRefusal returns an error if System would remove, ban or demote the owner of a room: the room would have no owner.
 func (c Change) systemRefusal(s RuleInput) error {
 	takesAway := c.Kind == Kick || c.Kind == Ban || c.Kind == SetRole && c.Role != Owner
 	if takesAway && s.Users[0].Standing.Role == Owner {

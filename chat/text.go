@@ -10,12 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 )
 
-// Names are normalised here: each character of a stored name can be seen, and equal names have one spelling. Other texts are
-// stored as they were sent. A page isolates such a text from what surrounds it, so control characters in it do no harm.
+// Names are normalised here: each character of a stored name can be seen or shapes its neighbours, and equal names have one
+// spelling. Texts of messages are stored as they were sent. A web page isolates such a text from its surroundings, so control
+// characters in it do no harm.
 
 // NormalName returns the name in the form in which it is stored: NFC, without characters that show nothing, and with one
-// plain space for each run of spaces, none at either end. ok is false if the name had characters that show nothing: a
-// caller that can ask for another name refuses it. The result is empty if nothing of the name can be seen.
+// plain space for each run of spaces, none at either end. A joiner or variation selector that shapes its neighbours stays. ok is
+// false if the name had other characters that show nothing: a caller that can ask for another name refuses it. The result is
+// empty if nothing of the name can be seen.
 func NormalName(name string) (normal string, ok bool) {
 	normal, ok = visible(name)
 	for {
@@ -108,7 +110,7 @@ func checkName(name string, limit int) (string, error) {
 }
 
 // NormalAvatar returns the address of a picture in the form in which it is stored. It accepts addresses of http and https,
-// and those without a scheme. For any other text it returns "".
+// and those without a scheme. It returns "" for other texts, and for addresses with a user, a password or hidden characters.
 func NormalAvatar(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.User != nil || u.Opaque != "" || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || strings.ContainsFunc(address, hidden) {
@@ -140,8 +142,8 @@ var alike = strings.NewReplacer(
 	"τ", "t", "υ", "u", "χ", "x", "ı", "i", "ɑ", "a", "ɡ", "g",
 )
 
-// folded returns the name in lower case, without accents and compatibility forms. Letters of other scripts that look like
-// Latin ones are replaced by the Latin ones.
+// folded returns the name in lower case, without accents, hidden characters and compatibility forms. Letters of other scripts
+// that look like Latin ones are replaced by the Latin ones.
 func folded(name string) string {
 	bare := strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) || hidden(r) {

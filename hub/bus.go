@@ -10,8 +10,8 @@ import (
 
 // Bus carries messages between the hubs of several instances.
 type Bus interface {
-	// Publish sends a payload to the other instances, in order per topic. It never blocks. The caller must not change
-	// the payload afterwards. rank says which payloads the bus may drop while it cannot send.
+	// Publish sends a payload to the other instances that have subscribed to the topic, in order per topic. It never blocks.
+	// The caller must not change the payload afterwards. rank says which payloads the bus may drop while it cannot send.
 	Publish(topic string, payload []byte, rank Rank)
 	// Subscribe and Unsubscribe add and remove topics whose payloads the bus delivers to this instance. They never
 	// block.
@@ -29,7 +29,7 @@ type Rank int64
 // The ranks that are not sequence numbers.
 const (
 	Loose Rank = 0  // the bus may drop the payload
-	Kept  Rank = -1 // the bus keeps the payload while this process lives; if it must drop some, it calls Suspect on the receivers
+	Kept  Rank = -1 // the bus drops such payloads only if its queue is full or the process ends; other instances then get Suspect
 )
 
 // Receiver is what a Bus calls; the hub implements it. Payloads of one topic arrive in order, one at a time. Payloads
@@ -86,8 +86,9 @@ func (r receiver) Receive(topic string, payload []byte) {
 	}
 }
 
-// message delivers a message, unless it may belong to another epoch. Messages of earlier versions do not name an epoch: of those
-// that have a seq it takes only the seq, and reads the message from the store.
+// message delivers a message, unless the message may belong to another epoch. Messages of earlier versions do not name an epoch.
+// If this hub has an epoch, it takes only the seq of such a message, and reads the message from the store. It delivers such a
+// message that has no seq.
 func (r receiver) message(topic string, e envelope.Envelope) {
 	h := r.hub
 	t := h.topics.lookup(topic)
@@ -113,7 +114,7 @@ func (r receiver) message(topic string, e envelope.Envelope) {
 	h.topics.publish(topic, m)
 }
 
-// forgedLogEvery is the pause between two log lines about forged payloads: any client of the bus can cause them.
+// forgedLogEvery is the least time between two log lines about forged payloads: any client of the bus can cause them.
 const forgedLogEvery = time.Minute
 
 // Forged implements Receiver. It counts the payload and logs at most once in forgedLogEvery.
@@ -154,7 +155,7 @@ func (r receiver) Down(down bool) {
 	r.tellPeers(down)
 }
 
-// start puts the hub into the state in which the bus is down.
+// start puts the hub into the state in which the bus is down, and subscribes to the notices if there are Peers.
 func (r receiver) start() {
 	r.hub.env.busDown.Store(true)
 	r.tellPeers(true)
@@ -182,17 +183,17 @@ const (
 // without gaps. A message with Seq 0 may be dropped for slow clients.
 type Message struct {
 	Seq  int64
-	Data []byte // the bytes on the bus and in the store; never changes
+	Data []byte // the bytes that go over the bus, and from which Options.Encode makes a push; must not be changed
 	// Meta is what Options.Encode and Options.Revise need to know about Data, so that they need not parse it. The
 	// publisher or Options.Fetch sets it; for messages from the bus, Options.Decode does. It is kept in memory as long
 	// as Data, so it should be small.
 	Meta     any
-	Final    string // name of a topic, or "": after this message, subscribers of the named topic receive nothing more of this message's topic
+	Final    string // a topic, or "": its subscribers receive no further message of this message's topic until they subscribe again
 	Deferred bool   // may wait a moment, to be written together with other messages
 	Trace    string // names the span that has caused the message, for Options.Traced of other instances; "": none
 }
 
-// envelope returns the message in the form that goes over the bus. epoch names the epoch of the store in which it is published.
+// envelope returns the message in the form that goes over the bus. epoch names the epoch in which the message is published.
 func (m Message) envelope(epoch string) envelope.Envelope {
 	return envelope.Envelope{Seq: m.Seq, Final: m.Final, Deferred: m.Deferred, Epoch: epoch, Trace: m.Trace, Data: m.Data}
 }

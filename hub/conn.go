@@ -11,7 +11,7 @@ import (
 	"hongbao/hub/internal/socket"
 )
 
-// Close codes that the hub chooses itself.
+// Close codes that the hub chooses itself, besides 1009 for a message that is too big and 1002 for a violation of RFC 6455.
 const (
 	CloseSlow             = socket.CloseSlow     // the client did not read its messages fast enough
 	CloseNoPong           = socket.CloseNoPong   // the client did not answer a ping, or did not complete a message in time
@@ -24,18 +24,18 @@ const reasonStateInvalidated = "state invalidated"
 // Handler handles the messages of one client. Its methods run on goroutines that serve many connections, so they must
 // not block: not on the network, a store or another client. Work that may block runs on a goroutine of its own.
 type Handler interface {
-	// Frame handles one whole message of the client. Messages are handled one at a time. The next one is handled only
-	// after the client has read the replies to earlier ones (Conn.Behind). data is valid only during the call. If flush
-	// is true, replies were queued and the caller writes them.
+	// Frame handles one whole message of the client. Messages are handled one at a time. The next one is handled only when the
+	// client has read enough of the replies to earlier ones: when Conn.Behind returns nil. data is valid only during the call.
+	// If flush is true, replies were queued and the caller writes them.
 	//
 	// Work that may block is returned as rest. If rest is not nil, it runs on a goroutine of this connection. The
 	// client's next message is handled after rest has returned, so slow work delays only this client.
 	Frame(binary bool, data []byte) (flush bool, rest func())
-	// Control is called for each ping and pong frame of WebSocket, which the hub answers. It returns false if it has
+	// Control is called for each ping and pong frame of WebSocket; the hub answers the pings. It returns false if it has
 	// closed the connection: then nothing more is read from the client.
 	Control() bool
-	// Signal handles a signal that was sent to a topic of the connection (Hub.Signal). It runs on the goroutine of the
-	// sender or of the bus.
+	// Signal handles a signal that was sent to a topic of the connection (Hub.Signal). It runs on the goroutine of a caller of
+	// Hub.Signal or Hub.Publish, of the bus or of a repairer.
 	Signal(topic string, data []byte)
 	// Idle reports whether no command of the client is in progress.
 	Idle() bool
@@ -96,8 +96,9 @@ func (s *connections) listSockets() []*socket.Socket {
 // Encoding returns the encoding in which the client receives messages.
 func (c *Conn) Encoding() Encoding { return c.socket.Encoding() }
 
-// Send queues one message for this client alone and starts writing it. Such messages are never dropped and never make
-// the client count as slow. The caller limits them by waiting for Behind. The message has no frame and no delimiter.
+// Send queues one message for this client alone and starts writing it, unless Hold delays it. Such a message is a reply: it does
+// not count toward Options.QueueBytes and is dropped only when the connection closes. The caller limits replies by waiting for
+// Behind. Over Options.ReplyBytes, connections with the most unread replies end. The message has no frame and no delimiter.
 func (c *Conn) Send(message []byte) {
 	if c.socket.Reply(message) {
 		c.socket.Flush()
@@ -112,7 +113,7 @@ func (c *Conn) Queue(message []byte) (flush bool) { return c.socket.Reply(messag
 // writes the rest.
 func (c *Conn) Flush() { c.socket.Flush() }
 
-// Behind returns nil if the unread replies fit into the queue's bound. While the unread replies of all clients together
+// Behind returns nil if the client's unread replies fit into Options.QueueBytes. While the unread replies of all clients together
 // exceed half of Options.ReplyBytes, only a client without unread replies gets nil. Otherwise Behind returns a channel that is
 // closed when the client has caught up or the connection ends. A goroutine that queues replies must wait for the channel:
 // nothing else limits the replies.
@@ -134,8 +135,8 @@ func (c *Conn) CloseAt(t time.Time, code int, reason string) { c.socket.CloseAt(
 
 // Subscribe subscribes the connection to a topic. seen is the last seq that the caller has read from the store; a
 // negative seen means that the topic's messages have no seq. The returned position is the higher of seen and the
-// topic's last seq delivered on this instance. The connection receives every message after the position, and none up to
-// it.
+// topic's last seq delivered on this instance; 0 if the topic has no seq. The connection receives every message after the
+// position, and none up to it. If the connection is subscribed already, the position is the last seq that it has received.
 //
 // If announce is not nil, its result is queued before any message of the topic. announce must not call the hub. If the
 // connection is subscribed already, announce is not called, and an Unsubscribe that waits for a seq up to seen is cancelled.
@@ -155,7 +156,8 @@ func (c *Conn) Subscribe(topic string, seen int64, announce func(position int64)
 }
 
 // Unsubscribe ends the subscription once the connection has been sent all messages up to seq through; 0 means at once.
-// It then queues the pushes. It does nothing if there is no subscription.
+// It then queues the pushes. It does nothing if there is no subscription. If an end is scheduled already, the lower seq counts,
+// and the pushes of the first call are queued.
 func (c *Conn) Unsubscribe(topic string, through int64, pushes ...[]byte) {
 	t := c.shared.topics.lock(topic)
 	if t == nil {

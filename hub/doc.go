@@ -1,8 +1,9 @@
 // Package hub owns the connections of this instance, the topics that they subscribe to, and this instance's end of the bus.
-// It moves bytes and does not know their meaning: no JSON, no SQL, no tokens, no money.
+// It moves bytes and does not know their meaning: it parses no JSON, and knows no SQL, tokens or money.
 //
 // A message goes this way: Hub.Publish -> registry -> topic -> Subscriber (Conn) -> socket, and to the bus. On another
-// instance it goes from the bus to receiver -> registry -> topic. The layers, each of which uses only those below it:
+// instance it goes from the bus to receiver -> registry -> topic. The layers, from top to bottom. All use the types that bus.go
+// declares, and topic.go uses gap of repair.go and backlog of resume.go. Otherwise a layer uses only those below it:
 //
 //	hub.go, bus.go, stats.go           the hub and its public face; the receiver: what comes from the bus
 //	conn.go                            a connection: its handler, its subscriptions, its socket
@@ -17,20 +18,24 @@
 //
 // Invariants:
 //
-//   - A subscriber gets the sequenced messages of a topic in order, without gaps and without duplicates, from the position
-//     that Subscribe returned. The connection of a client that reads too slowly is closed (3008); the client reconnects and
-//     resumes by seq. Only messages without a seq are ever dropped.
+//   - A subscriber gets the sequenced messages of a topic in order, without gaps and without duplicates, after the position
+//     that Subscribe returned, until its subscription or connection ends. The connection of a client that reads too slowly is
+//     closed (3008); the client reconnects and resumes by seq. While a connection stays open, only messages without a seq are
+//     dropped for it.
 //   - A message may end the subscription of a user: its field Final then names the user's own topic. After it the subscribers
-//     of that topic receive nothing more from the message's topic, whether by publish, repair or resume.
+//     of that topic receive no further message of the message's topic, whether by publish or by repair, until they subscribe
+//     again.
 //   - While the bus may lose messages, and after it has lost some, the hub reads the store. A loss that no later message
 //     reveals is found by comparing the last seqs.
 //   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
 //     position is forgotten.
-//   - No message of an earlier epoch of the store is delivered after Reset, however long it was under way.
-//   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
-//   - Handlers never block: Handler.Frame returns the work that has to wait, and Conn has no method that blocks.
-//   - Nothing grows without bound. Queues and backlogs are bounded in bytes, messages behind a gap in number. Replies are
-//     bounded by their handler, which waits for the client to take them (Conn.Behind).
+//   - No message with a seq from an earlier epoch of the store is delivered after Reset, however long it was on the bus. This
+//     holds if each message is published within doubtFor after its commit.
+//   - Publishing never waits for a socket, the bus or the store. Nothing is written to a socket or fetched from the store under
+//     a lock.
+//   - Handlers must not block: Handler.Frame returns the work that has to wait, and Conn has no method that blocks.
+//   - The memory for messages is bounded. Pushes in queues and backlogs are bounded in bytes, messages and signals behind a gap
+//     in number. Replies are bounded by their handler, which waits for the client to take them (Conn.Behind).
 //
 // The goroutines, besides those of socket and poll:
 //
@@ -38,19 +43,21 @@
 //	clock           Run          ctx              nothing
 //	repairers (4)   Run          ctx              Options.Fetch
 //	comparer        Run          ctx              Options.LastSeqs
-//	bus             Run          ctx              Bus.Run
+//	bus             Run          ctx, an error    Bus.Run
 //	resumer.read    Recent       Fetch returns    Options.Fetch, 5 s
 //
-// The bus calls the methods of Receiver, and through them those of Peers, on goroutines of its own. Run also calls
-// Peers.BusLost once when it starts. Handler.Signal is called on a goroutine of the bus, on one that calls Hub.Publish or
+// The bus calls the methods of Receiver, and through them those of Peers, on goroutines of its own. If there is a bus, Run also
+// calls Peers.BusLost once when it starts. Handler.Signal is called on a goroutine of the bus, on one that calls Hub.Publish or
 // Hub.Signal, or on one of a repairer.
 //
 // The lock order; a lock may be held while taking one to its right:
 //
 //	topic.mu -> Conn.mu
 //	topic.mu -> the locks of socket, wheel and work
-//	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
+//	shard.mu -> the bus's own locks (Bus.Subscribe and Bus.Unsubscribe are called under shard.mu, so they come in order)
 //	openset's lock -> nothing
-//	Of the functions in Options, Encode and Revise are called under topic.mu, and so is the announce of Conn.Subscribe. No lock is
-//	held while calling Fetch, LastSeqs, Decode, a Handler, or Peers (the listener for messages of other instances).
+//
+// Of the functions in Options, Encode, Revise and the function that Revise returns are called under topic.mu. So is the
+// announce of Conn.Subscribe. No lock is held while calling the others, a Handler or Peers (the receiver of notices of other
+// instances).
 package hub

@@ -28,8 +28,8 @@ const noticeTopic = "!notices"
 // Options configures a hub. Encode, Ping, Fetch and LastSeqs are required.
 type Options struct {
 	// Encode returns a message of a topic as it is sent to clients, without frame or delimiter. If the result is empty,
-	// nothing is sent. The hub calls it at most once per message and encoding, and only if a subscriber uses that
-	// encoding. It must not call the hub.
+	// nothing is sent. For each delivery of a message to a topic, the hub calls it at most once per encoding, and only if a
+	// subscriber that gets the message uses that encoding. It must not call the hub.
 	Encode func(e Encoding, topic string, m Message) []byte
 	// Decode parses the Data of a message from the bus into its Meta. If Decode is nil, messages from the bus have no
 	// Meta.
@@ -48,8 +48,8 @@ type Options struct {
 	// know.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
-	// Traced is called before a message from another instance is delivered here, if the message has a Trace. The returned
-	// function done is called after the delivery. Traced may be nil.
+	// Traced is called before a message from another instance is passed to its topic, if the message has a Trace. The returned
+	// function done is called after that. Traced may be nil.
 	Traced func(topic, trace string) (done func())
 
 	// WentBack is called when the store has lost messages that the hub has delivered: had is the last seq of the topic, has
@@ -58,7 +58,7 @@ type Options struct {
 
 	Bus        Bus           // nil: this is the only instance
 	Log        *slog.Logger  // nil: nothing is logged
-	QueueBytes int           // default 1 MiB; over it, pushes without Seq are dropped; if still over it, the connection is closed (3008)
+	QueueBytes int           // of a connection; default 1 MiB; over it, pushes without Seq are dropped, or it is closed (3008)
 	ReplyBytes int64         // default 256 MiB; over it, the connections with the most unread replies end; see CountReplies
 	FrameBytes int           // default 64 KiB; a client's connection is closed (1009) if it sends a longer message
 	PingEvery  time.Duration // default 25 s
@@ -115,8 +115,8 @@ func New(o Options) *Hub {
 // SetPeers sets the receiver of the notices of other instances. Call it before Run.
 func (h *Hub) SetPeers(p Peers) { h.peers = p }
 
-// Pollable wraps the ResponseWriter that is passed to the WebSocket upgrade. A connection made from the result needs no
-// goroutine while it is idle.
+// Pollable wraps the ResponseWriter that is passed to the WebSocket upgrade. On Linux, a plain TCP connection made from the
+// result needs no goroutine while it is idle.
 func Pollable(w http.ResponseWriter) http.ResponseWriter { return socket.Pollable(w) }
 
 // Attach makes an upgraded WebSocket a connection of the hub. It calls handler to create the connection's Handler, and
@@ -126,8 +126,8 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 }
 
 // Publish delivers m to the topic's subscribers on this instance and passes it to the bus for the other instances.
-// Sequenced messages may be published in any order; subscribers receive them in order. It never blocks. The caller must
-// not change m.Data and m.Meta afterwards.
+// Sequenced messages may be published in any order; subscribers receive them in order. Publish never waits for a socket, the
+// bus or the store. The caller must not change m.Data and m.Meta afterwards.
 func (h *Hub) Publish(topic string, m Message) {
 	h.topics.publish(topic, m)
 	if h.o.Bus != nil {
@@ -136,7 +136,8 @@ func (h *Hub) Publish(topic string, m Message) {
 }
 
 // Signal calls Handler.Signal for every connection that is subscribed to the topic, on every instance. The call comes
-// after all messages that this instance published to the topic before Signal.
+// after all messages that this instance published to the topic before Signal, unless maxWaiting signals wait already. The bus
+// may lose the signal, and does not send it again: see Peers.BusLost.
 func (h *Hub) Signal(topic string, data []byte) {
 	h.topics.signal(topic, data)
 	if h.o.Bus != nil {
@@ -154,8 +155,8 @@ func (h *Hub) Notify(data []byte) {
 
 // Recent returns the messages of spans of topics, for a client that has reconnected. The client's connection must be
 // subscribed to the topics, and each span must end at a position that Subscribe has returned. A span is omitted if it
-// is longer than the backlog, incomplete in the store, or not available in time. However many clients call it, the
-// messages of a topic are read from the store once, unless a client has missed more than was read.
+// is longer than the backlog, incomplete in the store, or not available in time. While the topic's backlog is kept, all clients
+// share it: its messages are read from the store again only if a client has missed more than was read, or if a read failed.
 func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
 	return h.resumer.missed(ctx, spans)
 }
@@ -226,15 +227,15 @@ func (h *Hub) runClock(ctx context.Context) {
 }
 
 // SetEpoch names the epoch, which is the numbering of the store's messages. If no instance names one, all of them count as
-// being in the same epoch. While the hub runs, call SetEpoch only within the renew of Reset. The name must not contain "!".
+// being in the same epoch. While the hub runs, set another name only within the renew of Reset. The name must not contain "!".
 func (h *Hub) SetEpoch(name string) { h.env.epoch.Store(&name) }
 
 // Reset is for a store that has lost messages, so that a new epoch begins. It closes all connections (3014) and forgets the
 // positions of all topics. Then it calls renew, which must make new connections use the new epoch. Finally it closes and
 // forgets once more, because connections that opened before renew may have the old epoch.
 //
-// A message that was committed before the loss may be published after it. Therefore, for doubtFor after Reset, the hub takes
-// only the seq of a new message that is published, and reads the message itself from the store.
+// A message that was committed before the loss may be published after it. Therefore, for doubtFor after Reset began, the hub
+// takes only the seq of a new message that is published, and reads the message itself from the store.
 func (h *Hub) Reset(renew func()) {
 	h.env.doubtUntil.Store(time.Now().Add(doubtFor).UnixNano())
 	h.invalidate()
@@ -263,9 +264,9 @@ const (
 	drainPatience = 10 * time.Second
 )
 
-// Drain closes every connection with the code and reason. Each connection is closed at a random time within the window,
-// once it has no command in progress (Handler.Idle). Connections that attach during the drain get a time in the rest of
-// the window. Drain returns when all have ended or ctx is done.
+// Drain closes every connection with the code and reason. Each connection is closed at a random time within the window. If it
+// has a command in progress then (Handler.Idle), it is closed when the command ends, or after drainPatience. Connections that
+// attach during the drain get a time in the rest of the window. Drain returns when all have ended or ctx is done.
 func (h *Hub) Drain(ctx context.Context, window time.Duration, code int, reason string) error {
 	ticker := time.NewTicker(drainInterval)
 	defer ticker.Stop()
@@ -326,7 +327,7 @@ func (r *registry) shardOf(name string) *shard {
 	return &r.shards[maphash.String(r.seed, name)%shardCount]
 }
 
-// lookup returns the topic of that name, or nil if no connection of this instance is subscribed to it.
+// lookup returns the topic of that name, or nil if no connection of this instance is subscribed to it. The topic may be dead.
 func (r *registry) lookup(name string) *topic {
 	s := r.shardOf(name)
 	s.mu.RLock()
@@ -413,7 +414,8 @@ func (r *registry) all() []*topic {
 	return topics
 }
 
-// publish delivers a message to the topic's subscribers on this instance.
+// publish delivers a message to the topic's subscribers on this instance. While environment.doubts is true, it only notes that
+// a new message with a seq exists.
 func (r *registry) publish(name string, m Message) {
 	t := r.lock(name)
 	if t == nil {

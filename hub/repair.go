@@ -28,10 +28,10 @@ type gap struct {
 	waiting []Message    // messages that arrived too early, ascending, all after topic.last
 	signals []heldSignal // ascending by after
 	due     wheel.Tick   // when to read from the store, unless the next message arrives before
-	tries   int          // failed fetches in a row
+	tries   int          // fetches in a row that failed or brought no next message
 }
 
-// heldSignal is a signal that waits for missing messages, because they were published before the signal.
+// heldSignal is a signal that waits for missing messages, because these existed before the signal arrived.
 type heldSignal struct {
 	after int64
 	data  []byte
@@ -73,8 +73,8 @@ func (g *gap) release(last int64) []heldSignal {
 	return signals
 }
 
-// backoff returns the wait before the next read from the store. The wait doubles with each failure in a row, up to
-// maxRetry.
+// backoff returns the wait before the next read from the store. The wait doubles with each read in a row that failed or brought
+// no next message, up to maxRetry.
 func (g *gap) backoff() time.Duration {
 	wait := min(gapWait<<min(g.tries, 10), maxRetry)
 	g.tries++

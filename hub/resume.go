@@ -13,8 +13,8 @@ import (
 const (
 	// resumeWait is the longest time that a reconnecting client waits for the messages that it has missed.
 	resumeWait = 3 * time.Second
-	// fillMessages is how many messages one read from the store asks for, unless a client needs more. For a single
-	// topic that is at most maxBacklog messages. For several topics, each gets an equal part.
+	// fillMessages is how many messages one read from the store asks for, unless a client needs more. Each topic of the read
+	// gets an equal part, but at most maxBacklog messages.
 	fillMessages = 5000
 )
 
@@ -172,8 +172,8 @@ const (
 )
 
 // backlog holds the most recent messages of a topic, for clients that reconnect. The first client that reconnects
-// creates it. Older messages are then read from the store, and each delivered message is appended. It is dropped when
-// no client has used it for backlogFor. Its messages have no gaps and end at topic.last. The topic's lock guards it.
+// creates it. Older messages are then read from the store, and each delivered message with a seq is appended. The backlog is
+// dropped when no client has used it for backlogFor. Its messages have no gaps and end at topic.last. The topic's lock guards it.
 type backlog struct {
 	first    int64 // seq of the first message kept
 	messages []Message
@@ -190,7 +190,7 @@ type fill struct {
 	ready chan struct{} // closed when the read has ended, with success or failure
 
 	failed  bool                    // valid after ready is closed
-	changes []func(Message) Message // revisions delivered since the read began, to be applied to its result; guarded by the topic's lock
+	changes []func(Message) Message // revisions since the read began, to be applied to its result; guarded by the topic's lock
 }
 
 // append adds a message that is being delivered. It drops the oldest messages when the backlog exceeds its bounds.
@@ -238,7 +238,7 @@ func (f *fill) widen(messages int64) {
 	f.span.After = max(0, min(f.span.After, f.span.Through-messages))
 }
 
-// filled ends a fill: it adds the messages that were read from the store. If the read failed, it adds nothing.
+// filled ends a fill: it adds the messages that were read from the store, as far as they fit. If the read failed, it adds nothing.
 func (b *backlog) filled(f *fill, messages []Message, failed bool) {
 	b.fill = nil
 	if failed {

@@ -11,16 +11,16 @@ type Stats struct {
 	Connections  int
 	Topics       int
 	QueuedBytes  int64          // bytes that wait to be sent to clients, also outside of sockets (CountReplies)
-	Delivered    uint64         // messages delivered to subscribers, so far
+	Delivered    uint64         // messages queued for subscribers, each counted once for each subscriber, so far
 	Shed         uint64         // pushes without Seq dropped for slow clients, so far
 	Slow         uint64         // connections closed because their clients were slow, so far
-	GapRepairs   uint64         // pages of missing messages fetched from the store, so far
+	GapRepairs   uint64         // pages fetched from the store that had missing messages, so far
 	Resumes      uint64         // topics read from the store for clients that reconnected, so far
 	Closes       map[int]uint64 // connections ended, by the code of the close frame that the server sent, so far
 	ClosedByPeer uint64         // connections whose client sent its close frame first, so far
 	Lost         uint64         // connections that ended without a close frame, so far
 	Forged       uint64         // payloads on the bus that no instance has sent, so far
-	BusDown      bool           // nothing is received from other instances, so the hub reads the store
+	BusDown      bool           // messages of other instances may be missing, so the hub reads the store
 }
 
 // Stats returns the hub's figures. It visits every connection, so it is meant for a metrics scrape.

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// unsequenced is the last seq of a topic whose messages have had no seq so far.
+	// unsequenced is topic.last while no seq of the topic is known.
 	unsequenced = -1
-	// newTopicChecks is how often a new topic is compared with the store. A message may be committed after the
-	// subscriber has read its seq, and published before the bus has subscribed to the topic. Nothing else would reveal
-	// such a message.
+	// newTopicChecks is how often a new topic is compared with the store: after checkAfter, and recheckAfter later. A message
+	// may be committed after the subscriber has read the topic's last seq, and published before the bus has subscribed to the
+	// topic. Otherwise only a later message, or the comparison of all topics each minute, would reveal it.
 	newTopicChecks = 2
 	checkAfter     = 100 * time.Millisecond
 	recheckAfter   = time.Second
@@ -50,7 +50,7 @@ func (v *environment) epochName() string {
 	return ""
 }
 
-// doubts reports whether a message may have been committed before the store lost messages.
+// doubts reports whether a message that is published now may have been committed before the store lost messages.
 func (v *environment) doubts() bool {
 	until := v.doubtUntil.Load()
 	return until != 0 && time.Now().UnixNano() < until
@@ -110,7 +110,8 @@ func (t *topic) accept(m Message) []heldSignal {
 	return nil
 }
 
-// deliver queues a message to all subscribers. It encodes the message once for each encoding that is needed.
+// deliver queues a message to all subscribers, except those that have it already and those whose subscription has ended. It
+// encodes the message once for each encoding that is needed.
 func (t *topic) deliver(m Message) {
 	if m.Seq > 0 {
 		t.keep(m)
@@ -161,7 +162,7 @@ func (t *topic) keep(m Message) {
 // endAfter ends the subscriptions whose last message is the delivered one. It adds their subscribers to the round and
 // returns the round.
 func (t *topic) endAfter(m Message, round *socket.Round) *socket.Round {
-	for _, s := range slices.Backward(t.subscriptions) { // backward, because remove moves the last element into the place of the removed one
+	for _, s := range slices.Backward(t.subscriptions) { // because remove moves the last element into the place of the removed one
 		pending := s.leave != nil && s.leave != ended
 		final := m.Final != "" && m.Seq > max(s.after, s.renewed) && s.to.subscribedTo(m.Final)
 		switch {
@@ -386,7 +387,7 @@ type Subscriber interface {
 type subscription struct {
 	to       Subscriber
 	after    int64         // the position: messages up to this seq are not delivered
-	renewed  int64         // highest seen of a repeated Subscribe: an end scheduled up to that seq has no effect
+	renewed  int64         // highest seen of a repeated Subscribe: a message with Final up to that seq does not end the subscription
 	leave    *pendingLeave // nil: no end is scheduled; ended: a message with Final has ended it
 	index    int32         // in topic.subscriptions; -1: removed
 	encoding Encoding      // encoding of the subscriber
@@ -439,8 +440,8 @@ func (t *topic) subscribe(to Subscriber, s *subscription, seen int64, announce f
 	return position, s
 }
 
-// renew handles a repeated Subscribe by a subscriber that knows the topic's messages up to seen. It cancels an end of
-// the subscription that was scheduled at or before seen: by then the user has joined again.
+// renew handles a repeated Subscribe by a subscriber that knows the topic's messages up to seen. It cancels a pendingLeave whose
+// through is at most seen: the user has joined again since that message.
 func (t *topic) renew(s *subscription, seen int64) {
 	s.renewed = max(s.renewed, seen)
 	if s.leave != nil && s.leave.through <= seen {

@@ -15,10 +15,10 @@ import (
 const (
 	auditPoll  = 5 * time.Second // between two checks whether an audit is due
 	auditLimit = time.Hour       // an audit in the background that takes longer is given up
-	auditShare = 20              // audits in the background take at most one part in auditShare of the time
+	auditShare = 20              // audits that no administrator asked for take at most one part in auditShare of the time
 	auditRenew = time.Minute     // how often an audit that runs renews its lease
-	auditStale = 5 * time.Minute // a lease that was not renewed for so long is void: its instance has died
-	auditRetry = time.Minute     // the least pause before an audit that an administrator asked for is tried again
+	auditStale = 5 * time.Minute // a lease that was not renewed for so long is void: its instance has probably died
+	auditRetry = time.Minute     // the least pause after the failure of an audit that an administrator asked for
 )
 
 // Checkpoint says up to where an audit has found no difference, so that the next one looks only at what is newer.
@@ -99,7 +99,7 @@ func (s *Service) LastAudit(ctx context.Context) (AuditReport, error) {
 }
 
 // AskAudit makes an instance audit in the background soon: all rows if whole is true, otherwise rows that are newer than the
-// last audit. The audit begins at the returned time or later.
+// last checkpoint. The audit begins at the returned time or later.
 func (s *Service) AskAudit(ctx context.Context, whole bool) (at time.Time, err error) {
 	now := s.o.Now()
 	err = s.changeAudits(ctx, func(r *auditRecord) bool {

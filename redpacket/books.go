@@ -63,8 +63,9 @@ func (r AdjustRequest) check() error {
 	return chat.CheckKey(r.Key)
 }
 
-// Adjust credits the user with the amount, or debits the user if the amount is negative. If the key was used before, Adjust
-// changes nothing and returns the present account and true.
+// Adjust credits the user with the amount, or debits the user if the amount is negative. If the same request was made
+// before, Adjust changes nothing and returns the present account and true. A used key with another request is
+// chat.ErrKeyReused.
 func (s *Service) Adjust(ctx context.Context, r AdjustRequest) (Account, bool, error) {
 	if err := r.check(); err != nil {
 		return Account{}, false, err

@@ -12,12 +12,12 @@ import (
 )
 
 // The instance that sends a packet sets its deadline. The Pool and every instance compare the deadline with their own
-// clocks. So a packet ends early or late by as much as these clocks differ. The Ledger's clock judges nothing. It is
-// measured too, because it helps to find out which clock is wrong.
+// clocks. So a packet ends early or late by as much as these clocks differ. No deadline is compared with the Ledger's clock.
+// It is measured too, because it helps to find out which clock is wrong.
 const (
-	// clockWarning is the difference between two clocks above which a warning is logged.
+	// clockWarning is the difference between two clocks, less its uncertainty, above which a warning is logged.
 	clockWarning = 500 * time.Millisecond
-	// clockBound is the difference between two clocks above which no packet is sent, grabbed or closed.
+	// clockBound is the difference, less its uncertainty, above which this instance sends, grabs and closes no packet.
 	clockBound = 5 * time.Second
 	// clockTimeout bounds one measurement of one engine.
 	clockTimeout = 5 * time.Second
@@ -95,8 +95,8 @@ func (e *ClocksApartError) Unwrap() error { return chat.ErrUnavailable }
 // certain returns the least difference that is possible: the measured difference minus its uncertainty.
 func (e *ClocksApartError) certain() time.Duration { return e.Difference - e.Uncertainty }
 
-// err returns an error while the clocks are known to be too far apart: no packet may be sent, grabbed or closed then.
-// Otherwise it returns nil, also if no clock was measured yet.
+// err returns an error while the clocks are known to be too far apart: this instance may not send, grab or close a packet
+// then. Otherwise it returns nil, also if no clock was measured yet.
 func (c *clocks) err() error {
 	if apart := c.apart.Load(); apart != nil {
 		return apart

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	closesAtOnce  = 32 // most closes of one partition that run at the same time
-	joinsAtOnce   = 16 // most tasks that runParallel runs at the same time
+	closesAtOnce  = 32 // most closes of one partition that run at the same time, not counting cancels
+	joinsAtOnce   = 16 // most tasks that one call of runParallel runs at the same time
 	pausedCloses  = 10_000
 	leastReclose  = CloseLease
 	mostReclose   = 30 * time.Second
-	recountPeriod = time.Second // in each period one partition is recounted in turn, and every partition that has answered Busy
+	recountPeriod = time.Second // in each period the next partition is recounted, and each that has answered Busy since the last recount
 )
 
 // closeSlots bounds how many closes of one partition run at the same time. Each partition has slots of its own, so closes
-// that hang, on a dead node or a locked row, prevent none of another partition.
+// that hang, on a dead node or a locked row, prevent none of another partition. A cancel by the sender takes no slot.
 type closeSlots struct {
 	mu sync.Mutex
 	// guarded by mu
 	used [Partitions]int
-	lost [Partitions]bool // the last close failed in the Pool; until a close does not, only one may run at a time
+	lost [Partitions]bool // the last close failed in the Pool; while true, only one close of the partition may run at a time
 }
 
 // acquire takes a slot of the partition. It reports false if none is free.
@@ -50,9 +50,9 @@ func (p *closeSlots) release(partition int, poolFailed bool) {
 	p.lost[at] = poolFailed
 }
 
-// sweep starts to close the packets whose due date has come. Many closes run at the same time, so a close that hangs
-// delays no other. sweep asks the Pool for one page of packets, plus one packet for each whose close has failed lately. So
-// packets whose closes keep failing do not crowd others out of the page.
+// sweep starts to close the packets whose due date has come. Many closes run at the same time, so few of them wait for one
+// that hangs (closeSlots). sweep asks the Pool for one page of packets, plus one packet for each whose close has failed
+// lately. So packets whose closes keep failing do not crowd others out of the page.
 func (s *Service) sweep(ctx context.Context) {
 	if s.clocks.err() != nil {
 		return // no clock can be trusted to say what is due
@@ -82,7 +82,7 @@ func (s *Service) closeSoon(p Ref) bool {
 }
 
 // mayClose acquires a slot for a close of the packet. It returns false, without a slot, if the partition has no free slot,
-// if a close of the packet failed a moment ago, while the ledger is out of reach, and while the clocks are too far apart.
+// while the packet is paused after a failed close, while the ledger is out of reach, and while the clocks are too far apart.
 func (s *Service) mayClose(p Ref) bool {
 	now := s.o.Now()
 	return s.ledger.OutOfReach() == nil && s.clocks.err() == nil && !s.recloses.paused(p.ID, now) && !s.poolTries.paused(p.ID, now) &&
@@ -103,7 +103,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 		s.poolTries.forget(p.ID)
 	case pool.error != nil: // pauses this packet, so that the partition tries another one next: perhaps only its keys are bad
 		s.poolTries.fail(p.ID, s.o.Now())
-	case s.ledger.OutOfReach() == nil: // both engines work, so the packet itself is at fault
+	case s.ledger.OutOfReach() == nil: // both engines seem to work, so the packet itself is at fault
 		s.recloses.fail(p.ID, s.o.Now())
 	}
 	if err != nil {
@@ -185,9 +185,9 @@ func (s *Service) closeDeletedRooms(ctx context.Context) {
 	s.recordTask("deleted rooms", &s.counts.deleted, err)
 }
 
-// closeAll closes the given packets early and blocks until each close has ended. A packet whose close fails is left to
-// the next pass. If closed is not nil, it counts the packets that were closed. closeAll returns false if the service is
-// stopping: other instances close the rest.
+// closeAll closes the given packets early and blocks until each close has ended. A packet that mayClose refuses, or whose
+// close fails, is left to the next pass. If closed is not nil, it counts the packets that were closed. closeAll returns
+// false if the service is stopping: other instances close the rest.
 func (s *Service) closeAll(packets []Ref, closed *atomic.Int64) bool {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -269,8 +269,8 @@ func (d *deletedRooms) end(room string) {
 // revealed its seed. Then the packet is open again, and its shares are known. So the packets that were open when the
 // epoch began are ended early: the grants that the Pool knows are paid, and the rest is refunded.
 
-// Forget drops everything that the service remembers from SQL. Call it when the database has lost commits. It drops
-// everything once more after detachedTimeout: reads that are under way now may cache what they read before the loss.
+// Forget drops the cached packets, and the accounts that were published last. Call it when the database has lost commits.
+// Forget drops them once more after detachedTimeout: reads that are under way now may cache what they read before the loss.
 func (s *Service) Forget() {
 	s.forget()
 	time.AfterFunc(detachedTimeout, s.forget)

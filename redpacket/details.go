@@ -57,7 +57,7 @@ func (s *Service) Envelope(ctx context.Context, room, packet string) (Packet, er
 	return k.packet, nil
 }
 
-// mayRead returns an error unless the user may see the packet's room.
+// mayRead returns an error unless the packet exists and the user may read its room.
 func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	k, err := s.lookup(ctx, packet)
 	if err != nil {
@@ -106,7 +106,8 @@ func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Accou
 	return book.StateOf(user), acc, err
 }
 
-// mayCancel returns an error unless the user may cancel the packet. A sender that has left the room still may cancel it.
+// mayCancel returns an error unless the user may cancel the packet. A sender that has left the room still may cancel it, unless
+// the room is deleted.
 func (s *Service) mayCancel(ctx context.Context, user string, p *Packet) error {
 	standing, err := s.rooms.Standing(ctx, p.Room, user)
 	switch {

@@ -12,7 +12,7 @@ import (
 )
 
 // Progress says how many shares of a packet are claimed. It is published to the packet's room at most five times a
-// second, and never after the packet's end.
+// second, unless the shared limiter fails. An instance publishes none after it has learned that the packet has ended.
 type Progress struct {
 	Packet  string
 	Room    string
@@ -46,8 +46,8 @@ func (Progress) EventName() string { return "packet_progress" }
 // EventName implements chat.Event.
 func (WalletChanged) EventName() string { return "wallet" }
 
-// progress publishes how many shares of each packet are claimed, at most five times a second for each packet, and
-// never after the packet's end.
+// progress publishes how many shares of each packet are claimed, at most five times a second for each packet, and none after
+// this instance has learned that the packet has ended.
 type progress struct {
 	// static
 	pub     chat.Publisher
@@ -201,8 +201,8 @@ type lastPush struct {
 	at      time.Time
 }
 
-// reorderWindow is how long after a push an older change of the same user may still arrive. A change with a lower
-// version that comes later means that SQL has lost the changes that were published before. It is published as it is.
+// reorderWindow is how long after a push an older change of the same user may still arrive. A change with a lower version
+// that comes later probably means that SQL has lost the changes that were published before. It is published as it is.
 const reorderWindow = 10 * time.Second
 
 func newWallets(pub chat.Publisher) *wallets { return &wallets{pub: pub, seed: maphash.MakeSeed()} }

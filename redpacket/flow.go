@@ -15,9 +15,9 @@ import (
 	"hongbao/redpacket/trace"
 )
 
-// flow is the protocol of a packet's life as plain sequential code: no goroutine, no timer, no cache. A crash may
-// happen between any two calls of an engine. A later grab, sweep, recovery or backstop completes the work that a crash
-// has interrupted.
+// flow is the protocol of a packet's life as plain sequential code: no timer, no cache, and no goroutine except those of
+// parallel. A crash may happen between any two calls of an engine. A later grab, sweep, recovery or backstop completes the
+// work that a crash has interrupted.
 type flow struct {
 	pool     Pool
 	ledger   Ledger
@@ -25,31 +25,31 @@ type flow struct {
 	newID    func(time.Time) string
 	observer observer
 
-	parallel func(tasks []func())    // runs tasks at the same time and waits for all; nil: one after the other
+	parallel func(tasks []func())    // runs tasks concurrently and waits for all; nil: one after the other
 	full     [Partitions]atomic.Bool // partitions that have answered Busy since the last recount; the next recount includes them
 	counted  int                     // the last partition whose turn it was in recount
 
-	settledAtClose atomic.Int64 // claims that SQL lacked when their packet was closed, and that were paid then
+	settledAtClose atomic.Int64 // claims that SQL lacked at the close of their packet, and that settleLacking has paid
 }
 
 // observer is told the results of engine calls.
 type observer interface {
 	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
-	unsettled(c Claim)                               // the claim of a grab, not of recovery, could not be settled
+	unsettled(c Claim)                               // the claim of a grab, not of recovery or a close, could not be settled
 	closed(c Closed)                                 // the packet has ended; c.Done is false if another call has ended it
 	quarantined(c Claim, why string)
 }
 
-// poolError marks an error of the Pool, for callers that must know which of the two engines has failed.
+// poolError marks an error of Pool.Load or Pool.Close, for callers that must know which of the two engines has failed.
 type poolError struct{ error }
 
 func (e poolError) Unwrap() error { return e.error }
 
 const (
 	maxJoins    = 2               // how often one call may join a packet before it fails
-	settleBatch = 500             // claims in one call of Settle
+	settleBatch = 500             // most claims in one call of Settle
 	dueSoon     = 5 * time.Second // the backstop loads packets whose deadline is at most this far away
-	overdueBy   = 3 * time.Second // the backstop closes packets whose deadline has passed by this much: the sweep has missed them
+	overdueBy   = 3 * time.Second // the backstop closes packets whose deadline has passed by more: the sweep must have missed them
 	pageOfWork  = 200             // packets in one page of the sweep, or of a list of packets to close early
 	overduePage = 1000            // packets that the backstop reads at a time
 	joinBudget  = time.Second     // time that failing joins of one partition may take in one pass of the backstop
@@ -60,13 +60,13 @@ type grabbed struct {
 	outcome Outcome
 	paid    Settlement // set for won and already
 	taken   int        // shares of the packet that are taken, as the Pool knows it
-	last    bool       // the user got the last free share, so the caller must close the packet
+	last    bool       // the Pool has granted the last free share, so the caller must close the packet
 	ended   bool       // the packet is closed, or is being closed
 }
 
 // grab takes a share for one user and settles it. It returns the error deny if the Pool refuses the user because of a.May.
 // An error that wraps chat.ErrUnavailable means that nothing was done, or that the outcome is unknown: the caller may
-// always grab again. grab informs pending after a share was granted and before it is settled.
+// always grab again. grab informs pending when the Pool has answered with a share, before it settles the claim.
 func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *PendingGrab) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
@@ -120,7 +120,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *Pending
 		case TooLate:
 			v.outcome, v.ended = finishedOutcome(s.Status), true
 			return v, nil
-		case Conflict: // the Pool had granted a share of another user; tidy has joined the packet, so grab another share
+		case Conflict: // the Pool had granted a share of another user; tidy has tried to join the packet, so grab another share
 			if regranted {
 				return v, fmt.Errorf("grab %s: share taken twice over: %w", a.ID, chat.ErrUnavailable)
 			}
@@ -173,9 +173,9 @@ func UnsettledErr(settled []Settlement) error {
 	return nil
 }
 
-// tidy does what must follow a call of Settle. It tells the observer which claims were paid, and acks each claim that got a
-// final verdict, paid or refused; the Pool may queue an ack (asyncAcks). It puts claims that can never be paid into
-// quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (join). It
+// tidy does what must follow a call of Settle. It tells the observer which claims were paid. It acks each claim with an
+// Entry that got a final verdict, paid or refused; the Pool may queue an ack (asyncAcks). It puts claims that can never be
+// paid into quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (join). It
 // returns the claims that are not settled, or could not be put into quarantine, with the first reason. These stay in the
 // outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the slice claims.
 func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
@@ -324,8 +324,9 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 // (Usually grabs are settling the same grants at this moment.) It puts grants that can never be paid into quarantine: the
 // refund then contains their shares. It returns all other grants.
 //
-// It is not only an optimisation. End inserts all grants in one transaction. A store may refuse that whole transaction
-// because of one row, and then the packet would never end. settleLacking finds such a grant, and End does not get it.
+// It is not only an optimisation. End inserts all claims that SQL still lacks, in one transaction. A store may refuse that
+// whole transaction because of one row, and then the packet would never end. settleLacking finds the grant of such a row, and
+// End does not get it.
 func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Grant, error) {
 	image, err := f.ledger.Image(ctx, p.ID)
 	if err != nil || image.Status != Open {
@@ -411,8 +412,8 @@ type backstopPass struct {
 	failed [Partitions]error         // the first error of the partition
 }
 
-// join joins the packets, all partitions at the same time. When failing joins have taken joinBudget in one partition, as
-// one call to a node that does not answer does, the rest of that partition is left to the next pass.
+// join joins the packets, those of several partitions concurrently. When failing joins have taken joinBudget in one
+// partition, as one call to a node that does not answer does, the rest of that partition is left to the next pass.
 func (b *backstopPass) join(ctx context.Context, packets *[Partitions][]string) {
 	var tasks []func()
 	for i, ids := range packets {
@@ -423,7 +424,7 @@ func (b *backstopPass) join(ctx context.Context, packets *[Partitions][]string) 
 	b.flow.run(tasks)
 }
 
-// run runs the tasks, at the same time if parallel is set, and returns when all have ended.
+// run runs the tasks, concurrently if parallel is set, and returns when all have ended.
 func (f *flow) run(tasks []func()) {
 	if f.parallel != nil {
 		f.parallel(tasks)

@@ -23,9 +23,9 @@ const (
 // Funding is money that the host moves out of its own ledger into one packet. The funding is stored before the host is asked:
 // from then on the host may have taken the money, even if its answer is lost. One of two transactions ends the funding. One
 // credits the money and sends the packet: then the funding is sent. The other one writes the event about the reversal: then the
-// funding is reversed. Both states are final.
+// funding is reversed. Both states are final. A funding for which the host has surely taken nothing may be deleted instead.
 //
-// A repeated request to send the same packet finds the funding again, so the host is asked with the same id.
+// A repeated request to send the same packet finds the funding again unless it is reversed, so the host is asked with the same id.
 type Funding struct {
 	ID      string // the host takes the money at most once for an id
 	User    string // the sender
@@ -41,8 +41,8 @@ type Funding struct {
 type Funded struct {
 	Funding
 
-	Amount  Money  // 1 to the packet's total; the wallet pays the rest
-	HostKey string // the host's own name for the debit
+	Amount  Money  // 1 to the packet's total; the wallet pays the rest. 0: not known, because the host's answer is missing
+	HostKey string // the host's own name for the debit; empty: not known
 }
 
 // CreditKey returns the idempotency key of the credit of a funding.
@@ -78,8 +78,8 @@ type Fundings interface {
 	// funding that is not reversed, OpenFunding returns that one instead. If that one is in state asked, OpenFunding adds 1 to
 	// its Asks and updates its AskedAt. If its total differs, OpenFunding returns chat.ErrKeyReused.
 	OpenFunding(ctx context.Context, f Funding) (Funding, error)
-	// DropFunding deletes a funding for which the host has taken nothing. It does nothing if the host was asked more than once,
-	// because the host may have taken the money when it was asked another time.
+	// DropFunding deletes a funding for which the host has taken nothing. It does nothing if the funding is sent or reversed, or
+	// if the host was asked more than once, because the host may have taken the money when it was asked another time.
 	DropFunding(ctx context.Context, f Funding) error
 	// ReverseFunding makes a funding void and writes the event transfer.reversed. It does nothing if the packet was sent with the
 	// funding, or if the funding is void already. It stores the amount and the host's key if they are known. It returns true

@@ -18,7 +18,7 @@ import (
 	"hongbao/redpacket/trace"
 )
 
-// Outcome says how a grab ended. Every outcome is an answer to the user, not an error.
+// Outcome says how a grab ended, or that it is pending. Every outcome is an answer to the user, not an error.
 type Outcome string
 
 // The outcomes.
@@ -50,8 +50,8 @@ type GrabRequest struct {
 }
 
 // Grab takes a share of the packet for the user, or returns the outcome that says why there is none. It returns "won"
-// and "already" only for committed claims. The work continues when ctx ends: a share that the Pool has granted is
-// settled in any case.
+// and "already" only for committed claims. Once the Pool is called, the work continues when ctx ends: the service still tries
+// to settle a share that the Pool has granted.
 func (s *Service) Grab(ctx context.Context, r GrabRequest) (Result, error) {
 	g, err := s.FindGrab(ctx, r.User, r.Packet)
 	if err != nil {
@@ -96,14 +96,14 @@ func (s *Service) findGrab(ctx context.Context, user, packet string) (FoundGrab,
 	return g, nil
 }
 
-// Finished reports whether the packet has ended. Then Run answers from memory and does not block.
+// Finished reports whether the packet is known to have ended. Then Run answers from memory and does not block.
 func (g *FoundGrab) Finished() bool { return g.final != nil }
 
 // Room returns the room of the packet.
 func (g *FoundGrab) Room() string { return g.known.packet.Room }
 
 // Waited tells the grab that the caller has waited since FindGrab. Run then looks up the standing again, because the user may
-// have left the room meanwhile.
+// have left the room meanwhile. For a grab that is Finished, Waited changes nothing.
 func (g *FoundGrab) Waited() { g.waited = true }
 
 // Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
@@ -215,8 +215,8 @@ func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
 	return err
 }
 
-// deny returns the reason why a member may not grab the packet, or nil. The Pool applies the reason only while shares are
-// left and the user has none.
+// deny returns the reason why a member may not grab the packet, or nil. The Pool applies the reason only while the packet is
+// open with shares left, its deadline has not come, and the user has no share.
 func (g *FoundGrab) deny(ctx context.Context, passphrase string) error {
 	p := &g.known.packet
 	switch {
@@ -236,9 +236,9 @@ func outside(s chat.Standing) error {
 	return chat.ErrNotMember
 }
 
-// learnEnd reads, in the background, the final state of a packet that another instance has closed, and keeps it in
-// memory. Later grabs of the packet then reach neither Pool nor SQL. If SQL has the packet still open, a later grab
-// calls learnEnd again.
+// learnEnd reads, in the background, the final state of a packet that has ended, mostly by another instance, and keeps it in
+// memory. Later grabs of the packet are then answered from memory. If SQL has the packet still open, or cannot be read, a
+// later grab calls learnEnd again.
 func (s *Service) learnEnd(k *known) {
 	if !k.learning.CompareAndSwap(false, true) {
 		return
@@ -332,12 +332,13 @@ func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
 // PendingGrab lets the caller of a grab answer "pending" while the grab still runs, once a share is granted and waits
 // for its commit. The zero value is ready for one grab. It is safe for concurrent use.
 //
-// The client of a grab receives the outcome in exactly one way. If the caller has not called Take with success, it
-// sends what the grab returns. After a successful Take the outcome is published as a GrabDecided.
+// The client of a grab receives the outcome at most once. If the caller has not called Take with success, it sends what the
+// grab returns. After a successful Take the outcome is published as a GrabDecided. If the grab fails after a successful
+// Take, nothing is published: the client grabs again to learn the outcome.
 type PendingGrab struct {
 	mu       sync.Mutex // guards the fields below
 	packet   *Packet
-	claimed  int // shares of the packet that are granted, including the one of this grab; 0: this grab has none yet
+	claimed  int // shares of the packet that are granted, including the user's; 0: the Pool has not yet answered with a share
 	taken    bool
 	finished bool
 }
@@ -352,7 +353,8 @@ func (g *PendingGrab) begin(p *Packet) {
 	g.packet = p
 }
 
-// granted records that the Pool has granted a share to this grab. Only the first call counts.
+// granted records that the Pool has answered the grab with a share, granted now or before. claimed is how many shares of the
+// packet are granted. Calls after the first one change nothing.
 func (g *PendingGrab) granted(claimed int) {
 	if g == nil {
 		return
@@ -365,7 +367,7 @@ func (g *PendingGrab) granted(claimed int) {
 }
 
 // Take calls answer with the result "pending" and returns true if a share is granted and the grab has not finished. The
-// caller must then send this result to the client, and not what the grab returns. The GrabDecided is published after
+// caller must then send this result to the client, and not what the grab returns. The GrabDecided is published only after
 // answer has returned. If no share is granted yet, Take returns false and may be called again. After the first success, or
 // when the grab has finished, it always returns false.
 func (g *PendingGrab) Take(answer func(Result)) bool {
@@ -427,9 +429,9 @@ func (g *passphraseGuard) checkNew(passphrase string) error {
 	return nil
 }
 
-// check returns an error unless the passphrase is right. A try costs a token before the comparison, even if the passphrase
-// is right. Otherwise a user without tokens could still guess. A user that has given the right passphrase before
-// (unlocked) needs no token.
+// check returns an error unless the passphrase is right, or the packet has none. A try costs tokens before the comparison,
+// even if the passphrase is right. Otherwise a user without tokens could still guess. A user that has recently given the
+// right passphrase (unlocked) needs no token.
 func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase string) error {
 	switch {
 	case p.Passphrase == "":
@@ -480,7 +482,7 @@ type stall struct {
 }
 
 const (
-	stallAfter = 64 // in claims; fewer failures can all come from one user whose wallet is locked
+	stallAfter = 64 // in claims; a few failures do not count, because they may all come from one user whose wallet is locked
 	stallTry   = 250 * time.Millisecond
 )
 

@@ -11,7 +11,7 @@ import (
 
 // Ledger holds the money. Unless its comment says otherwise, a method is one transaction or one consistent read, and
 // blocks until the result is durable; many callers may share one commit. Whatever the Pool has granted, a Ledger pays each
-// share once, each user of a packet once, and each refund once. A driver's failure is returned wrapped in
+// share at most once, each user of a packet at most once, and each refund once. A driver's failure is returned wrapped in
 // chat.ErrUnavailable and means that the outcome is unknown. Every method may be repeated.
 type Ledger interface {
 	Wallets
@@ -33,16 +33,15 @@ type Ledger interface {
 	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
 	// Otherwise it returns nil. It does not call the engine and never blocks.
 	OutOfReach() error
-	// KeyUsed reports whether the user has used this key in any command.
+	// KeyUsed reports whether a committed command of the user has this idempotency key.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 	// Settle pays the claims, in one transaction or several, and returns one settlement for each claim, in the same order.
-	// A claim that cannot be paid, or whose outcome is unknown (Unsettled), affects no other. The amount paid is that of
-	// the packet's share, never a value from the caller. The packet's row is locked against a close while its claims are
-	// paid.
+	// A claim that the engine refuses does not keep the other claims from being paid. The amount paid is that of the
+	// packet's share, never a value from the caller. The packet's row is locked against a close while its claims are paid.
 	Settle(ctx context.Context, claims []Claim) []Settlement
 	// End ends an open packet. It inserts those of the given grants whose user and share are both without a claim,
 	// refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
-	// returns Closed.Done false.
+	// returns Closed.Done false. It returns chat.ErrNotFound for an unknown packet.
 	End(ctx context.Context, c Close) (Closed, error)
 	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
 	// process has no clock of its own and returns none.
@@ -69,9 +68,9 @@ type Ledger interface {
 	Overdue(ctx context.Context, before time.Time, after Overdue, limit int) ([]Overdue, error)
 
 	// DeletedRooms examines at most limit deleted rooms in the order of their ids, starting with the room that follows
-	// after. It returns those that have open packets. It marks the others, so that no later call examines them again:
-	// nothing is sent into a deleted room. next is the value of after for the following call; empty means that there
-	// are no more rooms. rooms and next are valid even if marking has failed.
+	// after. It returns those that have open packets. It marks the others, so that later calls skip them: nothing is sent
+	// into a deleted room. (A room that is locked is left to a later call.) next is the value of after for the following
+	// call; empty means that there are no more rooms. rooms and next are valid even if marking has failed.
 	DeletedRooms(ctx context.Context, after string, limit int) (rooms []string, next string, err error)
 	// OpenInDeleted lists open packets of a deleted room by id, starting with the packet that follows after. It lists
 	// none if the room is not deleted.
@@ -88,10 +87,10 @@ type Ledger interface {
 	// cursor of the following page; "" if there is none.
 	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
 	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys never collide with
-	// the keys of users' commands. It creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
+	// the keys of users' commands. A credit creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
-	// Audit checks all books in one consistent snapshot and returns the differences. If there are very many, it returns the
+	// Audit checks the books in one consistent snapshot and returns the differences. If there are very many, it returns the
 	// first ones, and a last one that says that there are more. Everything that was committed before Audit began is in the
 	// snapshot. A nil query is the same as the zero one.
 	Audit(ctx context.Context, q *AuditQuery) (Audit, error)
@@ -100,7 +99,8 @@ type Ledger interface {
 	// SwapAuditRecord stores next and returns true if the stored record equals old. Otherwise it changes nothing and returns
 	// false. A nil old means that nothing is stored yet.
 	SwapAuditRecord(ctx context.Context, old, next []byte) (bool, error)
-	// Sample counts what waits in the books. It reads at most SamplePackets packets and SampleClaims claims.
+	// Sample counts what waits in the books. It reads at most SamplePackets packets, SampleClaims claims, and SamplePackets
+	// rows of the quarantine.
 	Sample(ctx context.Context, now time.Time) (LedgerSample, error)
 	// Heads returns the newest link of each hash chain, ordered by chain. Copies outside the database are anchors: with them,
 	// a later audit can prove that rows of that time have not changed.
@@ -114,8 +114,8 @@ type Head struct {
 	Hash  [32]byte
 }
 
-// Account is a user's balance and the commitment of the next packet that the user sends. All fields are read at the
-// same moment.
+// Account is a user's balance and the commitment of the next packet that the user sends. All fields come from one
+// consistent read.
 type Account struct {
 	Balance        Money
 	NextCommitment string
@@ -338,7 +338,8 @@ type Audit struct {
 	Heads       []Head       // the newest links that were verified, ordered by chain
 }
 
-// AuditQuery says what an audit does besides checking all the books. The zero value adds nothing.
+// AuditQuery says what an audit does besides checking the books, and where it begins. The zero value checks all rows, and
+// adds nothing.
 type AuditQuery struct {
 	Show func(AuditLine) // called with each packet that the audit looks at, in the order of ids
 	// Heads are heads that were copied earlier. A head that is no longer in its chain is a difference.

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// memory caches the part of packets that never changes, and the final state of finished ones. So late grabs reach
-// neither Pool nor SQL. Its size is bounded in bytes. A packet that was dropped is read from SQL again when it is
-// needed.
+// memory caches the part of packets that never changes, and the final state of finished ones. So grabs of a cached finished
+// packet reach neither Pool nor SQL. Its estimated size in bytes is bounded, but the packet added last always stays. A packet
+// that was dropped is read from SQL again when it is needed.
 type memory struct {
 	seed   maphash.Seed
 	shards [memoryShards]memoryShard
@@ -33,7 +33,7 @@ type known struct {
 	final    atomic.Pointer[finalState] // nil: the packet is not known to have ended
 	learning atomic.Bool                // true while a goroutine reads the final state from SQL
 	stall    stall                      // detects that the packet's claims cannot be settled
-	cost     int                        // bytes; guarded by the mu of the packet's shard
+	cost     int                        // estimated bytes; guarded by the mu of the packet's shard
 	claimed  int                        // highest rank of a claim that this instance has settled; guarded by progress.mu
 }
 
@@ -164,8 +164,8 @@ func (r *recentSet) add(id string) {
 	r.now[id] = struct{}{}
 }
 
-// sharedImages is a Ledger that merges concurrent reads of one packet's image into one read, and bounds how many reads
-// run at the same time. It protects SQL after a Pool has lost all data, when every packet is joined again.
+// sharedImages is a Ledger that merges concurrent reads of one packet's image into one read, and bounds how many such reads
+// run at the same time. It protects SQL after a Pool has lost all data, when very many packets are joined again.
 type sharedImages struct {
 	Ledger
 	reads *singleflight.Group

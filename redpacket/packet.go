@@ -11,8 +11,8 @@ import (
 // Money is an amount in minor units (fen, cents).
 type Money int64
 
-// MaxMoney is the largest amount that a JSON number holds exactly. The money in circulation never exceeds it, so no
-// wallet does either.
+// MaxMoney is the largest amount: up to it, JavaScript reads each JSON number exactly. Credits that would take the money in
+// circulation over it are refused, so no wallet exceeds it either.
 const MaxMoney Money = 1<<53 - 1
 
 // Mode says how the total is split into shares.
@@ -27,7 +27,7 @@ const (
 // Spread says how much the shares of a lucky packet vary. It is empty for equal shares.
 type Spread string
 
-// The three spreads. Of ten lucky shares, the largest is about 1.5, 2.1 and 2.9 times the mean.
+// The three spreads. Of ten lucky shares, the largest is on average about 1.5, 2.1 and 2.9 times the mean.
 const (
 	Calm    Spread = proof.Calm
 	Classic Spread = proof.Classic
@@ -47,7 +47,8 @@ const (
 // Status is the state of a packet. Every status but Open is final.
 type Status string
 
-// The statuses. Each but Open also says why the packet has ended.
+// The statuses. A packet with all its shares claimed ends as Drained, whatever has closed it. A packet that is closed early,
+// for example because its room is deleted, ends as Expired if a share is left.
 const (
 	Open      Status = "open"
 	Drained   Status = "drained"
@@ -87,13 +88,13 @@ type Packet struct {
 	Skin           Skin
 }
 
-// Claim is a share that a user was granted. Its amount is paid into the user's wallet, or is about to be paid.
+// Claim is a share that a user was granted. Ledger.Settle pays its amount into the user's wallet, or refuses the claim.
 type Claim struct {
 	Ref
 	Share int
 	User  string
 	At    time.Time
-	Entry string // the outbox entry that holds the claim until it is settled; empty: no entry does
+	Entry string // the outbox entry that holds the claim until it is acked; empty: none, or not known
 }
 
 // Grant is a share that the Pool has given to a user.
@@ -113,7 +114,7 @@ type Paid struct {
 // Rank is the position in the order of claims, from 1.
 func (p Paid) Rank() int { return p.Share + 1 }
 
-// Book is all that SQL holds of one packet.
+// Book is one packet with its state and all its claims, as SQL holds them.
 type Book struct {
 	Packet   Packet
 	Status   Status

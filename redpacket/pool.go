@@ -9,28 +9,31 @@ import (
 
 // Pool decides at memory speed which user gets which share. It may lose data, or return to an older state, like a Redis
 // that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Every method may
-// be repeated. What a method does to one packet takes effect completely or not at all; a call about several packets may
-// take effect for some of them.
+// be repeated. Load and Close take effect completely or not at all. A Grab of several attempts, and an Ack of several claims,
+// may take effect for some of them.
 //
 // Deadlines are judged by the Pool's own clock.
 type Pool interface {
-	// Grab decides each attempt, in order. A user that already has a share gets it as the answer, before any other
-	// check. Otherwise the first reason to refuse is the answer. If there is none, the user is granted a free share.
-	// The call writes one outbox entry for each packet with winners, before their shares are taken. An error means
-	// that the outcome is unknown: grab again.
+	// Grab decides each attempt, those on one packet in their order. The answer is the first Decision that applies: Missing
+	// if the Pool has no image of the packet, Yours if the user already has a share, then a reason to refuse. If none
+	// applies, the user is granted a free share. The call writes the grants of a packet into an outbox entry before it takes
+	// their shares. An error means that the outcome is unknown: grab again.
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
 	// Load merges an image read from the Ledger with the packet's data in the Pool. The merged image has the grants of
 	// the Ledger, and those grants of the Pool whose user and share are both free in the Ledger. Loads may be repeated and
 	// come in any order. A closed packet stays closed, and a due date only gets earlier. A packet that SQL has closed
 	// leaves the due index, and its image is dropped after an hour.
 	Load(ctx context.Context, i Image) error
-	// Close marks the packet closed, makes it due again after CloseLease, and returns all its grants, settled or not. CloseDue
-	// is refused while the packet is open, has free shares, and its deadline has not come. Then the caller relied on data
-	// that the Pool has lost since, and Close makes the packet due at its deadline. CloseCancel is refused if a user has a
-	// share, if the deadline has come, or if the packet is closed for another reason. CloseEarly is never refused.
+	// Close marks the packet closed, and returns all its grants that the Pool has, settled or not. It makes the packet due
+	// again after CloseLease, unless the packet is retired. If the Pool has no image of the packet, the result is Missing.
+	//
+	// CloseDue is refused while the packet is open, has free shares, and its deadline has not come. Then the caller relied
+	// on data that the Pool has lost since, and Close makes the packet due at its deadline. CloseCancel is refused if a user
+	// has a share, if the deadline has come, or if the packet is closed for another reason. But if the packet is cancelled
+	// already, CloseCancel succeeds. CloseEarly is never refused.
 	Close(ctx context.Context, p Ref, why CloseReason) (Closing, error)
-	// Ack removes claims from the outbox: they are settled or in quarantine. An outbox entry is removed with its last
-	// claim.
+	// Ack removes claims from the outbox: they are paid, refused for good, or in quarantine. An outbox entry is removed with
+	// its last claim.
 	Ack(ctx context.Context, claims []Claim) error
 	// Due lists packets whose due date has come, earliest first. If there are more than limit, each partition gets its
 	// part of the list: see Fairly.
@@ -39,13 +42,14 @@ type Pool interface {
 	// some clocks cannot be read, it returns the others and an error. An engine in this process has no clock of its
 	// own.
 	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
-	// Unsettled lists a page of the claims that have been in the outbox for at least age, oldest first. It moves the cursor
-	// behind them. A page has about limit claims. Each partition gets its portion of the page (see
+	// Unsettled lists a page of the claims that have been in the outbox for at least age, each page oldest first. It moves the
+	// cursor behind them. A page has at most about limit claims. Each partition gets its portion of the page (see
 	// OutboxCursor.Portion), and at least one entry. A partition that does not answer is Done for this pass. If no
 	// partition answers, Unsettled returns an error.
 	Unsettled(ctx context.Context, age time.Duration, from *OutboxCursor, limit int) ([]Claim, error)
-	// Recount counts the claims in the outboxes of these partitions again. Grab answers Busy when this count has reached
-	// its limit. Grab and Ack keep the count up to date. It is wrong only if keys of the Pool were changed by hand.
+	// Recount counts the claims in the outbox of each of these partitions again. Grab answers Busy when the count of the
+	// packet's partition has reached its limit. Grab and Ack keep the counts up to date. A count can be wrong only if keys of
+	// the Pool were changed by hand or evicted.
 	Recount(ctx context.Context, partitions ...int) error
 	// Outbox returns how many claims are in the outbox, and when the oldest of them was granted. The zero time means that
 	// there is none.
@@ -58,8 +62,8 @@ type OutboxCursor [Partitions]OutboxMark
 
 // OutboxMark is the position of a pass in one partition.
 type OutboxMark struct {
-	After string // position of the last entry that was listed, in the Pool's own format; empty: none was listed yet
-	Done  bool   // no entry of the partition is left to list
+	After string // position of the last entry that was listed, in the Pool's own format; empty before the first one
+	Done  bool   // no entry of the partition is left to list, or the partition did not answer
 }
 
 // Done reports whether the pass has come to its end in all partitions.
@@ -109,11 +113,11 @@ type CloseReason uint8
 // versions use them too.
 const (
 	CloseDue    CloseReason = iota // its shares are gone or its deadline has come
-	CloseCancel                    // its sender cancels it before the first grab
+	CloseCancel                    // its sender cancels it before any user has a share
 	CloseEarly                     // it must end before it is due: its room is deleted, or it is from before the epoch
 )
 
-// CloseLease is the time after which another instance repeats a close that has not ended.
+// CloseLease is the time after which an instance repeats a close that has not ended.
 const CloseLease = 2 * time.Second
 
 // May says whether the caller of Grab allows the attempt. The Pool knows no members, recipients or passphrases.
@@ -123,8 +127,8 @@ type May uint8
 const (
 	MayGrab   May = iota
 	NotMember     // refused unless the user already has a share
-	// Denied is for a member that may not get a share, for example without the passphrase. It refuses only while the packet
-	// is open, its deadline has not come and shares are left.
+	// Denied is for a member that may not get a share, for example without the passphrase. It refuses only a user without a
+	// share, and only while the packet is open, its deadline has not come and shares are left.
 	Denied
 )
 
@@ -147,18 +151,18 @@ const (
 	IsLate                   // the deadline has passed
 	IsEmpty                  // no free share
 	IsDenied                 // refused because the attempt says Denied
-	Busy                     // the outbox is full, because the Ledger is too slow
+	Busy                     // the outbox of the partition is full, usually because the Ledger is too slow
 	Granted                  // this attempt got a share
 )
 
 // Answer is the Pool's answer to one attempt.
 type Answer struct {
 	Decision Decision
-	Share    int    // Yours, Granted
-	Entry    string // Granted: the outbox entry
-	Last     bool   // Granted: it was the last free share; the caller closes the packet after settling
-	Reason   Status // IsClosed
-	Taken    int    // shares of the packet that are taken now
+	Share    int    // set for Yours and Granted
+	Entry    string // set for Granted: the outbox entry
+	Last     bool   // set for Granted: it was the last free share; the caller closes the packet after settling
+	Reason   Status // set for IsClosed
+	Taken    int    // shares of the packet that are taken now; 0 for Missing
 }
 
 // Image is the part of a packet that a Pool must know, as the Ledger has it.
@@ -170,10 +174,10 @@ type Image struct {
 	Grants   []Grant // the packet's claims in SQL
 }
 
-// Closing is the result of the close script.
+// Closing is the result of Pool.Close.
 type Closing struct {
-	Missing bool
-	Refused bool   // CloseCancel came too late, or CloseDue came too early (then Reason is Open)
-	Reason  Status // why the packet is closed; a later close does not change it
+	Missing bool   // the Pool has no image of the packet: Load the packet and close it again
+	Refused bool   // CloseCancel came too late, or CloseDue came too early
+	Reason  Status // why the packet is closed; a later close does not change it. If Refused: its status, which may be Open
 	Grants  []Grant
 }

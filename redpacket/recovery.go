@@ -13,18 +13,18 @@ import (
 )
 
 // recovery settles claims that stay in the outbox, because the instance of the grab has died or could not settle or ack
-// them. It publishes no result of these grabs and grants nothing. A claim leaves the outbox only when it is settled, or
-// when it is put into quarantine. A claim that cannot be settled now stays in the outbox and is paused. Other claims do
-// not wait for it.
+// them. It publishes changed wallets and progress, but no result of these grabs, and grants nothing. A claim leaves the
+// outbox only when it is paid or refused for good, or when it is put into quarantine. A claim that cannot be settled now
+// stays in the outbox and is paused. Other claims do not wait for it, except those of the same user or packet.
 type recovery struct {
 	flow  *flow
-	aside retries[Claim] // paused claims, by claim without At
+	aside retries[Claim] // claims that could not be settled, and their pauses, by claim without At
 	stuck stuckRows      // what could not be settled in the present pass
 }
 
 const (
 	recoverAge  = 5 * time.Second // age from which recovery settles a claim
-	recoverPage = 4_000           // claims that are read from the outbox at a time
+	recoverPage = 4_000           // about the most claims that are read from the outbox at a time
 
 	asideCapacity = 50_000
 	asideLeast    = time.Second
@@ -35,8 +35,9 @@ func newRecovery(f *flow) *recovery {
 	return &recovery{flow: f, aside: retries[Claim]{least: asideLeast, most: asideMost, capacity: asideCapacity}}
 }
 
-// run goes through the outbox once and settles its claims. If the ledger is out of reach, run stops with an error, and
-// pauses no claim because of that. It also returns an error if any claim is paused at the end.
+// run goes through the outbox once and settles its claims that are old enough and not paused. If the ledger is out of reach,
+// run stops with an error, and pauses no claim because of that. It also returns an error if there are unsettled claims in
+// aside at the end.
 func (r *recovery) run(ctx context.Context) error {
 	r.stuck = stuckRows{}
 	for from := new(OutboxCursor); !from.Done(); {
@@ -203,8 +204,8 @@ func (r *retries[K]) forget(k K) {
 	delete(r.failed, k)
 }
 
-// expire removes keys whose pause ended more than r.most ago. No caller has tried these keys again, so they do not exist
-// any more.
+// expire removes keys whose pause ended more than r.most ago. No caller has tried these keys again, so they probably do not
+// exist any more.
 func (r *retries[K]) expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	SampleClaims  = 100_000 // most claims whose amounts a sample adds up
 )
 
-// LedgerSample is what waits in the books. A count stops at SamplePackets.
+// LedgerSample is what waits in the books. Its counts stop at SamplePackets.
 type LedgerSample struct {
 	Open        int           // open packets
 	Escrow      Money         // money left in the counted open packets; too high if they have more than SampleClaims claims
@@ -31,13 +31,13 @@ type Sample struct {
 	LedgerSample
 
 	Outbox    int           // granted claims that are not settled and acked yet; -1: the Pool could not count them
-	OutboxAge time.Duration // age of the oldest of them
+	OutboxAge time.Duration // age of the oldest of them; 0: there is none, or the Pool could not count them
 
 	taken time.Time
 }
 
 // LastSample returns the newest sample of this instance. It returns nil if there is none, or if it is older than
-// sampleStale: then other instances have taken the later ones.
+// sampleStale: then other instances may have taken later ones.
 func (s *Service) LastSample() *Sample {
 	last := s.sampled.Load()
 	if last == nil || s.o.Now().Sub(last.taken).Abs() > sampleStale {

@@ -23,7 +23,7 @@ type SendRequest struct {
 	Count      int // 0: the number of users in To
 	Greeting   string
 	To         []string // only these users may grab; empty: every member
-	Passphrase string   // every user that grabs must give it; empty: none
+	Passphrase string   // a user must give it to get a share; empty: none
 	TTL        time.Duration
 	Commitment string // the commitment that the sender expects; empty: any
 
@@ -39,8 +39,8 @@ type SendRequest struct {
 // DefaultGreeting is the greeting of packets that are sent without one.
 const DefaultGreeting = "恭喜发财,大吉大利"
 
-// Send books a packet, loads it into the Pool and publishes its entry. A repeated key returns the first result, with Dup
-// set and the present account, and publishes nothing.
+// Send books a packet, loads it into the Pool and publishes its entry. A repeated request returns the first result, with Dup
+// set and the present account, and publishes nothing. A used key with another request is chat.ErrKeyReused.
 func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	sent, err := s.send(ctx, from, r)
 	if r.Funded != nil {
@@ -50,7 +50,7 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 }
 
 // CheckSend returns an error if a field of the request is not valid. Send refuses such a request, unless its key was used
-// before.
+// before. CheckSend does not check whether the recipients are members of the room.
 func (s *Service) CheckSend(r SendRequest) error {
 	if strings.ContainsRune(r.Room, 0) {
 		return chat.BadField("room", "must not hold U+0000")
@@ -61,7 +61,7 @@ func (s *Service) CheckSend(r SendRequest) error {
 // CheckGreeting returns an error if no packet can have the greeting.
 func (s *Service) CheckGreeting(text string) error { return checkGreeting(text, s.o.Limits) }
 
-// KeyUsed reports whether the user has used the key in any command.
+// KeyUsed reports whether a committed command of the user has this idempotency key.
 func (s *Service) KeyUsed(ctx context.Context, user, key string) (bool, error) {
 	return s.ledger.KeyUsed(ctx, user, key)
 }
@@ -79,8 +79,8 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		bad = s.clocks.err()
 	}
 	if bad != nil {
-		// The ledger looks up the key before it checks anything else. So if the key was used, the first result is the
-		// answer, even if the request has a fault.
+		// The ledger looks up the key before it checks anything else. So if the key was used, the answer is the first result
+		// or chat.ErrKeyReused, even if the request has a fault.
 		used, err := s.ledger.KeyUsed(ctx, from.ID, r.Key)
 		if err != nil {
 			return Sent{}, err

@@ -70,13 +70,13 @@ type Service struct {
 
 	memory       *memory
 	wallets      *wallets
-	unknown      recentSet // ids that no packet has. Such an id never gets a packet, so repeated requests for it need not reach SQL
+	unknown      recentSet // ids that no packet had when they were looked up. New packets get other ids, so no repeated lookup is needed
 	passphrases  passphraseGuard
 	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
 	progress     progress
-	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance
+	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
 	closeSlots   closeSlots
-	recloses     retries[string] // packets whose close has failed although both engines work, by id
+	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
 	poolTries    retries[string] // packets whose close has failed in the Pool, by id
 	inQuarantine recentSet       // claims that were counted and logged as put into quarantine
 	recovery     *recovery
@@ -90,7 +90,7 @@ type Service struct {
 	auditRenew   time.Duration
 }
 
-// counts holds what happened in this process, for Stats.
+// counts holds what happened in this process, mostly for Stats.
 type counts struct {
 	won, already, empty, expired atomic.Int64
 	pending, failed              atomic.Int64
@@ -148,22 +148,22 @@ func (l Limits) withDefaults() Limits {
 // Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.o.Limits }
 
-// Stats says what has happened in this process since its start.
+// Stats says what has happened in this process since its start, and what its state is now.
 type Stats struct {
 	Won, Already, Empty, Expired, Failed                                   int64 // grabs by outcome
 	Pending                                                                int64 // grabs that were first answered "pending"
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
-	SettledAtClose                                                         int64 // claims that were paid only at the close of their packet
+	SettledAtClose                                                         int64 // claims that a close has settled, without those that Ledger.End inserts
 	EndedEarly                                                             int64 // packets ended early, because of lost commits
-	SetAside                                                               int   // claims that recovery has paused now
+	SetAside                                                               int   // claims that recovery could not settle, and tries again
 	Remembered                                                             int   // bytes of cached packets now
 
 	FundingsSent, FundingsReversed int64 // fundings of the host by their end
 	FundingFailures                int64 // failed runs of the task that reverses fundings
 
-	// Told is the time from the start of a grab that won to its answer. If the grab was first answered "pending", it is the
-	// time to its GrabDecided.
+	// Told is the time from the call of FoundGrab.Run to its result, of grabs that won. If such a grab was first answered
+	// "pending", it is about the time to its GrabDecided.
 	Told meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
 	OutOfReach bool
@@ -244,8 +244,9 @@ type taskFailures struct {
 	failing  atomic.Bool
 }
 
-// recordTask records the result of one run of a background task. It logs the first of several failures in a row, and
-// the first success after them, so that an outage does not fill the log.
+// recordTask records the result of one run of a background task. It logs a warning for the first of several failures in a
+// row, and the first success after them. It logs further failures only at debug level, so that an outage does not fill the
+// log.
 func (s *Service) recordTask(task string, t *taskFailures, err error) {
 	switch failed := t.failing.Swap(err != nil); {
 	case err != nil && !failed:
@@ -283,7 +284,7 @@ func (s *Service) unsettled(c Claim) {
 // quarantined implements observer.
 func (s *Service) quarantined(c Claim, why string) {
 	name := fmt.Sprintf("%s/%d/%s", c.ID, c.Share, c.User)
-	if s.inQuarantine.has(name) { // counted and logged before: the user has grabbed again
+	if s.inQuarantine.has(name) { // counted and logged before: for example, the user has grabbed again
 		return
 	}
 	s.inQuarantine.add(name)
@@ -307,7 +308,7 @@ func (s *Service) closed(c Closed) {
 	s.pub.Entry(c.Entry)
 }
 
-// background runs the goroutines that close packets, read how packets ended, or ack claims. After stop no such
+// background runs the goroutines that close packets, read how packets ended, or ack claims. Once stop has returned, no such
 // goroutine runs or can be started. A grab may still be running then, because it outlives its client. If this grab leaves
 // a packet to be closed, the due date in the Pool makes another instance close that packet.
 type background struct {
@@ -353,7 +354,7 @@ type asyncAcks struct {
 	busy    bool    // guarded by mu; a goroutine acks until the queue is empty
 }
 
-// maxAcks bounds the queue, in claims. When the queue is full, Ack calls the wrapped Pool itself.
+// maxAcks is the number of queued claims from which on the queue is full. Then Ack calls the wrapped Pool itself.
 const maxAcks = 10_000
 
 // Ack implements Pool.

@@ -8,7 +8,8 @@ import (
 	"hongbao/chat"
 )
 
-// Wallets is the part of the Ledger with which a host's back end reads wallets, freezes them and limits their users.
+// Wallets is the part of the Ledger with which a host's back end reads wallets, freezes them and limits their users. The service
+// itself uses DayUse.
 type Wallets interface {
 	// Wallets returns the wallets of the given users, in their order. Unknown users are left out. A user that never had money
 	// has an empty wallet.
@@ -16,8 +17,8 @@ type Wallets interface {
 	// WalletsAfter lists wallets by user, starting with the user that follows after. Users that never had money may be missing.
 	WalletsAfter(ctx context.Context, after string, limit int) ([]Wallet, error)
 	// FreezeWallet freezes or unfreezes the wallet of a user. A frozen wallet receives money and spends none. After the call,
-	// every new Send and every debit fails with ErrWalletFrozen until the wallet is unfrozen. Freezing a frozen wallet keeps
-	// its FrozenAt. FreezeWallet returns chat.ErrNotFound for an unknown user.
+	// no new Send or debit succeeds until the wallet is unfrozen: if nothing else is wrong, it fails with ErrWalletFrozen.
+	// Freezing a frozen wallet keeps its FrozenAt. FreezeWallet returns chat.ErrNotFound for an unknown user.
 	FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (Wallet, error)
 	// SetOwnLimits replaces the user's own limits per day. It returns chat.ErrNotFound for an unknown user.
 	SetOwnLimits(ctx context.Context, user string, own OwnLimits) (Wallet, error)
@@ -43,8 +44,7 @@ type OwnLimits struct {
 	Packets        *int64
 }
 
-// Limit is a limit per user and day. The zero value is off: nothing is counted, and users have no limit, whatever their own
-// limits say.
+// Limit is a limit per user and day. The zero value is off: users have no such limit, whatever their own limits say.
 type Limit struct {
 	On    bool
 	Usual int64 // for users without a limit of their own; NoLimit: such users have none
@@ -154,9 +154,11 @@ func (s *Service) Today(ctx context.Context, user string) (DayUse, Day, error) {
 	return used, day, err
 }
 
-// receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. deny
-// is the reason if the user may not; err means that receive could not check it. If err is nil, the caller must call done after
-// the grab has ended. The share that crosses the limit is paid whole, because its amount is not known before the grant.
+// receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. If
+// received amounts are not limited, it does neither. deny is the reason if the user may not receive more; err means that
+// receive could not check it. If err is nil, the caller must call done after the grab has ended. The share that crosses the
+// limit is paid whole, because its amount is not known before the grant. So is a share that another instance grants at the
+// same time.
 func (s *Service) receive(ctx context.Context, user string) (done func(), deny, err error) {
 	if !s.o.DayLimits.Received.On {
 		return func() {}, nil, nil

@@ -41,8 +41,9 @@ func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
 	return key, errors.Join(err, from.Close())
 }
 
-// Copy copies the embedded database into an empty Postgres database. It fails with ErrFolderInUse if a server uses the data
-// folder. It returns what the audit finds in both databases, and the key file that the instances need. nil: they need none.
+// Copy copies the embedded database in c.DataDir into the empty Postgres database of c.DatabaseURL. It fails with ErrFolderInUse if a
+// server uses the data folder. It copies no rows unless the audits of both databases agree. It returns what both audits find, and
+// the key file that the instances need. nil: they need none.
 func Copy(ctx context.Context, c Config, log *slog.Logger) (found redpacket.Audit, key *KeyNeeded, err error) {
 	from, err := c.openFile(ctx)
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 // DataKeyName is the name of the key file that embedded mode makes in the data folder.
 const DataKeyName = "data.key"
 
-// settingDataKeys is the setting with the ids of all keys that the database needs, without separators.
+// settingDataKeys is the name of the setting with the ids of all keys that the database needs, without separators.
 const settingDataKeys = "data_keys"
 
 // UseDataKey reads the data key, and makes the books encrypt with it. It must be called before the first use of b.Ledger.
 // It fails with secret.ErrNoKey if the database needs a key that is missing.
 //
 // If the configuration names no key file, embedded mode uses data.key in the data folder. It makes that file if the file is
-// missing and the database needs no key yet. Scaled mode without a key file logs a warning and stores everything in clear.
+// missing and the database needs no key yet. In scaled mode without a key file, UseDataKey logs a warning, and passphrases and seeds
+// are stored in clear.
 func (b *Books) UseDataKey(ctx context.Context, c Config, log *slog.Logger) error {
 	needed, err := b.sql.Setting(ctx, settingDataKeys)
 	if err != nil {
@@ -89,9 +90,12 @@ type Encrypted struct {
 	OnlyKey bool               // the database needs no other key
 }
 
-// EncryptSeeds encrypts with the first key all next seeds that are in clear or encrypted with another key. Packets stay as
-// they were sent. If nothing is encrypted with another key any more, EncryptSeeds stores that the database needs only the first
-// key. Then it waits for the pause, to find out whether an instance still encrypts with another key. Such an instance either
+// EncryptSeeds encrypts with the first key all next seeds that are in clear or encrypted with another key, except those that it
+// cannot decrypt. Packets stay as they were sent. If no next seed and no open packet is encrypted with another key any more,
+// EncryptSeeds stores that the database needs only the first key. Passphrases of closed packets may still be encrypted with another
+// key; they are not needed.
+//
+// Then EncryptSeeds waits for the pause, to find out whether an instance still encrypts with another key. Such an instance either
 // encrypts something with that key meanwhile, or stores the id of that key again when it answers a readiness probe (checkKeys).
 // If EncryptSeeds finds one of these, it restores the ids that were stored before, and sets InUse.
 func (b *Books) EncryptSeeds(ctx context.Context, pause time.Duration) (done Encrypted, err error) {

@@ -1,14 +1,16 @@
 // Package store opens the engines that a configuration names, and closes them in order.
 //
 // There are two modes. Embedded mode uses SQLite in a folder, and this process's memory for everything else. Scaled
-// mode uses Postgres as the truth, and Redis for the Pool, the bus between instances, presence and rates.
+// mode uses Postgres as the truth. It uses Redis for the Pool, the bus between instances, presence, rates that count for all
+// instances together, and the notes of package lineage.
 //
 // Package store imports the engines pgstore, sqlitestore, redisstore and memstore. Each engine imports the packages whose
-// interfaces it implements: chat and redpacket, and redisstore also hub.
+// interfaces it implements: chat and redpacket, and redisstore also hub and lineage.
 // Both SQL engines use tables, audit, chain, eventlog, lineage, secret and security; tables uses cursor. Tests use
-// storetest and loopback.
+// storetest, loopback and enginetest.
 //
-// Invariants: both modes have the same interfaces and give the same guarantees. In embedded mode, at most one process
-// serves from a data folder. Meanwhile other processes may read the database of the folder, and may write what needs only
-// SQL, such as credits. OpenBooks, OpenAuditor, Backup, Copy and Examine create neither the data folder nor its database.
+// Invariants: both modes use the same interfaces and give the same guarantees. In embedded mode, at most one process serves from a
+// data folder (not enforced on systems without flock, such as Windows). Meanwhile other processes may read the database of the
+// folder, and may write what needs only SQL, such as credits. OpenBooks, OpenAuditor, Backup, Copy and Examine create neither the
+// data folder nor its database.
 package store

@@ -16,7 +16,7 @@ type folderLock struct{ file *os.File }
 
 const lockName = "serve.lock"
 
-// checkPause is longer than folderInUse holds the lock.
+// checkPause is longer than folderInUse normally holds the lock.
 const checkPause = 50 * time.Millisecond
 
 // lockFolder locks the data folder, or fails with ErrFolderInUse.
@@ -47,8 +47,8 @@ func flock(file *os.File, dir string) error {
 	return nil
 }
 
-// folderInUse returns ErrFolderInUse if a server uses the data folder. It creates no file: hongbao doctor may run as another user
-// than the server.
+// folderInUse returns ErrFolderInUse if a server, or a Copy, uses the data folder. It creates no file: hongbao doctor may run as
+// another user than the server.
 func folderInUse(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0)
 	switch {

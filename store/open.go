@@ -27,24 +27,24 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// These errors say that the data folder is the wrong one. The operator can correct that.
+// These errors say that this data folder cannot be used now. The operator can correct that.
 var (
 	// ErrNoBooks means that the folder has no database.
 	ErrNoBooks = errors.New("no database")
-	// ErrFolderInUse means that another process serves from the folder. Two processes would not receive each other's
-	// messages, because they have no bus.
+	// ErrFolderInUse means that another process serves from the folder, or copies its database. Two servers would not receive
+	// each other's messages, because they have no bus.
 	ErrFolderInUse = errors.New("another process serves from this folder")
 )
 
 // Config says which engines to use. With a DatabaseURL it is scaled mode, and Open then also needs a RedisURL. Without a
 // DatabaseURL it is embedded mode.
 type Config struct {
-	DataDir     string // folder of the embedded database; not used in scaled mode
+	DataDir     string // folder of the embedded database; in scaled mode only Copy uses it
 	RedisURL    string
 	DatabaseURL string
 	DataKeyFile string         // see Books.UseDataKey
 	Events      eventlog.Kinds // kinds that are written to the event stream
-	// Migrate says what Open does with the schema. Empty: it migrates.
+	// Migrate says what Open does with the schema. Empty: Open migrates the schema.
 	Migrate migrations.Mode
 }
 
@@ -64,7 +64,7 @@ type Books struct {
 	keys *secret.Keys // nil until UseDataKey has found any
 }
 
-// Events holds the event stream and its consumers.
+// Events holds the event stream, its consumers, and the absences of users.
 type Events interface {
 	eventlog.Store
 	eventlog.Consumers
@@ -90,7 +90,7 @@ type sqlEngine interface {
 	OpenPacketsByKey(ctx context.Context) (map[string]int, error)
 	RecountCirculation(ctx context.Context) error
 	CheckSchema(ctx context.Context) error
-	// ChainRows adds to a hash chain all rows that have no link yet, and returns their number.
+	// ChainRows adds to hash chains all rows that have no link yet, and returns their number.
 	ChainRows(ctx context.Context) (int, error)
 	Meters() meter.Engines
 	io.Closer
@@ -173,7 +173,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 		Limiter:    redis.Limiter(),
 		Notes:      redis.Notes(),
 		Local:      memstore.NewLimiter(memstore.LimiterOptions{}),
-		Scans:      4, // of the 16 connections of the pool
+		Scans:      4, // of the connections of the pool, 16 by default
 		Name:       "scaled: Postgres, " + redis.Name(),
 		RedisReady: redis.Ready,
 		Meters: func() meter.Engines {
@@ -280,12 +280,12 @@ func (b *Books) DeleteSetting(ctx context.Context, name string) error {
 	return b.sql.DeleteSetting(ctx, name)
 }
 
-// RecountCirculation counts the money in circulation again. It must be called after the last instance of an older
-// version has stopped, because that version makes credits and debits without counting them.
+// RecountCirculation counts the money in circulation again. It must be called after the last instance of a version without this
+// count has stopped, because such a version makes credits and debits without counting them.
 func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.RecountCirculation(ctx) }
 
-// ChainRows adds to a hash chain the rows that an older version has written, and returns their number. Like
-// RecountCirculation, it must be called after the last instance of that version has stopped.
+// ChainRows adds to hash chains the rows that a version without chains has written, and returns their number. Like
+// RecountCirculation, it must be called after the last instance of such a version has stopped.
 func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.ChainRows(ctx) }
 
 // Ready returns nil if the SQL database can be reached, and no data key that it needs is missing.

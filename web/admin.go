@@ -46,9 +46,10 @@ func admin[Request, Reply any](run func(administration, context.Context, api.Cal
 
 // Security records what an operator must be able to read after an attack. security.Recorder implements it.
 type Security interface {
-	// Count counts one event of a kind. origin is an address, or the ID of an administrator.
+	// Count counts one event of a kind. origin is an IPv4 address, the /64 of an IPv6 address, or the ID of an administrator.
 	Count(kind, origin string)
-	// Act stores a request of an administrator before it is carried out. If Act fails, the request must not be carried out.
+	// Act stores a request of an administrator that may change something, before it is carried out. If Act fails, the request
+	// must not be carried out.
 	Act(ctx context.Context, actor, client, method string, request []byte) error
 	// Totals returns the counts by kind and the number of acts, both since the start.
 	Totals() (kinds map[string]int64, acts int64)
@@ -56,13 +57,16 @@ type Security interface {
 
 // Kinds of counts, for Security.Count.
 const (
-	CountUnauthorized = "unauthorized" // requests without a valid token; origin is the address
-	CountNotAdmin     = "not_admin"    // calls of admin endpoints by callers that are not administrators; origin is the address
-	CountAdminRead    = "admin_read"   // calls of admin endpoints that only read; origin is the administrator
+	// CountUnauthorized counts requests and connects that are refused because of their token: it is missing, invalid or revoked,
+	// or its user is suspended. A token that has only expired is not counted. origin is the address.
+	CountUnauthorized = "unauthorized"
+	CountNotAdmin     = "not_admin"  // calls of admin endpoints by callers that are not administrators; origin is the address
+	CountAdminRead    = "admin_read" // calls of admin endpoints that only read; origin is the administrator
 )
 
-// refuseAdmin counts and logs a call of an admin endpoint by a caller that is not an administrator. It returns the error for the
-// caller. The call counts against the caller's rates, as commands do.
+// refuseAdmin counts a call of an admin endpoint by a caller that is not an administrator. It logs the call, unless another such
+// call was logged less than logEvery ago. It returns the error for the caller. The call counts against the caller's rates, as
+// commands do.
 func (s *Server) refuseAdmin(ctx context.Context, r *http.Request, c api.Caller, method string) error {
 	client := s.proxies.client(r)
 	s.o.Security.Count(CountNotAdmin, subnet(client))

@@ -23,16 +23,17 @@
 //   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
 //   - server: the server API, on a listener of its own. events: the event stream for the host, by routes of server and by webhook.
 //   - hook: questions to the host before commands. It implements an interface of api.
-//   - hostcall: signed requests to the host. dial: connections to public addresses only.
+//   - hostcall: signed requests to the host. dial: connections to public addresses, and to hosts that the operator allows.
 //   - webtest: a browser for tests.
 //
 // Package web decides nothing about rooms or money.
 //
 // It must always hold:
 //
-//   - Without a valid token a client gets no more than a new guest, the guest of a device code, the page with its SDK, the ids of the
-//     lobby and its packet, the preview of an invite link, the pictures of profiles, and the OpenAPI and AsyncAPI documents.
-//   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
+//   - Without a valid token a client can create a guest, or sign in the guest of a device code. It can read the page with its SDK and
+//     pageFacts, the preview of an invite link, the pictures of profiles, and the OpenAPI and AsyncAPI documents. It gets no more.
+//   - Each error that a domain package exports has one code, in errorTable. An error that is not in the table is "internal" and
+//     logged, unless it is a wire.Error, which has its own code.
 //   - Administrators' commands (admin.go) are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //
 // The hub needs the functions that encode pushes. The services need a publisher. The Server needs all of them. So a program

@@ -19,8 +19,8 @@ import (
 // errUnauthorized is the error of a request without a valid token.
 var errUnauthorized = errors.New("unauthorized")
 
-// errorTable maps each error of the services to its code on the wire. An error that wraps none of these becomes "internal".
-// If an error wraps several of these, the first in the table counts.
+// errorTable maps each error of the services to its code on the wire. An error that wraps none of these becomes "internal",
+// unless it is a wire.Error, which has its own code. If an error wraps several of these, the first in the table counts.
 var errorTable = []struct {
 	err  error
 	code wire.Code
@@ -78,8 +78,8 @@ func (e *errorCodes) Code(err error) (code wire.Code, known bool) {
 	return 0, false
 }
 
-// Failure implements session.Errors. It returns a wire.Error unchanged. An error that is not in the table gets a random id. The
-// id is in the log line and in the error that the client receives.
+// Failure implements session.Errors. It returns a wire.Error unchanged, and a denial of the host with its reason and data. An
+// error that is not in the table gets a random id. The id is in the log line and in the error that the client receives.
 func (e *errorCodes) Failure(err error) wire.Error {
 	var ready wire.Error
 	if errors.As(err, &ready) {
@@ -103,7 +103,7 @@ func (e *errorCodes) Failure(err error) wire.Error {
 // outages counts requests that are answered with "unavailable". It logs the count at most once a second, to limit the size of
 // the log.
 type outages struct {
-	count  atomic.Int64 // since the last log line
+	count  atomic.Int64 // requests since the last log line
 	logged atomic.Int64 // Unix seconds of the last log line
 }
 

@@ -17,7 +17,8 @@ import (
 // Guests configures guests: users that have no account with the host.
 type Guests = guest.Options
 
-// guestRequests answers the requests that create guests, sign them in and out, and change their profiles.
+// guestRequests answers the requests that create guests, sign them in and out, renew their tokens, make device codes, and change
+// profiles.
 type guestRequests struct {
 	guests       *guest.Service
 	chat         *chat.Service
@@ -102,7 +103,8 @@ func (g guestRequests) signOut(ctx context.Context, guest auth.Identity, _ []byt
 	return wire.DisconnectReply{}, g.revoke(ctx, guest.User.ID)
 }
 
-// changeProfile changes the guest's name and avatar. Messages that the guest's open sockets send afterwards carry the new ones.
+// changeProfile changes the guest's name and avatar. Messages that the guest's open sockets send afterwards carry the new name and
+// avatar; on other instances this begins when they receive the notice of the change.
 func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
 	var request wire.ProfileRequest
 	if err := api.Decode(data, &request); err != nil {
@@ -140,8 +142,8 @@ func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// preview returns the room, the creator, some members and the packet that the link leads to. It leaves out a packet that is not
-// in the link's room.
+// preview returns what an invite link leads to: the room, the creator of the link, some members, and the packet of the request.
+// It leaves out a packet that is not in the link's room.
 func preview(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, r *wire.PreviewLinkRequest) (wire.PreviewLinkReply, error) {
 	in, err := rooms.Invitation(ctx, r.Code)
 	if err != nil {

@@ -29,8 +29,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// httpTime limits how long a command over HTTP may take. It does not interrupt a commit that has begun: such a command may take
-// longer.
+// httpTime limits how long a command or a picture over HTTP may take. It does not interrupt a commit that has begun: such a
+// command may take longer.
 const httpTime = 10 * time.Second
 
 // serveCommand answers one command of a user.
@@ -219,14 +219,15 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, token string
 	return identity, err
 }
 
-// refusedToken counts a token that was invalid or revoked, or whose user is suspended.
+// refusedToken counts a request whose token is missing, invalid or revoked, or whose user is suspended.
 func (s *Server) refusedToken(r *http.Request) {
 	client := s.proxies.client(r)
 	s.o.Log.Debug("request refused", "client", client, "path", r.URL.Path)
 	s.o.Security.Count(CountUnauthorized, subnet(client))
 }
 
-// verify returns the identity that a token proves. It logs why a token was refused, because clients are not told.
+// verify returns the identity that a token proves. It logs why a token was refused, because clients learn only whether the token
+// is invalid or has expired.
 func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error) {
 	identity, err := s.tokens.Verify(ctx, token)
 	if err != nil {
@@ -250,7 +251,7 @@ func (p proxies) trusts(a netip.Addr) bool {
 
 // client returns the IP address of the client. If the connection comes from a trusted proxy, it reads X-Forwarded-For from the
 // end and returns the first address that is not a trusted proxy's. It ignores the addresses before that one, because the
-// client may have forged them.
+// client may have forged them. If it finds no such address, it returns the last valid one that it has read.
 func (p proxies) client(r *http.Request) netip.Addr {
 	at := address(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -324,9 +325,9 @@ func (o origins) has(origin string) bool {
 	return ok
 }
 
-// allowed reports whether the page that sends the request may open a socket. A request without an Origin header may: only
-// browsers send the header. A page of this host that was loaded without TLS may not open a socket over TLS: an attacker on the
-// network could have changed that page.
+// allowed reports whether the page that sends the request may open a socket. A request without an Origin header may: it comes
+// from no page, because browsers send the header with each upgrade to a WebSocket. A page of this host that was loaded without
+// TLS may not open a socket over TLS: an attacker on the network could have changed that page.
 func (o origins) allowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -340,7 +341,7 @@ func (o origins) allowed(r *http.Request) bool {
 }
 
 const (
-	// noContentPolicy is the Content-Security-Policy of answers that are no page.
+	// noContentPolicy is the Content-Security-Policy of answers that are neither a page nor a picture.
 	noContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	// featurePolicy is the Permissions-Policy: the page needs none of these.
 	featurePolicy = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), " +
@@ -349,7 +350,8 @@ const (
 	onlyTLS = "max-age=31536000"
 )
 
-// harden adds headers that restrict what browsers do with the answers. The page replaces the Content-Security-Policy by its own.
+// harden adds headers that restrict what browsers do with the answers. The page and the pictures replace the
+// Content-Security-Policy by their own.
 func (o origins) harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -90,7 +90,7 @@ func pagePolicy(hosts []string) string {
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
-// Of the SDK's folder only the code is served; the other files are for its npm package.
+// Of the SDK's folder only the .js files are served; the other files are for its npm package.
 //
 //go:embed static/*.* static/app static/avatars static/emoji static/style static/vendor static/sdk/*.js
 var static embed.FS
@@ -99,12 +99,12 @@ var static embed.FS
 // its callers gets another folder beside this one.
 const sdkFolder = "sdk/v1/"
 
-// pageFile is one file of the page. It is compressed once per process.
+// pageFile is one file of the page. newPageFile compresses it, once per process; plainFile does not.
 type pageFile struct {
 	kind    string
 	tag     string
 	plain   []byte
-	zipped  []byte // nil: compression would not make it smaller
+	zipped  []byte // nil: the file is not compressed, or compression would not make it smaller
 	forever bool   // its address changes with its content, so that browsers may cache it permanently
 }
 
@@ -141,9 +141,9 @@ func newPageFile(name string, data []byte) pageFile {
 // or 600 ms under the race detector: too much for each test server.
 var embeddedFiles = sync.OnceValue(newPageFiles)
 
-// newPageFiles returns the embedded files by path, and the files that joinFiles adds. Each file also has a second path, in a
-// folder named after a hash of all files. The page loads its files from that folder, so that browsers cache them until any file
-// changes.
+// newPageFiles returns the embedded files by path, and the files that joinFiles adds. Each file but sw.js also has a second path,
+// in a folder named after a hash of all embedded files. The page loads its files from that folder, so that browsers cache them
+// until any file changes.
 func newPageFiles() map[string]pageFile {
 	files := map[string]pageFile{}
 	version := sha256.New()
@@ -203,8 +203,8 @@ func serviceWorker(folder string, files map[string]pageFile) []byte {
 	).Replace(string(files["sw.js"].plain)))
 }
 
-// isCached reports whether the service worker caches a file for use while the server cannot be reached. It leaves out the
-// scripts that a joined file contains, the SDK and texts.
+// isCached reports whether the service worker caches a file for use while the server cannot be reached. It leaves out HTML and
+// text files, the SDK, and the scripts below app/ except app/words/, because joined files contain them.
 func isCached(name string) bool {
 	switch path.Ext(name) {
 	case ".html", ".txt":
@@ -215,7 +215,7 @@ func isCached(name string) bool {
 	return true
 }
 
-// What the page loads: see package bundle.
+// The joined files that the page loads. Package bundle makes the scripts, joinFiles the style.
 const (
 	firstScript = "page.js"
 	laterScript = "more.js"

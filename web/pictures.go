@@ -34,8 +34,8 @@ func (s *Server) newPictureRequests() pictureRequests {
 	}
 }
 
-// set makes an uploaded picture the caller's avatar. A user whose token has an avatar may not upload a picture: the host's avatar
-// takes precedence.
+// set makes an uploaded picture the caller's avatar. An empty picture removes the avatar and the caller's pictures. A user whose
+// token has an avatar may do neither: the host's avatar takes precedence.
 func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
 	p.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
 		if p.off {

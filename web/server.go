@@ -50,11 +50,11 @@ type Options struct {
 	Limiter        chat.Limiter         // counts over all instances; nil: this is the only instance
 	ContactRates   ContactRates         // rates of the commands by which users reach others
 	Scans          int                  // how many commands that read very many rows (scans) may run at once; default 2
-	ReadWait       time.Duration        // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
+	ReadWait       time.Duration        // scans are refused while their expected wait is longer than this; 0: none is refused; only with Rates
 	MaxReplyBytes  int64                // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
 	MaxSockets     int                  // on this instance; 0: any number
 	MaxPerAddress  int                  // sockets of one address on this instance; 0: any number; only with Rates
-	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed
+	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed; default 10
 	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                     // nil: nothing is recorded
@@ -75,7 +75,7 @@ type Options struct {
 // ContactRates limits the commands by which users reach others.
 type ContactRates = api.ContactRates
 
-// ContactRate limits one of these commands.
+// ContactRate limits one command by which users reach others.
 type ContactRate = api.ContactRate
 
 // Server serves HTTP and sockets.
@@ -190,7 +190,8 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	return s, nil
 }
 
-// Handler serves clients: sockets, commands, guests, admin commands and the page.
+// Handler serves clients: sockets, commands, previews of invite links, guests, pictures, admin commands, the OpenAPI and AsyncAPI
+// documents, and the page.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.origins.harden)
@@ -281,8 +282,8 @@ func (s *Server) DisconnectSuspended(user string) {
 // when they receive the notice of the change (chat.Publisher.StandingChanged).
 func (s *Server) Renamed(ctx context.Context, user string) { s.sessions.Renamed(ctx, user) }
 
-// Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is
-// done.
+// Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys. It returns when ctx is
+// done, or with the error of Options.Presence.
 func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -26,8 +26,8 @@ const (
 	subprotocolProtobuf = "centrifuge-protobuf"
 )
 
-// newUpgrader returns an upgrader. To keep idle sockets small, it gives them no read buffer of their own and takes
-// write buffers from a pool.
+// newUpgrader returns an upgrader. To keep idle sockets small, it takes write buffers from a pool, and reads through the small
+// buffer of hub.Pollable.
 func newUpgrader(o origins) websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
@@ -118,7 +118,7 @@ func refuseForNow(w http.ResponseWriter, retry time.Duration) {
 type connectLimiter struct {
 	// static after newConnectLimiter
 	slots   chan struct{} // holds one value for each running connect
-	maxWait time.Duration // the queue is full when the expected wait reaches this
+	maxWait time.Duration // the queue is full while the expected wait exceeds this
 
 	waiting atomic.Int64 // connects that wait for a slot
 	refused atomic.Int64 // sockets refused before the upgrade

@@ -46,7 +46,7 @@ func runAbuse(ctx context.Context, of installed, plan load.Abuse) ([]load.Abused
 	})
 }
 
-// printAbuse prints a table: one row for each way.
+// printAbuse prints a table: one row for each way of abuse.
 func (p *program) printAbuse(plan load.Abuse, results []load.Abused) error {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(t, "%d attackers do\ttimes/s\tsend p50\tp99\twallet p50\tp99\t\n", plan.Users)

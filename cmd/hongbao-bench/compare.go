@@ -11,7 +11,8 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// compare holds the settings of the subcommand that runs all published schemes and the service on the same workload.
+// compare holds the settings of the subcommand compare. It runs the published schemes and ours on the same workload. With
+// --flaws, it reproduces the published flaws instead.
 type compare struct {
 	callers, packets, shares int
 	seed                     uint64
@@ -21,9 +22,9 @@ type compare struct {
 	json, html               string // names of files to write
 	command                  string // command line that repeats this run
 
-	connections  int           // to each engine, for each process
+	connections  int           // to Postgres, for each process of a scheme; the pool of Redis connections is slightly larger
 	placePackets int           // packets by which the mean share of each rank is measured
-	limit        time.Duration // deadline of the packets that the refund check lets expire
+	limit        time.Duration // time from the opening to the deadline of the packets that the refund check lets expire
 	late         time.Duration // how long after its deadline such a packet may be refunded
 
 	say func(format string, args ...any)

@@ -13,7 +13,8 @@ import (
 // books is what the database holds of the packets of a workload.
 type books []schemes.Book
 
-// readBooks reads the books from the database. It returns nil if the scheme stores nothing.
+// readBooks reads the books from the database. It returns nil if the scheme's tables lack any of the packets: a scheme that
+// stores nothing lacks all.
 func readBooks(ctx context.Context, s schemes.Scheme, w workload) (books, error) {
 	all := make(books, w.packets)
 	var missing error
@@ -44,8 +45,8 @@ func (b books) grabs() (n int) {
 	return n
 }
 
-// caughtUp reads the books until they have as many grabs as were acknowledged, or until the time within has passed. It
-// returns the last books, and how long it took.
+// caughtUp reads the books until they have as many grabs as were acknowledged, but not longer than within. It returns the last
+// books, and how long it took. If the scheme stores nothing, it returns nil after the first read.
 func (t *tally) caughtUp(ctx context.Context, s schemes.Scheme, within time.Duration) (books, time.Duration, error) {
 	acknowledged, begin := len(t.acknowledged()), time.Now()
 	for {
@@ -62,7 +63,8 @@ func (t *tally) caughtUp(ctx context.Context, s schemes.Scheme, within time.Dura
 	}
 }
 
-// money checks that no packet pays more than its sender gave, and that no money is missing.
+// money checks that no packet pays more than its sender gave, and that no money is missing. Without books, it checks only the
+// amounts in the answers: they must not be more than the sender gave.
 func (t *tally) money(packets []schemes.Packet, b books) Check {
 	acknowledged := make([]int64, len(packets))
 	for a, amount := range t.acknowledged() {

@@ -57,7 +57,7 @@ func hardware(h load.Hardware, at time.Time) []report.Fact {
 	}
 }
 
-// figures returns the main figures: the speed of hongbao, how many of its checks held, and how many of the other schemes
+// figures returns the main figures: the speed of hongbao, how many of its checks held, and how many of the published schemes
 // passed all their checks.
 func (c Comparison) figures() (all []report.Figure) {
 	published := map[string]bool{} // by scheme: whether all checks held, in each of its outcomes

@@ -62,7 +62,7 @@ func (c Comparison) verdicts() report.Section {
 	return report.Section{Title: "What held", Says: "Observed in this run, and compared with the stored books.", Body: m}
 }
 
-// places returns the mean share by rank. ok is false if it was not measured.
+// places returns the section with the mean share of each rank, by scheme. ok is false if no scheme has such figures.
 func (c Comparison) places() (s report.Section, ok bool) {
 	var t report.Table
 	for _, o := range c.Outcomes {
@@ -113,8 +113,8 @@ func (c Comparison) flawFigures() []report.Figure {
 	}
 }
 
-// flaws returns the section with all flaws. A flaw passes if it was reproduced on its scheme and not found in the
-// service.
+// flaws returns the section with all flaws. The first column says whether the flaw was reproduced on its scheme, the second
+// whether the service passed.
 func (c Comparison) flaws() report.Section {
 	m := report.Matrix{Checks: []string{"the scheme", "ours"}}
 	for _, f := range c.Flaws {

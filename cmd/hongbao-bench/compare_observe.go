@@ -9,8 +9,8 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// killed kills one of two processes in the middle of the grabs, while the other continues. The packets are small
-// enough for every scheme.
+// killed kills the process in the middle of the grabs, and starts another one on the same Redis and Postgres. It checks that
+// every grab that was acknowledged before the kill is stored. The packets are small enough for every scheme.
 func (c contest) killed(ctx context.Context) (check Check, err error) {
 	w := c.few("kill", 8, 250_000_000)
 	w.packets = 40
@@ -26,7 +26,7 @@ func (c contest) killed(ctx context.Context) (check Check, err error) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		for tick := time.NewTicker(time.Millisecond); ; <-tick.C { // until half of the grabs are answered, or the time has passed
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C { // until half of the grabs have begun, or play has returned
 			if int(t.begun.Load()) >= half || dying.Err() != nil {
 				tick.Stop()
 				died = time.Now()
@@ -61,7 +61,7 @@ func (c contest) killed(ctx context.Context) (check Check, err error) {
 	return check, errors.Join(err, next.Stop())
 }
 
-// refunded lets packets of five shares expire when three of them are grabbed, and checks the refunds.
+// refunded opens packets of five shares, lets users grab three shares of each, and checks the refunds after the deadline.
 func (c contest) refunded(ctx context.Context) (check Check, err error) {
 	w := c.few("refund", 5, 250_000_000)
 	w.packets, w.ttl, w.grabbers = 6, c.limit, 3

@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// contest is the run of one scheme in the comparison.
+// contest runs one scheme, in the comparison or in a match of the subcommand engines.
 type contest struct {
 	*compare
 
@@ -41,7 +41,8 @@ const (
 	jamless = 10
 )
 
-// outcome runs all checks that apply to the scheme.
+// outcome runs the workload and checks its result. If the scheme stores its grabs, outcome also makes the checks of a kill and
+// of refunds, and measures the mean share of each rank.
 func (c contest) outcome(ctx context.Context, w workload) (Outcome, error) {
 	o, stores, err := c.race(ctx, w)
 	if err != nil {
@@ -64,7 +65,7 @@ func (c contest) outcome(ctx context.Context, w workload) (Outcome, error) {
 	return o, errors.Join(err, c.servers.release())
 }
 
-// begin opens the packets of a workload in a new process over empty engines.
+// begin starts the scheme over an empty Redis and a new database, and opens the packets of a workload.
 func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, schemes.Engines, []schemes.Packet, error) {
 	packets, err := w.all()
 	if err != nil {
@@ -84,7 +85,7 @@ func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, sche
 	return process, e, packets, nil
 }
 
-// race opens the packets of a workload and makes all grabs.
+// race opens the packets of a workload and calls run. stores reports whether the scheme stores its grabs.
 func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, err error) {
 	process, _, packets, err := c.begin(ctx, w)
 	if err != nil {
@@ -93,7 +94,8 @@ func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, 
 	return c.run(ctx, w, process, packets)
 }
 
-// run makes all grabs, waits until the scheme has stored them, reads the books, and stops the scheme.
+// run makes the grabs until none is left or the budget is used up. It waits until the scheme has stored them, for at most half
+// of the budget. It reads and checks the books, and stops the scheme.
 func (c contest) run(ctx context.Context, w workload, process *schemes.Instance, packets []schemes.Packet) (o Outcome, stores bool, err error) {
 	defer func() { err = errors.Join(err, process.Stop(), c.servers.release()) }()
 	t := newTally(w)
@@ -109,7 +111,7 @@ func (c contest) run(ctx context.Context, w workload, process *schemes.Instance,
 	if err != nil {
 		return o, false, err
 	}
-	if b != nil && b.grabs() < o.Won { // the books were read while the scheme still stored; read them again now that it has stopped
+	if b != nil && b.grabs() < o.Won { // perhaps the scheme was still storing: stop it, and read the books again
 		if err := process.Stop(); err != nil {
 			return o, false, err
 		}
@@ -176,7 +178,7 @@ func (c contest) places(ctx context.Context) ([]float64, error) {
 	return means, errors.Join(err, process.Stop())
 }
 
-// few returns a workload that is smaller than the comparison's, with the same seed.
+// few returns a workload of one packet, with the callers and the seed of the comparison.
 func (c contest) few(name string, shares int, mean int64) workload {
 	return workload{name: name, callers: c.callers, packets: 1, shares: shares, grabbers: shares, mean: mean, seed: c.seed, ttl: time.Hour}
 }

@@ -20,7 +20,7 @@ func (c *compare) workload() workload {
 	return w
 }
 
-// race runs the same workload on all schemes, one after the other.
+// race runs the same workload on the chosen schemes, one after the other.
 func (c *compare) race(ctx context.Context, p *program, s *testbed, result *Comparison) error {
 	chosen, err := choose(c.only, contenders(s.log), func(n schemes.Named) string { return n.Name })
 	if err != nil {
@@ -55,7 +55,8 @@ func namesOf(all []schemes.Named) (names []string) {
 	return names
 }
 
-// choose returns the items whose name is in the list only, or all items if the list is empty.
+// choose returns the items whose names are in the text of --only, separated by commas. It returns all items if the text is empty,
+// and an error if a name is unknown.
 func choose[T any](only string, all []T, name func(T) string) ([]T, error) {
 	if only == "" {
 		return all, nil

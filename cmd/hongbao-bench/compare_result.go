@@ -13,7 +13,8 @@ type Comparison struct {
 	Flaws    []Shown   `json:"flaws,omitempty"`
 }
 
-// Outcome is the result of one scheme. Latencies are over all grabs, whatever their answer; durations are nanoseconds.
+// Outcome is the result of one scheme with one workload. Latencies are over all grabs, whatever their answer; durations are
+// nanoseconds.
 type Outcome struct {
 	Scheme         string        `json:"scheme"`
 	From           string        `json:"from"`

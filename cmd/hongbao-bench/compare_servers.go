@@ -17,7 +17,7 @@ type servers struct {
 	redis       *loopback.Redis
 	postgres    *loopback.Postgres
 	connections int // to Postgres
-	callers     int // that use one client of Redis at the same time
+	callers     int // that use one client of Redis at the same time, as the subcommand engines sets it; 0 in compare
 	lent        []func() error
 }
 
@@ -31,10 +31,11 @@ func startServers(ctx context.Context, s *testbed, connections int) (*servers, e
 	return &servers{redis: r, postgres: pg, connections: connections}, err
 }
 
-// cpuTime returns the CPU time that this process and Postgres have used so far; 0 if the system does not tell.
+// cpuTime returns the CPU time that this process, Redis and Postgres have used so far; 0 if the system does not tell. Redis is
+// counted as a child of this process.
 func (s *servers) cpuTime() time.Duration { return cpuTime(os.Getpid(), s.postgres.PID()) }
 
-// fresh returns connections to a Redis that was just emptied and to a new database.
+// fresh returns connections to a Redis that was just emptied, and to a new database with the empty tables of the schemes.
 func (s *servers) fresh(ctx context.Context) (schemes.Engines, error) {
 	database, err := s.postgres.NewDatabase(ctx)
 	if err != nil {

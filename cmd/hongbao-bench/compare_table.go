@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// raceTable prints the outcomes: figures, verdicts, and the reason of each verdict that failed.
+// raceTable prints the outcomes as a table of figures and verdicts, and below it the remarks.
 func raceTable(w io.Writer, outcomes []Outcome) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(t, "scheme\tfrom\tgrabs/s\tanswers/s\tp50\tp99\tp999\tretries\twon\tdone\t%s\n", strings.Join(checkNames(), "\t")) // a tabwriter keeps its first error for Flush
@@ -61,7 +61,7 @@ func short(d time.Duration) string {
 	return max(d.Round(time.Microsecond), time.Microsecond).String()
 }
 
-// remarks returns the reason of each verdict that failed.
+// remarks returns, for each outcome, its note, the reason of each check that failed, and the mean share of each rank.
 func remarks(outcomes []Outcome) (lines []string) {
 	for _, o := range outcomes {
 		if o.Note != "" {

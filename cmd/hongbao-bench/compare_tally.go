@@ -71,7 +71,7 @@ func (t *tally) grab(ctx context.Context, s schemes.Scheme, a attempt) (h respon
 // finished reports whether all attempts were made.
 func (t *tally) finished() bool { return t.played.Done == len(t.attempts) }
 
-// acknowledged returns, for each user and packet with a share by the answers, the amount in the answer.
+// acknowledged returns, by user and packet, the amounts that the answers have promised. It leaves out answers after the kill.
 func (t *tally) acknowledged() map[attempt]int64 {
 	acknowledged := map[attempt]int64{}
 	for i, h := range t.responses {

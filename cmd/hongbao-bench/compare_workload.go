@@ -38,7 +38,7 @@ func (w workload) String() string {
 // id returns the id of the n-th packet.
 func (w workload) id(n int) string { return w.name + "-" + strconv.Itoa(n) }
 
-// packet returns the n-th packet. Its shares are cut as redpacket cuts them, the same in each run with one seed.
+// packet returns the n-th packet. Its shares are cut as redpacket cuts them, and equal in each run with the same seed.
 // Schemes that cut by themselves use only their sum and number.
 func (w workload) packet(n int) (schemes.Packet, error) {
 	var seed redpacket.Seed
@@ -81,11 +81,11 @@ func (w workload) grabber(packet, n int) attempt {
 	return attempt{packet, (n + 101*packet) % w.members()}
 }
 
-// repeats is the interval at which a grab is sent twice at the same time: one grab in 50.
+// repeats says how many grabs are sent twice in a row: on average one grab in this many.
 const repeats = 50
 
-// attempts returns the grabs in order. Every user grabs each packet once, some users twice at the same time. At the
-// end the first user of each packet grabs it again.
+// attempts returns the grabs in order. For each packet, as many users as grabbers says grab it once, some of them twice in a
+// row. At the end the first user of each packet grabs it again.
 func (w workload) attempts() []attempt {
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	var all []attempt

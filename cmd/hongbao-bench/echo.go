@@ -12,8 +12,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// echoCommand is the subcommand that serves the echo server, with which the socket benchmarks compare the server. It
-// runs in a process of its own.
+// echoCommand is the subcommand that runs a bare echo server. playAnswers starts it in a process of its own, and compares
+// hongbao with it.
 func echoCommand() command {
 	return command{name: "echo", summary: "run a bare WebSocket echo server, the peer of the socket benchmarks; it prints its URL", setup: func(*flag.FlagSet) func(context.Context, *program) error {
 		return func(ctx context.Context, p *program) error {

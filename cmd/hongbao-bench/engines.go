@@ -13,7 +13,7 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// engines holds the settings of the subcommand that compares parts of the service with their peers.
+// engines holds the settings of the subcommand that compares parts of hongbao, and the whole program, with their peers.
 type engines struct {
 	rounds  int
 	budget  time.Duration
@@ -28,10 +28,10 @@ type engines struct {
 
 // size is the amount of data and clients that the matches prepare. Figures are meaningful at full size only.
 type size struct {
-	hot       int // shares of a hot packet
-	packets   int // in matches with many packets
+	hot       int // shares of a hot packet; fewer in the section events
+	packets   int // in matches with many packets; at most 100 in the section events
 	repeaters int // sockets that grab a finished packet
-	winners   int // sockets that grab without pause
+	winners   int // sockets that grab in a closed loop
 }
 
 func fullSize() size {
@@ -40,7 +40,7 @@ func fullSize() size {
 	}
 }
 
-// section is a group of matches that share servers.
+// section is a group of matches that run one after the other on one testbed.
 type section struct {
 	name string
 	play func(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error)
@@ -123,7 +123,8 @@ func (e *engines) match(ctx context.Context, m measure.Match) (measure.Result, e
 	return m.Play(ctx, e.rounds, e.profiled, e.say)
 }
 
-// profiled runs one round with a CPU profile. Each round overwrites the file, so that of the last round stays.
+// profiled runs one round of our side, with a CPU profile if --cpu-profile names a file. Each round overwrites the file, so the
+// profile of the last round stays.
 func (e *engines) profiled(side func() error) error {
 	if e.profile == "" {
 		return side()

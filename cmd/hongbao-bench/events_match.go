@@ -23,8 +23,8 @@ func playEvents(ctx context.Context, e *engines, s *testbed) ([]measure.Result, 
 	})
 }
 
-// oursWithEvents is our service with all kinds of events. Two goroutines read the stream, like the two readers of an instance that
-// look for users without a socket (for the kind user.offline_message). Here they only read, and add no events.
+// oursWithEvents is our service with all kinds of events. Two goroutines read the stream. They stand for the two readers of a
+// server that look for users without a socket (for the kind user.offline_message). Here they only read, and add no events.
 func oursWithEvents(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
 	return schemes.Named{
@@ -51,13 +51,13 @@ type servedEvents struct{ *serviceScheme }
 func (s *servedEvents) Run(ctx context.Context) error {
 	var reading sync.WaitGroup
 	defer reading.Wait()
-	for range 2 { // at once, and again 40 s later
+	for range 2 { // a server reads each event at once, and again 40 s later; here both goroutines read at once
 		reading.Go(func() { readCandidates(ctx, s.pg) })
 	}
 	return s.serviceScheme.Run(ctx)
 }
 
-// readCandidates reads the stream as an instance does that looks for users without a socket.
+// readCandidates reads the entries of the stream that a server reads to look for users without a socket.
 func readCandidates(ctx context.Context, pg *pgstore.Store) {
 	after, err := pg.NewestEvent(ctx)
 	for err == nil {

@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// installation is a complete hongbao, whose processes can be measured: instances and their engines.
+// installation is a complete hongbao, whose processes can be measured: the instances, and their Redis and Postgres if they have any.
 type installation struct {
 	instances []*instance
 	target    *load.Target
@@ -61,7 +61,8 @@ func (s *testbed) install(ctx context.Context, of installed) (*installation, err
 	return in, nil
 }
 
-// engines starts the servers that the instances share, and returns the settings and processes.
+// engines starts the servers that the instances share. An embedded installation gets a data folder instead. engines returns the
+// settings of the instances, and the processes of the servers.
 func (s *testbed) engines(ctx context.Context, of installed) (settings []string, processes []load.Process, err error) {
 	if of.embedded {
 		dir, err := os.MkdirTemp("", "hongbao-bench-")

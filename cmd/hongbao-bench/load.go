@@ -25,7 +25,7 @@ type loading struct {
 	command    string // command line that repeats this run
 }
 
-// mixed runs a small load of each kind, one after the other.
+// mixed is the value of --scenario that runs small loads of every scenario, one after the other.
 const mixed = "mixed"
 
 func loadCommand() command {

@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// check refuses settings that do not go together, before anything is started.
+// check refuses wrong settings, and settings that do not go together, before anything is started.
 func (l *loading) check(fs *flag.FlagSet) error {
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })

@@ -15,13 +15,13 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// profiled returns a function that writes CPU profiles of a measured load, of this process and of each of our instances, into
-// files of a folder for `go tool pprof`.
+// profiled returns a function that runs a load, and writes CPU profiles of it into the folder, for `go tool pprof`. There is one
+// file for this process, and one for each of the instances.
 func profiled(ctx context.Context, folder string, instances []*instance) func(load.Plan, func() error) error {
 	played := 0
 	return func(p load.Plan, play func() error) error {
 		played++
-		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as the reports
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // readable by everyone, like the reports
 			return err
 		}
 		name := func(part string) string {
@@ -38,7 +38,7 @@ func profiled(ctx context.Context, folder string, instances []*instance) func(lo
 	}
 }
 
-// profileHere profiles this process.
+// profileHere writes a CPU profile of this process to the file, while play runs.
 func profileHere(name string, play func() error) error {
 	file, err := os.Create(name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// loaded is the result of a load.
+// loaded is the result of the subcommand load: one result for each plan.
 type loaded struct {
 	At           time.Time     `json:"at"`
 	Hardware     load.Hardware `json:"hardware"`

@@ -11,7 +11,7 @@ import (
 )
 
 // gatedLedger is our ledger behind the gate that the published schemes also have. With it, a scenario stops or kills
-// our service at the same step as a scheme.
+// our service before a write, as it does with a scheme. Only Send, Settle and End pass the gate.
 type gatedLedger struct {
 	redpacket.Ledger
 

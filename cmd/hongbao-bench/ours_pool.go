@@ -13,7 +13,7 @@ import (
 	"hongbao/store/redisstore"
 )
 
-// acknowledgements is the number of claims that wait for Run: fewer than the outbox holds.
+// acknowledgements is the largest number of claims that wait for Run. It is less than the outbox of a partition holds.
 const acknowledgements = 8_000
 
 // poolScheme is our pool without a ledger: Redis decides, and nothing is stored. Claims stay in the outbox until Run

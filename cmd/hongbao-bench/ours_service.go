@@ -30,8 +30,8 @@ type serviceScheme struct {
 
 var _ schemes.Scheme = (*serviceScheme)(nil)
 
-// packetIDs maps the packet ids of the schemes, by database, to ours. All instances of this process share it, because
-// real clients know the ids of packets from the server.
+// packetIDs maps the packet ids of the schemes, by database, to ours. All instances that one schemes.Named makes share it,
+// because real clients know the ids of packets from the server.
 type packetIDs struct{ ids sync.Map }
 
 // allMembers answers that every user is a member of every room.
@@ -82,13 +82,13 @@ func openService(ctx context.Context, e schemes.Engines, known *packetIDs, log *
 		return nil, errors.Join(err, r.Close())
 	}
 	s := &serviceScheme{packetIDs: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, discardPublisher{}, chat.Options{Log: log})}
-	// The comparison is about grabbing: no packet is too large, and no deadline too short.
+	// The comparison is about grabbing, so the limits of packets are far wider than a server's.
 	limits := redpacket.Limits{MaxTotal: 1 << 50, MaxCount: 1 << 20, MinTTL: time.Millisecond}
 	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), allMembers{}, discardPublisher{}, redpacket.Options{Log: log, Limits: limits})
 	return s, nil
 }
 
-// Open implements schemes.Scheme. It creates a room for the sender and funds the sender's wallet.
+// Open implements schemes.Scheme. It creates the sender's room unless it exists, funds the sender's wallet, and sends the packet.
 func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
 	from := chat.User{ID: p.Sender, Name: p.Sender}
 	room, _, err := s.rooms.CreateRoom(ctx, from, chat.CreateRoom{Key: "room", Name: "hall"})

@@ -14,7 +14,7 @@ type program struct {
 	stdout, stderr io.Writer
 }
 
-// command is one subcommand. Its setup declares its flags and returns what it does.
+// command is one subcommand. Its setup declares its flags and returns the function that runs it.
 type command struct {
 	name    string
 	summary string
@@ -86,5 +86,5 @@ func shown(fallback string) string {
 	return " (" + fallback + ")"
 }
 
-// say prints a message beside the results. An error is ignored: there is no other place to report it.
+// say prints a message to standard error; results go to standard output. It ignores failures: there is nowhere to report them.
 func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }

@@ -16,7 +16,7 @@ type schemesMatch struct {
 }
 
 // playPool measures grabs that the pool and lua-list decide in Redis. Neither stores anything in SQL. The pool also
-// acknowledges its claims meanwhile; the peer's list of claimed shares is never emptied.
+// acknowledges its claims meanwhile; the peer's list of claimed shares only grows during a round.
 func playPool(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	return e.playSchemes(ctx, s, oursPool(s.log), luaListAlone(), []schemesMatch{
 		{"hot packet, 1 caller", 1, 1, e.size.hot, 0.9},
@@ -64,7 +64,8 @@ func (e *engines) playSchemes(ctx context.Context, s *testbed, ours, peer scheme
 	return results, nil
 }
 
-// side is the side of a scheme. Each round has emptied servers of its own. Every check of its result must hold.
+// side is the side of a scheme. Each round begins with an emptied Redis and a new database. A round fails if a check of its
+// result fails.
 func (m schemesMatch) side(e *engines, all *servers, scheme schemes.Named) measure.Side {
 	c := contest{compare: defaultCompare(), scheme: scheme, servers: all}
 	c.callers, c.packets, c.shares, c.budget = m.callers, m.packets, m.shares, e.budget

@@ -18,7 +18,7 @@ func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]m
 	}
 	plan := load.Plan{
 		Scenario: "grab", Users: e.size.winners, Shares: e.size.winners, Closed: true, Duration: e.budget,
-		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // so that the pushes of connecting are over
+		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // long enough that the pushes after the connects are over when the grabs begin
 		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners,    // more than can be grabbed
 	}
 	m := schemesMatch{callers: 20, packets: 1, shares: e.size.hot}

@@ -15,7 +15,8 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// playSockets measures the whole program over sockets. Clients and peers are processes of their own.
+// playSockets measures the whole program over sockets. hongbao, the echo server and Redis are processes of their own. The
+// clients run in this process.
 func playSockets(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	in, err := s.install(ctx, installed{binary: e.hongbao, instances: 1})
 	if err != nil {

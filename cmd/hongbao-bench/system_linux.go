@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// attributes make the system kill an instance when this process dies. They also keep the terminal's Ctrl-C from the
-// instance: this process stops it.
+// attributes make the system kill a child process when this process dies. They also keep the terminal's Ctrl-C from the child:
+// this process stops it.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

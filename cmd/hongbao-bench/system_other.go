@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// attributes returns nil: only Linux has them.
+// attributes returns nil: only Linux can kill a child process when its parent dies.
 func attributes() *syscall.SysProcAttr { return nil }
 
 // cpuTime returns 0: the times of other processes are read from /proc.

@@ -10,8 +10,8 @@ import (
 	"hongbao/store/loopback"
 )
 
-// testbed is the environment of a section: private servers and the connections to them. Cleanup runs at the end of the section,
-// in reverse order.
+// testbed is the environment of a section, or of a run of another subcommand: private servers and the connections to them.
+// The cleanup functions run at its end, in reverse order.
 type testbed struct {
 	log     *slog.Logger
 	cleanup []func() error

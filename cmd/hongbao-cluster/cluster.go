@@ -93,8 +93,8 @@ func (c *cluster) startServers(ctx context.Context) (database string, err error)
 	return c.postgres.NewDatabase(ctx)
 }
 
-// environment returns the variables of an instance: those of this process, so that any setting can be tried, and those that make the
-// instances a cluster.
+// environment returns the variables of an instance: those of this process, so that settings can be tried, and those that make the
+// instances a cluster, which win.
 func (c *cluster) environment(addr, database string) []string {
 	variables := []string{"HONGBAO_DRAIN=2s", "HONGBAO_DRAIN_DELAY=0s"} // few sockets and no load balancer: Ctrl-C need not take long
 	return append(append(variables, os.Environ()...),

@@ -125,7 +125,7 @@ const (
 	lastPort  = 8199
 )
 
-// freeAddresses returns the first n addresses that no program listens on.
+// freeAddresses returns the first n loopback addresses, with ports from firstPort on, that no program listens on.
 func freeAddresses(ctx context.Context, n int) (free []string, err error) {
 	for port := firstPort; port <= lastPort && len(free) < n; port++ {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))

@@ -1,8 +1,9 @@
 // Command hongbao-cluster runs three instances of hongbao on this machine to try them out: a Redis, a Postgres and three
-// `hongbao serve`, all on loopback, with guests and play money.
+// `hongbao serve`, all on loopback, with guests and, unless a key of tokens is set, play money.
 //
 // It owns the processes that it starts and one temporary folder. It must always hold: when it has ended, neither the processes nor
-// the folder are left; the instances stop before the servers that they need; the terminal's Ctrl-C reaches only this process.
+// the folder are left, unless it was killed; the instances stop before the servers that they need. On Linux, the terminal's Ctrl-C
+// reaches only this process.
 package main
 
 import (

@@ -70,7 +70,7 @@ func newHooks(c config, log *slog.Logger) (*hook.Hooks, error) {
 	return hooks, nil
 }
 
-// eventStats returns how far each consumer of events is behind, and counts webhook deliveries by result.
+// eventStats returns how far the consumers of events are behind, and this instance's webhook deliveries by outcome.
 func (i *instance) eventStats() metrics.Events {
 	if i.events == nil {
 		return metrics.Events{}

@@ -17,8 +17,9 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// certificates returns the TLS settings of the clients' listener, or nil if it serves plain HTTP. The certificate comes from two
-// files, or from a certificate authority by ACME. requests is the HTTP client for the authority; nil: http.DefaultClient.
+// certificates returns the TLS settings of the clients' listener, or nil if it serves plain HTTP. The listener of the server API
+// may use them, too. The certificate comes from two files, or from a certificate authority by ACME. requests is the HTTP client
+// for the authority; nil: http.DefaultClient.
 func (c *config) certificates(requests *http.Client, log *slog.Logger) (*tls.Config, error) {
 	switch {
 	case c.TLSCertFile != "":
@@ -43,8 +44,8 @@ func (c *config) certificates(requests *http.Client, log *slog.Logger) (*tls.Con
 }
 
 // certificateFiles is a certificate with its key in two files. They are read again while clients connect, so that a new
-// certificate needs no restart. If the new files do not fit together, the old certificate stays in use. One handshake at a time
-// reads the files. All others use the present certificate, so a file system that hangs delays only one client.
+// certificate needs no restart. If the new files cannot be read, or do not fit together, the old certificate stays in use. One
+// handshake at a time reads the files. All others use the present certificate, so a file system that hangs delays only one client.
 type certificateFiles struct {
 	// static
 	cert, key string

@@ -89,10 +89,10 @@ func (c *config) checkOps() error {
 	return nil
 }
 
-// contactForm matches an operator's address that push services accept: an https:// page or a mail address.
+// contactForm matches the operator's contact in a form that push services accept: an https:// page or a mail address.
 var contactForm = regexp.MustCompile(`^(https://[^\s/]+\S*|(mailto:)?[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+)$`)
 
-// checkHost checks the settings of the server API, of the event stream and of Web Push.
+// checkHost checks the settings of the server API, of the hooks, of the event stream and of Web Push.
 func (c *config) checkHost() error {
 	if _, err := isLocal(c.APIAddr); err != nil {
 		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
@@ -174,13 +174,13 @@ func (c *config) checkTLS() error {
 	return nil
 }
 
-// usesTLS reports whether clients connect by TLS.
+// usesTLS reports whether the clients' listener takes TLS. A load balancer may end TLS before it.
 func (c *config) usesTLS() bool { return c.TLSCertFile != "" || len(c.ACMEHosts) > 0 }
 
 // scaled reports whether there may be other instances.
 func (c *config) scaled() bool { return c.engines().Scaled() }
 
-// engines returns the addresses of the engines.
+// engines returns the settings of the engines.
 func (c *config) engines() store.Config {
 	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate, Events: c.Events.Kinds}
 }
@@ -216,7 +216,8 @@ func (c *config) checkRanges() error {
 	return nil
 }
 
-// sameAddress reports whether two listeners cannot have the addresses at the same time. Port 0 is any free port.
+// sameAddress reports whether two listeners cannot have the addresses at the same time. Port 0 is any free port. It looks up no
+// names, so it takes localhost and 127.0.0.1 for different hosts.
 func sameAddress(a, b string) bool {
 	hostA, portA, _ := net.SplitHostPort(a)
 	hostB, portB, _ := net.SplitHostPort(b)
@@ -224,7 +225,7 @@ func sameAddress(a, b string) bool {
 	return portA == portB && portA != "0" && (hostA == hostB || anyHost(hostA) || anyHost(hostB))
 }
 
-// isLocal reports whether only this machine can reach the address.
+// isLocal reports whether only this machine can reach the address: its host is localhost or a loopback address.
 func isLocal(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

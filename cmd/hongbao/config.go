@@ -18,7 +18,8 @@ import (
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
-// `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it.
+// `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it,
+// except doctor, which uses the settings of serve. The last two fields have no tags.
 // `file:"true"` adds a twin setting, which names a file that holds the value. `secret:"value"` means that the value is a secret and
 // has no flag: every process of the machine can read the command line. `secret:"password"` means that the value is a secret if it
 // has a password; the flag refuses such a value.
@@ -98,7 +99,7 @@ type config struct {
 	secretFiles []string        // names of the files from which twin settings were read
 }
 
-// setting is one field of a config, ready to be set from text.
+// setting is one field of a config, or its file twin, ready to be set from text.
 type setting struct {
 	flag     string
 	env      string
@@ -244,7 +245,8 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 }
 
 // fromEnvironment sets the settings that the command uses. An unknown HONGBAO_ variable is an error: a misspelt or unsupported
-// setting must not look as if it worked. An empty variable counts as absent.
+// setting must not look as if it worked. The variables of Kubernetes and of package crashpoint are no error. An empty variable
+// counts as absent.
 func (c *config) fromEnvironment(settings []setting, command string, environ []string) error {
 	given := map[string]string{}
 	for _, pair := range environ {

@@ -15,10 +15,11 @@ import (
 	"hongbao/web/auth"
 )
 
-// doctorTime bounds all checks together.
+// doctorTime bounds the checks of ports, hook and engines together. Fetching a key set of tokens has a timeout of its own.
 const doctorTime = 30 * time.Second
 
-// fewSockets is the number of sockets below which doctor warns. The usual limit of 1024 open files allows only 784.
+// fewSockets is the number of sockets below which doctor warns, unless HONGBAO_MAX_SOCKETS is set. The usual limit of 1024 open
+// files allows only 784.
 const fewSockets = 1000
 
 func doctorCommand() command {
@@ -55,7 +56,8 @@ func (p *program) printFindings(found []finding.Finding, asJSON bool) error {
 	return nil
 }
 
-// examine checks the settings, this machine, and the engines. It changes nothing.
+// examine checks the settings. If they are right, it also checks this machine, the keys of tokens, the hook and the engines. It
+// leaves nothing changed outside this process.
 func (c *config) examine(ctx context.Context) []finding.Finding {
 	settings := &finding.List{Part: "settings"}
 	if err := c.checkServe(); err != nil {
@@ -127,7 +129,7 @@ func (c *config) examineFiles(l *finding.List, files int) {
 	}
 }
 
-// examineHook checks that the host can be asked about commands.
+// examineHook checks that HONGBAO_HOOK_URL can be reached, if it is set.
 func (c *config) examineHook(ctx context.Context, l *finding.List) {
 	hooks, err := newHooks(*c, slog.New(slog.DiscardHandler))
 	if err != nil || hooks == nil {
@@ -140,7 +142,7 @@ func (c *config) examineHook(ctx context.Context, l *finding.List) {
 	l.OK("HONGBAO_HOOK_URL is reachable")
 }
 
-// examineTokens checks that the keys of the host's tokens can be read.
+// examineTokens checks that the keys at HONGBAO_JWT_JWKS_URL can be read. Other keys were read with the settings.
 func (c *config) examineTokens(l *finding.List) {
 	if c.JWTJWKSURL == "" {
 		if from := c.tokens(); from != "" {

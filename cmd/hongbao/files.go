@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// minReserve and maxReserve bound the open files that are kept for the database, Redis and the operator's listener.
+	// minReserve and maxReserve bound the open files that are kept for the database, Redis, the other listeners and the like.
 	minReserve = 96
 	maxReserve = 4096
 )

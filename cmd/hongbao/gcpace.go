@@ -23,7 +23,7 @@ const (
 type collections struct {
 	last time.Time
 	busy bool
-	calm *time.Timer // fires when no collection has come for idleGap
+	calm *time.Timer // collects once more when no collection has come for idleGap after the start or after a busy time
 }
 
 // paceCollections paces the collector until the process ends, unless the operator has set GOGC.

@@ -20,7 +20,7 @@ import (
 )
 
 // The key that signs the tokens of guests does not lie in the database, because a reader of the database must not be able to act as
-// a guest. When embedded it lies in a file beside the database.
+// a guest. Unless HONGBAO_GUEST_KEY is set, it lies in a file beside the embedded database.
 const (
 	guestKeyBytes   = 32
 	guestKeyFile    = "guest-key"
@@ -30,8 +30,8 @@ const (
 	guestKeySetting = "guest_key"
 )
 
-// guestsOf returns the settings of guests: keys, play money and reserved names. It makes a key if there is none, and moves the key of
-// an older version out of the database.
+// guestsOf returns the settings of guests: keys, play money and reserved names. It makes a key if there is none, and removes the key
+// of an older version from the database (takeStoredKey).
 func guestsOf(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (web.Guests, error) {
 	if c.Guests == guestsOff {
 		return web.Guests{}, nil

@@ -169,8 +169,8 @@ func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func
 	}
 }
 
-// changed drops everything that the instance remembers from SQL. If renewed is set, the epoch is a new one: then changed also
-// closes all sockets, so that clients load the history again.
+// changed drops what the rooms and the packets remember from SQL, and sets the epoch. If renewed is set, the epoch is a new one:
+// then changed also closes all sockets, so that clients load the history again. Otherwise the hub compares its topics with SQL.
 func (i *instance) changed(epoch string, renewed bool) {
 	forget := func() {
 		i.hub.SetEpoch(epoch)

@@ -79,8 +79,8 @@ func newOpsServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// newAPIServer returns the HTTP server for the back end of the host. A request may wait up to a minute for events. Without
-// certificates it serves plain HTTP.
+// newAPIServer returns the HTTP server for the back end of the host. Some requests may take up to a minute. Without certificates
+// it serves plain HTTP.
 func newAPIServer(handler http.Handler, certificates *tls.Config, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

@@ -1,9 +1,9 @@
 // Command hongbao is the server of a group chat in which users send red packets and grab them. It also has the commands for
 // its operator, such as migrate and audit.
 //
-// It owns settings, wiring, goroutines, signals and exit codes. Everything else is in the packages that it wires. It must always
-// hold: all goroutines belong to one group, and the program waits for the group before it closes the stores. If a setting is unknown
-// or does not work, the program does not start, and says what to do.
+// It owns settings, wiring, certificates, signals, exit codes and the goroutines of the parts. The rest is in the packages that it
+// wires. It must always hold: the parts of a server run in one group of goroutines (run.go), and the program waits for the group
+// before it closes the stores. If a setting is unknown, or cannot be right, the server does not start, and says what to do.
 package main
 
 import (

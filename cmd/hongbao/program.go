@@ -39,7 +39,8 @@ func commands() []command {
 // errFailedCheck is the error of a command that has printed the reason itself: the program prints nothing more and exits with code 1.
 var errFailedCheck = errors.New("check failed")
 
-// run executes the command line and returns the exit code: 0 success, 1 failure, 2 wrong usage.
+// run executes the command line and returns the exit code: 0 success, 1 failure, 2 if the command line or a setting cannot be
+// understood.
 func (p *program) run(ctx context.Context, args []string) int {
 	name, named := commands()[0].name, false
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {

@@ -14,11 +14,11 @@ import (
 	"hongbao/web/webpush"
 )
 
-// pushKeyFile is the file beside the embedded database with the key of Web Push. A browser's push subscription is bound to one key:
-// with another key it gets no notifications.
+// pushKeyFile is the file beside the embedded database with the key of Web Push, unless HONGBAO_PUSH_KEY is set. A browser's push
+// subscription is bound to one key: a server with another key cannot send it notifications.
 const pushKeyFile = "push-key"
 
-// newPush makes the notifier of Web Push, which passes all it gets on to next. It returns nil if HONGBAO_PUSH_CONTACT is empty.
+// newPush makes the notifier of Web Push, which passes every message on to next. It returns nil if HONGBAO_PUSH_CONTACT is empty.
 func newPush(c config, next chat.Publisher, engines *store.Engines, log *slog.Logger) (*webpush.Notifier, error) {
 	if c.PushContact == "" {
 		return nil, nil

@@ -230,9 +230,9 @@ func parseNetwork(text string) (network netip.Prefix, ok bool) {
 // origins are the origins of web pages, in the form in which browsers send them.
 type origins []string
 
-// UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". It rejects an origin that no
-// browser sends, because no page could use it. It rejects "*", because the origins also go into the page's policy, where "*" would
-// allow every page.
+// UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". It rejects text without the
+// form of an origin, such as a URL with a path: no browser sends such an origin. It rejects "*", because the origins also go into
+// the page's policy, where "*" would allow every page.
 func (o *origins) UnmarshalText(text []byte) error {
 	list, err := parseList(string(text), parseOrigin, "not an origin such as https://shop.example.com or http://localhost:3000")
 	if err == nil {

@@ -39,7 +39,7 @@ type endpoint struct {
 	mu    sync.Mutex // guards the fields below
 	queue []delivery
 	bytes int
-	lost  bool // a payload was lost, and Suspect is not delivered yet
+	lost  bool // a payload was lost since Run took the queue last
 }
 
 // delivery is one payload on its way to an instance.
@@ -107,7 +107,7 @@ func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
 // put queues a delivery, or records that it was lost.
 func (e *endpoint) put(d delivery) {
 	e.mu.Lock()
-	// After a loss nothing is queued until Suspect has been delivered.
+	// After a loss nothing is queued until Run has taken the queue. So later payloads are delivered after Suspect.
 	if !e.lost && len(e.queue) < busQueueLen && e.bytes+len(d.payload) <= busQueueBytes {
 		e.queue = append(e.queue, d)
 		e.bytes += len(d.payload)

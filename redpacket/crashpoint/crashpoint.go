@@ -1,6 +1,7 @@
 // Package crashpoint names the steps of a packet's life at which tests let the process die. In an ordinary build the
-// package does nothing. In a test build (-tags crashpoints) the process kills itself at the step that an environment
-// variable names, and Now differs from the machine's clock by the duration in a file.
+// package does nothing, and Now is the machine's clock. In a test build (-tags crashpoints), environment variables name a step
+// at which the process kills itself, a step at which one goroutine abandons its work (Lost), and a file with a duration. Now
+// differs from the machine's clock by that duration.
 package crashpoint
 
 // Points lists the names of all steps, in the order of a packet's life. The crash tests visit each of them.

@@ -3,15 +3,15 @@
 //
 // It must always hold:
 //
-//   - The lobby user calls the services as clients do, so all rules of rooms and money apply to this user. Its money comes by
-//     credits.
-//   - There is one lobby, and one welcome packet with free shares at a time, even with many instances and restarts. The idempotency
-//     key of each request is derived from the id of the previous packet. So if several instances make the same request, only the
-//     first one counts.
+//   - The lobby user calls the services chat and redpacket, so all their rules of rooms and money apply to this user. Its money
+//     comes by credits.
+//   - There is one lobby, and at most one welcome packet with free shares at a time, even with many instances and restarts. The
+//     idempotency key of each credit and packet is derived from the id of the previous packet. So if several instances make the
+//     same request, only the first one has an effect.
 //   - The lobby sends at most one packet in each minPause, even if a program makes very many guests. The lobby user is credited
 //     only if it lacks the money for the next packet.
 //
-// Lobby.Run is the only goroutine.
+// The package starts no goroutine. Its caller runs Lobby.Run in one.
 package lobby
 
 import (
@@ -27,8 +27,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// Host is the lobby user: it owns the lobby. No token names this user: the server signs tokens only for guests whose ids it
-// draws.
+// Host is the lobby user: it owns the lobby. No token names this user. Its id is that of a guest, which tokens of the host may
+// not name, and the server signs tokens only for guests whose ids it draws.
 var Host = chat.User{ID: chat.LobbyHost, Name: "hongbao", Avatar: "icon.svg"}
 
 // The lobby and its packets. If you change a value, change the keys of the requests, too: a used key with another content is

@@ -97,8 +97,8 @@ type Connections struct {
 // Bus is the state of the bus between instances.
 type Bus struct {
 	Queued, QueuedBytes int   // messages that wait to be sent
-	Peers               int   // other instances that this one hears
-	Dropped             int64 // messages that were dropped because the queue was too long, so far
+	Peers               int   // other instances that this one has heard lately, including those that have just become silent
+	Dropped             int64 // messages that were dropped, because the queue was too long or they would arrive too late, so far
 }
 
 // Engines is what the engines of one instance measure.

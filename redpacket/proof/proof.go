@@ -84,8 +84,9 @@ func cutEqual(w *words, total int64, count int) []int64 {
 	return shares
 }
 
-// cutDraws draws each share from a range around the mean of what is left. Every draw leaves at least 1 for each share
-// that follows. Then it shuffles the shares, so that no place in the order of claims is better than another.
+// cutDraws draws each share but the last from a range around the mean of what is left. Every draw leaves at least 1 for each
+// share that follows. The last share is what remains. Then cutDraws shuffles the shares, so that no place in the order of
+// claims is better than another.
 func cutDraws(w *words, total int64, count int, spread string) []int64 {
 	shares := make([]int64, 0, count)
 	left := total

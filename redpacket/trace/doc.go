@@ -1,5 +1,5 @@
-// Package trace records the path of a command as spans of OpenTelemetry: through socket, pool, ledger, broadcast and other
-// instances.
+// Package trace records the path of a command as spans of OpenTelemetry: through socket or HTTP request, pool, ledger,
+// broadcast and other instances.
 //
 // It owns the tracer of the process, and the form in which the bus carries the name of a span. The packages redpacket, web,
 // web/session, web/push, store/pgstore and the pool of Redis call it. The hub only carries the name. Package trace imports only

@@ -80,7 +80,7 @@ func (l Link) IsZero() bool { return l.at == nil }
 const maxLinks = 128
 
 // Batch begins the span of a call to an engine that serves several commands. The span is a child of the first link's span, and
-// has the other links as its links. Without any link it is the zero Span.
+// has the other links as its links, at most maxLinks of them. Without any link it is the zero Span.
 func Batch(name string, links []Link) Span {
 	t := tracer.Load()
 	if t == nil || len(links) == 0 {

@@ -10,7 +10,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// Snapshot reads one state of a database on one connection: no later commit is visible.
+// Snapshot reads one state of a database on one connection: no later commit is visible. (On Citus, a part of a later commit may be.)
 type Snapshot interface {
 	tables.Querier
 	// Open starts a query. Several cursors may be open at the same time, each with a name of its own.
@@ -26,9 +26,9 @@ type Cursor interface {
 
 // Dialect has the parts of the statements that differ between the databases.
 type Dialect struct {
-	Amount  func(column string) string // the column, capped so that the sum of many cannot overflow
-	Bounded func(sum string) string    // the sum, capped so that it fits into an int64
-	Balance string                     // of a row of wallets, capped above Amount, because old versions allowed higher balances
+	Amount  func(column string) string // the column, capped if the sum of many could overflow
+	Bounded func(sum string) string    // the sum, capped if it may not fit into an int64
+	Balance string                     // of a row of wallets, capped like Amount but higher: old versions allowed higher balances
 	Wallets string                     // the query for wallets whose balance is not the sum of their transfers
 
 	Shares, Recipients string // of a packet p, as JSON
@@ -36,8 +36,8 @@ type Dialect struct {
 	Counts             string // an aggregate: emoji and n of each row, as a JSON object
 }
 
-// Run compares what is stored, and reports what differs. It reads row by row, so its memory does not grow with the tables. After
-// maxDifferences it reports no further differences.
+// Run compares what is stored, and returns what differs. It reads row by row, so its memory does not grow with the tables. It returns
+// at most maxDifferences differences, and a last one that says that there are more.
 func Run(db Snapshot, d Dialect, asked *redpacket.AuditQuery) (redpacket.Audit, error) {
 	if asked == nil {
 		asked = &redpacket.AuditQuery{}
@@ -73,8 +73,8 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 
 func sum(expression string) string { return `coalesce(sum(` + expression + `), 0)` }
 
-// sums counts the rows. It checks that the funded money is in wallets and open packets, and is counted in circulation. Its
-// sums cannot overflow, so a forged amount becomes a difference and not an error.
+// sums counts the rows. Funded is all credits less all debits. sums checks that this money is in wallets and open packets, and is
+// counted in circulation. Its sums cannot overflow, so a forged amount becomes a difference and not an error.
 func (a *auditor) sums() error {
 	query := `select
 		(select ` + a.Bounded(sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`))) + ` from transfers where 'outside' in (debit, credit)),
@@ -138,7 +138,8 @@ func (a *auditor) checks() error {
 	return nil
 }
 
-// overdue reports packets that should have been closed long ago.
+// overdue reports packets that are still open redpacket.MaxOverdue after their deadline. Without a time Now in the query it does
+// nothing.
 func (a *auditor) overdue() error {
 	if a.asked.Now.IsZero() {
 		return nil
@@ -157,7 +158,7 @@ func (a *auditor) overdue() error {
 	}, `select id, expires_at from packets where status = 'open' and expires_at < $1`, limit)
 }
 
-// quarantine adds a note for each claim that can never be paid, for at most maxDifferences of them.
+// quarantine adds a note for each claim in quarantine, for at most maxDifferences of them.
 func (a *auditor) quarantine() error {
 	return a.Each(func(row tables.Row) error {
 		var (

@@ -8,7 +8,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// chains verifies the hash chains. It reads all tables side by side, each with a cursor and ordered by link.
+// chains verifies the hash chains. It reads the links and the four chained tables side by side, each with a cursor and ordered by link.
 func (a *auditor) chains() error {
 	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads, Since: a.asked.Since}
 	links, rows := chained(a.Snapshot, a.Dialect, a.scope)
@@ -17,7 +17,7 @@ func (a *auditor) chains() error {
 	return err
 }
 
-// Chained returns the links and the rows of all hash chains, each ordered by link.
+// Chained returns the links and the rows of all hash chains. The links, and the rows of each table, are ordered by the id of the link.
 func Chained(db Snapshot, d Dialect) (links iter.Seq2[chain.StoredLink, error], rows []chain.Rows) {
 	return chained(db, d, whole)
 }
@@ -81,13 +81,13 @@ func scanRow[T any, P interface {
 	return stored.Row(), err
 }
 
-// linkRows reads all links in their order.
+// linkRows reads the links of the scope, ordered by id.
 const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 
 // chainChecks find what chain.Verifier cannot see:
 //
-//   - wrong values in columns that no leaf contains,
-//   - chains without links, and links whose chain is not listed,
+//   - wrong values in columns of transfers that no leaf contains,
+//   - chains without links, and links whose chain is not listed in the table chains,
 //   - entries with a key for which the table requests does not name that entry,
 //   - texts erased without a recall, or recalled without being erased,
 //   - erased names of senders, and erased greetings or passphrases of packets: no command of the server erases these.

@@ -1,11 +1,11 @@
 package audit
 
 // The checks in this file need only SQL. Where a value can be null, they compare with "is distinct from", so that a null counts
-// as a difference. Where a row can be missing on either side, they use a full join. A word in braces stands for the rows to
-// look at: see the comment of the package.
+// as a difference. Where a row can be missing on either side, they use a full join, or one check for each side. A word in braces
+// stands for the rows to look at: see the comment of the package.
 
-// transferChecks compare transfers with each other and with packets, claims and fundings. Two of them repeat the condition of
-// the index transfers_once; otherwise SQLite would not use the index.
+// transferChecks compare the fields of a transfer with each other, and transfers, packets, claims and fundings with one another. Two of
+// them repeat the condition of the index transfers_once; otherwise SQLite would not use the index.
 var transferChecks = []check{
 	{"transfer", `select id, format('its parties do not fit a %s: from %s to %s, user %s', kind, debit, credit, user_id)
 		from transfers where (debit, credit) is distinct from (case kind
@@ -50,7 +50,7 @@ var packetChecks = []check{
 		where (r.room_id, r.seq, r.ref) is distinct from (p.room_id, p.seq, p.id)`},
 }
 
-// roomChecks look for gaps in the seqs of entries and for wrong counters of rooms.
+// roomChecks look for gaps in the seqs of entries, and for wrong counters of rooms and entries.
 var roomChecks = []check{
 	{"room", `select coalesce(r.id, e.room_id), format('it should have the entries 1 to %s, and has %s from %s to %s',
 			coalesce(r.last_seq, 0), coalesce(e.n, 0), coalesce(e.first, 0), coalesce(e.last, 0))
@@ -72,7 +72,7 @@ var roomChecks = []check{
 		where r.members <> coalesce(m.n, 0)`},
 }
 
-// refChecks compare the ids that a host has given with the users and rooms that they are of.
+// refChecks compare the table refs, which has the ids that a host has given, with the users and rooms that these ids belong to.
 var refChecks = []check{
 	{"ref", `select f.ref, format('it is said to be of the %s %s, which has another one or does not exist', f.kind, f.id)
 		from refs f left join users u on u.id = f.id and f.kind = 'user' left join rooms r on r.id = f.id and f.kind = 'room'
@@ -84,8 +84,8 @@ var refChecks = []check{
 		where f.id is distinct from o.id`},
 }
 
-// reverseChecks look for rows that no row of a hash chain explains. They read whole tables. So an audit of only the newer rows
-// runs countChecks instead.
+// reverseChecks look for transfers and requests that no packet, claim, funding or entry explains. They read whole tables. So an audit
+// of only the newer rows runs countChecks instead.
 var reverseChecks = []check{
 	{"transfer", `select t.id, 'no packet has the sender, total and time of this send'
 		from transfers t left join packets p on p.id = t.packet_id
@@ -105,8 +105,8 @@ var reverseChecks = []check{
 		where r.seq <> 0 and (e.sender, e.key) is distinct from (r.user_id, r.key)`},
 }
 
-// countChecks compare counts and sums of whole tables. They find rows that were added or removed, however old they are, and
-// changed amounts.
+// countChecks compare counts and sums of whole tables. They find that rows were added or removed, however old these are, or that
+// amounts were changed, unless several changes cancel each other out.
 func (a *auditor) countChecks() []check {
 	total, amount, refunded := sum(a.Amount(`total`)), sum(a.Amount(`amount`)), sum(a.Amount(`refunded`))
 	return []check{

@@ -10,8 +10,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// jsonObject is the body of an entry, decoded from JSON. Bodies are compared here and not in SQL, because Postgres
-// fails on a text that is not JSON and on JSON with U+0000. A body that is not JSON counts as empty.
+// jsonObject is the body of an entry, decoded from JSON. Bodies are decoded here and not in SQL, because Postgres
+// fails on a text that is not JSON and on JSON with U+0000. A body that is not a JSON object counts as empty.
 type jsonObject map[string]any
 
 func parseObject(body string) jsonObject {
@@ -22,7 +22,7 @@ func parseObject(body string) jsonObject {
 	return t
 }
 
-// contains reports whether the object has all wanted values. A wanted nil means that the value must be absent.
+// contains reports whether the object has all wanted values. A wanted nil means that the value must be absent or null.
 func (t jsonObject) contains(want jsonObject) bool {
 	for name, v := range want {
 		inner, nested := v.(jsonObject)
@@ -33,7 +33,7 @@ func (t jsonObject) contains(want jsonObject) bool {
 	return true
 }
 
-// number converts an integer to float64, the type of a decoded JSON number. All stored amounts and times fit.
+// number converts an integer to float64, the type of a decoded JSON number. All amounts and times that the server stores fit.
 func number[N ~int | ~int64](n N) float64 { return float64(n) }
 
 // storedEntry holds the columns entryFields of an entry. All are null if an outer join has found no entry.
@@ -83,8 +83,8 @@ func (p *auditedPacket) doneEntryMatches() bool {
 	})
 }
 
-// checkPacketEntries checks that every packet or packet_done entry belongs to a packet. The query returns an entry several
-// times if several packets name it. That is no difference here, because checkEntries reports it.
+// checkPacketEntries checks that each packet or packet_done entry of the scope belongs to a packet. The query returns an entry
+// several times if several packets name it. That is no difference here, because checkEntries reports it.
 func (a *auditor) checkPacketEntries() error {
 	type entry struct {
 		room string

@@ -28,7 +28,7 @@ type auditedPacket struct {
 	luckiest    *redpacket.Paid // computed from the claims
 }
 
-// auditedPackets returns a query that reads one row for each packet, with all related data.
+// auditedPackets returns a query that reads one row for each packet of the scope, with its claims and entries.
 func (a *auditor) auditedPackets() string {
 	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
 		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
@@ -74,8 +74,8 @@ func (p *auditedPacket) skin() any {
 	return nil
 }
 
-// packets computes the shares of each packet from its seed again, and compares the packet with its claims and
-// entries.
+// packets compares each packet of the scope with its claims and entries. It also computes the shares from the seed again, except for
+// an open packet whose seed is encrypted.
 func (a *auditor) packets() error {
 	return a.Each(func(row tables.Row) error {
 		var p auditedPacket
@@ -140,7 +140,7 @@ func (a *auditor) packet(p *auditedPacket) error {
 	return nil
 }
 
-// hidden reports whether seed and shares are encrypted. They can be checked only once the packet is closed.
+// hidden reports whether the packet is open and its seed is encrypted. Its seed and shares can be checked only once it is closed.
 func (p *auditedPacket) hidden() bool { return p.encrypted && p.status == redpacket.Open }
 
 // checkHidden checks an encrypted open packet, as far as that is possible without the data key.
@@ -186,7 +186,7 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	return shares
 }
 
-// checkEnd compares the status of the packet with its claims.
+// checkEnd compares the status, the refund and the counts of the packet with its claims.
 func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
 	if p.status == redpacket.Open {
 		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {

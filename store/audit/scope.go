@@ -14,9 +14,9 @@ import (
 var whole = strings.NewReplacer("{entries}", "entries", "{packets}", "packets", "{claims}", "claims", "{links}", "links",
 	"{newer}", "true", "{amended}", "true")
 
-// oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. If that id is
-// higher than all heads in since, or there is no such link, the query returns the highest head + 1. since must have at least
-// one head.
+// oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. All links of a chain
+// without a head in since count as newer. If the lowest id is higher than all heads in since, or there is no newer link, the query
+// returns the highest head + 1. since must have at least one head.
 func oldest(since []redpacket.Head) string {
 	var known strings.Builder
 	next := int64(1)
@@ -30,8 +30,8 @@ func oldest(since []redpacket.Head) string {
 
 // newer returns the scope of an audit that looks only at
 //
-//   - rows without a link, and rows whose link has at least the id oldest,
-//   - packets that are open, or have ended since that link,
+//   - entries, claims and transfers without a link, and those whose link has at least the id oldest,
+//   - packets without a link, packets whose link has at least that id, open packets, and packets that have ended since that link,
 //   - texts and packets that were amended since that link,
 //   - links whose id is at least oldest, and the links of heads, which must still be there.
 func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {

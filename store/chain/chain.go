@@ -15,8 +15,8 @@ import (
 // Hash is a SHA-256.
 type Hash = [sha256.Size]byte
 
-// Entry holds the fields of a row of entries that never change. It leaves out content_no, which an audit counts again from
-// the entries.
+// Entry holds the fields of a row of entries that never change, with hashes in place of the name and the text, which may be erased.
+// It leaves out content_no, which an audit counts again from the entries.
 type Entry struct {
 	Room    string
 	Seq     int64
@@ -44,7 +44,8 @@ func (e Entry) Leaf() Hash {
 		sum()
 }
 
-// Packet holds the fields of a row of packets that are fixed when the packet is sent.
+// Packet holds the fields of a row of packets that are fixed when the packet is sent. It leaves out earlier_members and skin, which an
+// audit compares with the packet's entry.
 type Packet struct {
 	ID                   string
 	Partition            int64
@@ -130,7 +131,7 @@ func (t Transfer) Leaf() Hash {
 		sum()
 }
 
-// encoder is an encoding of this package. Its methods append, and return the longer encoding.
+// encoder is an encoding of this package. Its methods numbers, texts and hashes append, and return the longer encoding.
 type encoder []byte
 
 // encoding begins the encoding of a kind.
@@ -227,7 +228,7 @@ func LinkID(chain, last, nowMillis int64) int64 {
 	return max(nowMillis<<chainBits|chain, last+1<<chainBits)
 }
 
-// Link is one link of a chain: the rows that one transaction has added.
+// Link is one link of a chain: the rows that one transaction has added. A link may have no rows, for example the first of a chain.
 type Link struct {
 	ID     int64
 	Prev   int64 // id of the link before; 0 in the first of a chain
@@ -255,8 +256,8 @@ func (l Link) Hash(prev Hash) Hash {
 	return append(encoder(Prefix()).hashes(prev), l.Suffix()...).sum()
 }
 
-// Prefix and Suffix are the parts of a link's encoding before and after the hash of the link before it. With them SQL
-// computes the hash of a link from what the database has.
+// Prefix and Suffix are the parts of a link's encoding before and after the hash of the link before it. With them pgstore lets
+// Postgres compute the hash of a link from the stored hash of the link before.
 func Prefix() []byte { return encoding("hongbao/link/1") }
 
 // Suffix is described at Prefix.

@@ -1,14 +1,14 @@
-// Package chain defines the hash chains that make a changed, added, removed or moved row visible. It computes hashes and
-// knows no database. Both SQL stores, the audit and the tests use the package. It imports chat, redpacket and store/secret
-// for the rows that it hashes.
+// Package chain defines the hash chains that make a changed, added, removed or moved row visible. It computes hashes, and has the SQL
+// statements that read and link chained rows, but it opens no database. Both SQL stores, the audit and the tests use the package. It
+// imports chat, redpacket and store/secret for the rows that it hashes.
 //
 // A leaf is the hash of those fields of one row that never change. It leaves out what the audit compares with another hashed
 // row, such as the skin of a packet with its entry. A link is the hash of all leaves that one transaction has written, and of
 // the link before it. So the newest link of a chain, its head, stands for every row of the chain. A copy of the head that is
-// kept elsewhere is an anchor: after it was taken, no row that it stands for can change unseen.
+// kept elsewhere is an anchor. An audit that gets the anchor finds every later change of a hashed field of these rows.
 //
-// Texts and names can be erased without breaking a chain, because a leaf contains only their salted hash. The salt is
-// stored beside the text, in a seal column. Erasing the text replaces the salt with the hash.
+// Texts and names of entries and packets can be erased without breaking a chain, because a leaf contains only their salted hash. The
+// salt is stored beside the text, in a seal column. Erasing the text replaces the salt with the hash.
 //
 // Everything that is hashed is encoded like this:
 //

@@ -13,7 +13,7 @@ type Stored interface {
 	Row() StoredRow
 	// Draw draws the seals that the row lacks, and returns all its seals. A row of claims or transfers has none.
 	Draw() []any
-	// Key returns the primary key of the row.
+	// Key returns the primary key of the row, without the bucket that it has on Citus.
 	Key() []any
 }
 
@@ -80,7 +80,8 @@ func (p *StoredPacket) Into() []any {
 	}
 }
 
-// Row implements Stored. Shares or recipients that are not JSON, because they were forged, count as an empty list.
+// Row implements Stored. Shares or recipients that are not a JSON list of the right type, because they were forged, count as an empty
+// list.
 func (p *StoredPacket) Row() StoredRow {
 	if json.Unmarshal([]byte(p.shares), &p.Shares) != nil {
 		p.Shares = nil

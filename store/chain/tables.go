@@ -82,7 +82,7 @@ func Tables(packetRows string) []Table {
 // stepRows is the highest number of rows in one step of AddRows.
 const stepRows = 1000
 
-// AddRows adds to a chain all rows that have no link yet, and returns their number. It calls step for at most stepRows rows of
+// AddRows adds to hash chains all rows that have no link yet, and returns their number. It calls step for at most stepRows rows of
 // one table at a time. args are the arguments of the table's Read. step returns the rows that it has committed.
 func AddRows(tables []Table, step func(t Table, args []any) ([]Stored, error)) (n int, err error) {
 	for _, t := range tables {

@@ -30,14 +30,14 @@ type Rows struct {
 }
 
 // Verifier checks that links and rows are as they were written. It reads them as streams, so its memory does not grow with
-// the tables, only with the number of chains.
+// the tables, only with the number of chains and the rows of one link.
 type Verifier struct {
 	// Report is called for each difference.
 	Report func(kind, id, format string, args ...any)
 	// Anchors are heads that were copied earlier. Each must still be a link with the same hash.
 	Anchors []redpacket.Head
-	// Since are heads up to which the chains were verified before. They must still be there. Older links and rows may be
-	// left out, and are not verified again.
+	// Since are heads up to which the chains were verified before. They must still be there. Older links of these chains, and their
+	// rows, may be left out, and are not verified again.
 	Since []redpacket.Head
 
 	tables []*table

@@ -9,12 +9,14 @@ import (
 )
 
 // Cursor is a position in the stream: for each chain the id of the last row that was read. A chain that is not named is read from
-// its oldest kept row on. The zero Cursor is before all events of any epoch.
+// its oldest kept row on. The zero Cursor is before all events of any epoch. A Cursor is also a position in the ledger: see
+// ReadLedger.
 type Cursor struct {
 	Epoch string // of the database, see package lineage
-	// Read holds the last row of each chain that was read whole.
+	// Read has, by chain, the id of the last row that was read whole.
 	Read map[int64]int64
-	// Chain and ID name a row that was read in part, and N how many of its events were read. N is 0 if there is no such row.
+	// Chain and ID name a row that was read in part. N is the index of its first event that was not read. It is 0 if there is no such
+	// row.
 	Chain, ID int64
 	N         int
 }
@@ -41,7 +43,8 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseCursor returns the cursor of a text that String has returned. Clients can send any text.
+// ParseCursor returns the cursor of a text that String has returned. Clients can send any text. A text that has not
+// the form of a cursor is an error.
 func ParseCursor(text string) (c Cursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) == 0 || b[0] != cursorVersion {
@@ -91,7 +94,7 @@ const (
 	maxChain = 1 << 20 // see the check of the table chains
 )
 
-// seen returns the id of the newest row that was read.
+// seen returns the id of the newest row that was read whole.
 func (c Cursor) seen() (newest int64) {
 	for _, id := range c.Read {
 		newest = max(newest, id)
@@ -99,7 +102,8 @@ func (c Cursor) seen() (newest int64) {
 	return newest
 }
 
-// Behind reports whether there are rows that the cursor has not read. newest is behind all rows.
+// Behind reports whether there are rows that the cursor has not read, or the epoch has changed. newest is the cursor of
+// Store.NewestEvent.
 func (c Cursor) Behind(newest Cursor) bool {
 	if c.Epoch != newest.Epoch || c.N > 0 {
 		return true
@@ -113,7 +117,7 @@ func (c Cursor) Behind(newest Cursor) bool {
 }
 
 // Check returns an error unless the stream can be read on from the cursor. epoch is that of the database, and floor is the id up to
-// which rows were deleted.
+// which rows count as deleted.
 func (c Cursor) Check(epoch string, floor int64) error {
 	switch {
 	case c.Epoch == "": // from the oldest event on
@@ -126,7 +130,7 @@ func (c Cursor) Check(epoch string, floor int64) error {
 	return ErrExpired
 }
 
-// prune forgets chains whose last rows are deleted: the reader begins them at the floor.
+// prune forgets each chain of which the last row that was read is deleted: the reader begins that chain at the floor.
 func (c Cursor) prune(floor int64) {
 	kept := false
 	for _, id := range c.Read {
@@ -138,7 +142,7 @@ func (c Cursor) prune(floor int64) {
 	}
 }
 
-// Begin returns a cursor from which all rows are read that are kept. floor is the id up to which rows were deleted.
+// Begin returns a cursor from which all rows are read that are kept. floor is the id up to which rows count as deleted.
 func Begin(epoch string, floor int64) Cursor {
 	c := Cursor{Epoch: epoch, Read: map[int64]int64{}}
 	c.prune(floor)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The kinds of events.
+// The kinds of events, except TransferReversed.
 const (
 	MessageNew      = "message.new"
 	MessageEdited   = "message.edited"
@@ -52,7 +52,7 @@ func AllKinds() []string {
 	}
 }
 
-// Kinds is a set of kinds. The empty set is an event stream that is off.
+// Kinds is a set of kinds. With the empty set, the event stream is off.
 type Kinds map[string]bool
 
 // ParseKinds returns the kinds that the patterns name. A pattern is a kind, a group such as message.*, or * for all kinds.
@@ -78,8 +78,8 @@ func (k Kinds) List() []string {
 	return slices.DeleteFunc(AllKinds(), func(kind string) bool { return !k[kind] })
 }
 
-// Written returns the kinds that must be written so that all of these can be read: the entries that may be news for users without a socket
-// are found in the stream itself.
+// Written returns the kinds that must be written so that all kinds of k can be read. UserOffline needs others: the server finds the
+// entries that may be news for users without a socket in the stream itself.
 func (k Kinds) Written() Kinds {
 	if !k[UserOffline] {
 		return k

@@ -8,8 +8,9 @@ import (
 	"hongbao/redpacket"
 )
 
-// LedgerRow is a transfer with the link of its transaction. Links play the role of the rows of the stream: those of a chain are serial, so a
-// cursor that holds one position for each chain has nothing behind it. They are written whether or not there is a stream.
+// LedgerRow is a transfer with the link of its transaction. In the ledger, links take the place of the rows of the stream. The links of a
+// chain are serial. So no link is ever added before a cursor that has one position for each chain. Links are also written when the event
+// stream is off.
 type LedgerRow struct {
 	Link     int64 // unique over all chains
 	Transfer redpacket.LedgerTransfer
@@ -18,8 +19,8 @@ type LedgerRow struct {
 // LinkKey names a link.
 type LinkKey struct{ Chain, ID int64 }
 
-// ReadLedger takes at most limit transfers from those of the links, which are in the order of ids and begin after the cursor. It returns the
-// cursor after them, and whether it has taken all.
+// ReadLedger takes at most limit transfers. found are the transfers of the links. The links are in the order of ids and begin after the
+// cursor. ReadLedger returns the cursor after the taken transfers, and whether it has taken all.
 func ReadLedger(after Cursor, epoch string, links []LinkKey, found []LedgerRow, limit int) (taken []redpacket.LedgerTransfer, next Cursor, whole bool) {
 	of := map[int64][]redpacket.LedgerTransfer{}
 	for _, row := range found {
@@ -56,8 +57,8 @@ const ledgerPrefix = "L"
 // LedgerCursor returns a cursor of the ledger as opaque text.
 func LedgerCursor(c Cursor) string { return ledgerPrefix + c.String() }
 
-// ParseLedgerCursor returns the cursor of a text that LedgerCursor has returned. The empty text is before all transfers. Clients can send any
-// text: others are redpacket.ErrLedgerCursor.
+// ParseLedgerCursor returns the cursor of a text that LedgerCursor has returned. The empty text is before all transfers. Clients can send
+// any text. For one that has not the form of a cursor, ParseLedgerCursor returns redpacket.ErrLedgerCursor.
 func ParseLedgerCursor(text string) (Cursor, error) {
 	if text == "" {
 		return Cursor{}, nil

@@ -9,20 +9,21 @@ import (
 	"hongbao/redpacket"
 )
 
-// Ref refers to one fact, or to several facts of one kind. It is stored as JSON, so the names of its fields are short.
+// Ref refers to one fact, or to several similar facts: claims of one packet, or the same change of several users. It is stored as JSON,
+// so the names of its fields are short.
 type Ref struct {
-	Kind     string          `json:"k,omitempty"` // "" for claims, which are of two kinds
+	Kind     string          `json:"k,omitempty"` // "" for claims: each is an event of two kinds, PacketClaimed and TransferClaim
 	Room     string          `json:"r,omitempty"`
 	Seq      int64           `json:"s,omitempty"` // of an entry of the room
-	Packet   string          `json:"p,omitempty"` // of the claims of these shares
-	Shares   []int           `json:"n,omitempty"`
+	Packet   string          `json:"p,omitempty"` // of claims
+	Shares   []int           `json:"n,omitempty"` // of these claims
 	Transfer string          `json:"t,omitempty"` // id of a transfer; its key also has the user and the time
-	At       int64           `json:"a,omitempty"`
-	Users    []string        `json:"u,omitempty"` // one event for each
+	At       int64           `json:"a,omitempty"` // of the transfer, in Unix milliseconds
+	Users    []string        `json:"u,omitempty"` // one event for each user
 	Data     json.RawMessage `json:"d,omitempty"`
 }
 
-// Refs collects the references of one transaction. The zero value is ready.
+// Refs collects the references of one transaction. It ignores facts whose kind is not wanted. The zero value ignores all facts.
 type Refs struct {
 	wanted Kinds
 	refs   []Ref
@@ -35,16 +36,16 @@ func Collect(wanted Kinds) Refs { return Refs{wanted: wanted} }
 // Empty reports whether nothing was collected.
 func (r *Refs) Empty() bool { return len(r.refs) == 0 }
 
-// Mark returns the number of references. Truncate with that number forgets all that is added later.
+// Mark returns the number of references. Truncate with that number forgets all references that are added later.
 func (r *Refs) Mark() int {
 	r.marked = len(r.refs)
 	return r.marked
 }
 
-// Truncate forgets what was added after the call of Mark that returned n.
+// Truncate forgets the references that were added after the call of Mark that returned n.
 func (r *Refs) Truncate(n int) { r.refs = r.refs[:n] }
 
-// Entry adds an entry, which has its seq.
+// Entry adds an entry. The entry must have got its seq.
 func (r *Refs) Entry(room string, seq int64, kind chat.EntryKind) {
 	if k := ofEntry(kind); r.wanted[k] {
 		r.refs = append(r.refs, Ref{Kind: k, Room: room, Seq: seq})
@@ -66,7 +67,7 @@ func (r *Refs) Claim(packet string, share int) {
 	r.refs = append(r.refs, Ref{Packet: packet, Shares: []int{share}})
 }
 
-// Transfer adds a transfer. That of a claim belongs to the claim, and is not added. data is JSON that holds no text of users, or nil.
+// Transfer adds a transfer, except one of a claim: Claim adds that. data is nil, or JSON without text that a user has written.
 func (r *Refs) Transfer(user string, at time.Time, id string, kind redpacket.TransferKind, data json.RawMessage) {
 	if k := ofTransfer(kind); r.wanted[k] && kind != redpacket.TransferClaim {
 		r.refs = append(r.refs, Ref{Kind: k, Users: []string{user}, At: at.UnixMilli(), Transfer: id, Data: data})
@@ -80,14 +81,14 @@ func (r *Refs) Members(kind, room string, users ...string) {
 	}
 }
 
-// Room adds a room that was created, updated or deleted.
+// Room adds a room that was created or deleted. An update of a room is an entry: see Entry.
 func (r *Refs) Room(kind, room string) {
 	if r.wanted[kind] {
 		r.refs = append(r.refs, Ref{Kind: kind, Room: room})
 	}
 }
 
-// User adds an event about a user. data is JSON that holds no text of users, or nil.
+// User adds an event about a user. data is nil, or JSON without text that a user has written.
 func (r *Refs) User(kind, user string, data json.RawMessage) {
 	if r.wanted[kind] {
 		r.refs = append(r.refs, Ref{Kind: kind, Users: []string{user}, Data: data})
@@ -117,7 +118,7 @@ type Row struct {
 	Refs      []byte
 }
 
-// item is one event of a row, before its fact is loaded.
+// item is one event of a row. If the event refers to an entry, a claim or a transfer, that is not loaded yet.
 type item struct {
 	row  Row
 	n    int // index in the row
@@ -172,7 +173,7 @@ func (r Row) items(wanted func(kind string, n int) bool) (found []item, err erro
 	return found, nil
 }
 
-// ofEntry returns the kind of the event that an entry is.
+// ofEntry returns the kind of the event that an entry is, or "" if it is none.
 func ofEntry(kind chat.EntryKind) string {
 	switch kind {
 	case chat.KindText:

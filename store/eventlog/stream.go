@@ -16,17 +16,20 @@ import (
 var (
 	// ErrExpired means that events after the cursor were deleted.
 	ErrExpired = errors.New("events after this cursor were deleted because of their age: begin again from oldest or newest")
-	// ErrEpoch means that the database was restored after the cursor was given out.
+	// ErrEpoch means that the cursor is of another epoch than the database: the database was restored, or has lost commits.
 	ErrEpoch = errors.New("the database was restored after this cursor was given out: begin again from oldest or newest")
 )
 
-// Event is one event with its fact. At most one of Entry, Claim and Transfer is set.
+// Event is one event with its fact. At most one of Entry, Claim and Transfer is set. An event without any of them is about the Room or
+// the User.
 type Event struct {
 	ID   string // unique over all epochs
 	Kind string
 	At   time.Time
 	Room string // "": the event belongs to no room
-	User string // the user whose wallet, membership or account it is about; of a claim and an entry, the user that made it
+	// User is the user whose wallet, membership or account the event is about. Of an entry, a claim or a report it is the user that made
+	// it. Of UserOffline it is the absent user. "" if the event is only about a room.
+	User string
 
 	Entry    *chat.Entry
 	Claim    *Claim
@@ -36,7 +39,7 @@ type Event struct {
 	Position Position
 }
 
-// Key names the room or the user in whose order the event is.
+// Key names the room or the user of the event. The order of events holds for each key.
 func (e Event) Key() string {
 	if e.Room != "" && e.Kind != UserOffline {
 		return "room " + e.Room
@@ -55,9 +58,9 @@ type Claim struct {
 // Query asks for the events after a cursor.
 type Query struct {
 	After Cursor
-	Kinds Kinds     // the others are left out
-	Limit int       // of the events
-	Until time.Time // only rows before the first one that was written later; zero: all
+	Kinds Kinds     // events of other kinds are left out
+	Limit int       // the largest number of events
+	Until time.Time // only rows before the first one that was written after this time; zero: all rows
 }
 
 // Batch is the answer to a Query.
@@ -65,22 +68,24 @@ type Batch struct {
 	Events []Event
 	Next   Cursor
 	More   bool    // there may be more events now
-	Behind int64   // rows between Next and the newest row, about
-	Faults []error // why rows or events were left out: they cannot be read, and never will be
+	Behind int64   // about how many rows there are between Next and the newest row
+	Faults []error // why rows or events were left out: they cannot be read, now or later
 }
 
 // Store is the SQL database that holds the stream.
 type Store interface {
-	// UseEvents sets the kinds that are written. It is called before the store is used; without it nothing is written.
+	// UseEvents sets the kinds that can be read: Kinds.Written of them are written. It is called before the store is used. Without it
+	// nothing is written.
 	UseEvents(kinds Kinds)
 	// Events reads events in order. It fails with ErrExpired or ErrEpoch if it cannot read on from the cursor.
 	Events(ctx context.Context, q Query) (Batch, error)
-	// NewestEvent returns a cursor behind all events that are committed, and OldestEvent one before all events that are kept.
+	// NewestEvent returns a cursor after all events that are committed, and OldestEvent one before all events that are kept.
 	NewestEvent(ctx context.Context) (Cursor, error)
 	OldestEvent(ctx context.Context) (Cursor, error)
-	// PruneEvents deletes rows that were written before the time, and all rows but about the newest most. It returns the number of
-	// rows that it has deleted, which is at most a few thousand: call it again while it returns some. It also marks how far the stream has come now,
-	// and a row is deleted only if such a mark was made after it. So it must be called regularly. Parked events whose rows are deleted go, too.
+	// PruneEvents deletes rows that are older than before. Of the other rows it keeps about the newest most. It returns the
+	// number of rows that it has deleted, at most a few thousand of each chain: call it again while it returns more than 0. It also marks
+	// how far the stream has come now. A row is deleted only if such a mark was made after the row. So PruneEvents must be called
+	// regularly. It also deletes the holds of parked events whose rows are deleted.
 	PruneEvents(ctx context.Context, now, before time.Time, most int64) (int64, error)
 }
 
@@ -109,8 +114,8 @@ type Page struct {
 	batch Batch
 }
 
-// Read takes from the rows, which are in the order of ids and begin after the cursor of the query, as many events as the query asks for. full says
-// that there may be more rows. floor is the id up to which rows were deleted.
+// Read takes at most as many events from the rows as the query asks for. The rows are in the order of ids, and begin after the cursor of
+// the query. full says that there may be more rows. floor is the id up to which rows count as deleted.
 func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 	next := q.After.clone()
 	next.Epoch = epoch
@@ -174,7 +179,7 @@ type Facts struct {
 	Transfers map[TransferKey]redpacket.Transfer
 }
 
-// Batch returns the events with their facts. newest is the id of the newest row.
+// Batch returns the events with their facts. An event whose fact was not found becomes a fault. newest is the id of the newest row.
 func (p Page) Batch(f Facts, newest int64) Batch {
 	b := p.batch
 	for _, it := range p.items {

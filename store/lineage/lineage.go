@@ -12,8 +12,8 @@ type State struct {
 	Epoch    string
 }
 
-// Mark names the link that a transaction has added to a hash chain. A link never changes and is never deleted, and no
-// later link has its id, which contains its time.
+// Mark names the link that a transaction has added to a hash chain. The server never changes or deletes a link, and gives no later
+// link the same id, which contains its time. So a link that is missing was lost.
 type Mark struct {
 	Chain int64 `json:"chain"`
 	Link  int64 `json:"link"`
@@ -22,12 +22,13 @@ type Mark struct {
 // Store is the SQL database. Its methods work while the store refuses all other calls.
 type Store interface {
 	// State reads the state of the database. If the server has another identity than Serve has said, the store refuses all
-	// calls until the next Serve.
+	// other calls until it reaches a server of the identity that Serve has said last.
 	State(ctx context.Context) (State, error)
 	// Serve makes the store answer calls on a server of this identity only.
 	Serve(identity string)
-	// Recent returns the newest commits of this process. Each transaction that adds a link to a hash chain adds a mark: each
-	// that appends entries, sends or ends a packet, pays a claim, credits or debits.
+	// Recent returns the newest commits of this process. In pgstore, each transaction that adds a link to a hash chain adds a mark. Such
+	// are those that append entries, send or end a packet, pay claims, credit, debit, or write events. In sqlitestore, Recent stays
+	// empty.
 	Recent() *Recent
 	// OnLoss sets a function that the store calls when a transaction finds that the newest link of its chain is gone. The
 	// function must not block.
@@ -37,10 +38,10 @@ type Store interface {
 	// Accept stores the identity of the server, unless the state has changed since it was read. It returns the state as it
 	// is now.
 	Accept(ctx context.Context, read State) (State, error)
-	// Renew begins a new epoch, unless the state has changed since it was read: see Renewed. It returns the state as it is
-	// now, and nil if the state had changed.
+	// Renew begins a new epoch, unless the epoch or the identity has changed since the state was read: see Renewed. It returns the state
+	// as it is now, and a nil Renewed if it has begun no epoch.
 	Renew(ctx context.Context, read State) (State, *Renewed, error)
-	// ForgetCached drops everything that the store remembers from SQL, except Recent.
+	// ForgetCached drops what the store remembers from SQL, except Recent, and except what never changes, such as the shares of packets.
 	ForgetCached()
 }
 
@@ -59,7 +60,7 @@ type Notes interface {
 	Load(ctx context.Context) ([]Note, error)
 }
 
-// Note is what one instance knew of SQL at some time.
+// Note is what one instance knew of the newest commits at the time At.
 type Note struct {
 	At    time.Time `json:"at"`
 	Epoch string    `json:"epoch"`

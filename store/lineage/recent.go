@@ -3,7 +3,8 @@ package lineage
 import "sync"
 
 // keptMarks is how many commits a process remembers. Concurrent transactions may record their commits in another order than
-// they were committed. The last commit is still among them, as long as a process has fewer connections (16 by default).
+// they were committed. The last commit is still among the recorded ones, as long as a process has fewer connections than keptMarks
+// (16 by default).
 const keptMarks = 64
 
 // Recent holds the newest commits of this process in the present epoch. The zero value is ready. It is safe for

@@ -30,7 +30,7 @@ type Options struct {
 	// Changed is called when everything that this instance remembers from SQL must be dropped. renewed says that the epoch
 	// is another one than before, so that seqs which clients know may name other entries.
 	Changed func(epoch string, renewed bool)
-	// Back is called when the database answers again after a failure.
+	// Back is called when a check of the database succeeds after one or more that have failed.
 	Back func()
 	Log  *slog.Logger
 }
@@ -46,7 +46,7 @@ type Watch struct {
 	// used by Start, and then by Run only
 	epoch, identity string    // what this instance serves; "": it has not started
 	inherited       []Mark    // marks of this epoch that the notes had when this instance started
-	unknownSince    time.Time // since when the notes cannot be loaded; zero: they could be
+	unknownSince    time.Time // since when the notes cannot be loaded; zero: the last try has loaded them
 	failing         bool      // the last check failed
 }
 
@@ -57,7 +57,8 @@ func New(o Options) *Watch {
 	return w
 }
 
-// Lost says that the database lacks something that it has committed. A new epoch begins. Lost does not block.
+// Lost says that the database lacks something that it has committed. The next check then begins a new epoch, unless another instance
+// has begun one. Lost does not block.
 func (w *Watch) Lost(reason string) {
 	w.lost.CompareAndSwap(nil, &reason)
 	select {
@@ -116,7 +117,7 @@ func (w *Watch) record(ctx context.Context, err error) {
 	w.failing = err != nil
 }
 
-// check reads the state of the database once, and reacts if it has changed.
+// check reads the state of the database once. It reacts if this is the first check, if the state has changed, or if Lost was called.
 func (w *Watch) check(ctx context.Context) error {
 	reason := w.lost.Load()
 	read, err := w.o.Store.State(ctx)
@@ -139,7 +140,7 @@ func (w *Watch) check(ctx context.Context) error {
 	return nil
 }
 
-// compare looks for the noted commits in the database, and then either accepts its server or begins a new epoch.
+// compare looks for the newest known commits in the database, and then either accepts its server or begins a new epoch.
 func (w *Watch) compare(ctx context.Context, read State, reason *string) error {
 	notes, err := w.notes(ctx, read.Identity != read.Stored)
 	if err != nil {
@@ -280,7 +281,7 @@ func (w *Watch) adopt(now State) {
 	w.o.Store.Serve(now.Identity)
 }
 
-// save saves the note of this instance. A failure is ignored: the note is saved again.
+// save saves the note of this instance. A failure is only logged: the note is saved again after the next check.
 func (w *Watch) save(ctx context.Context) {
 	if w.o.Notes == nil || w.epoch == "" {
 		return

@@ -15,8 +15,8 @@ type account struct {
 	uid, gid int
 }
 
-// unprivileged returns the account for servers that refuse to run as root. If this process does not run as root, it
-// is nil.
+// unprivileged returns the account postgres if this process runs as root, else nil. Postgres, PgBouncer and the balancers use
+// it, because Postgres and PgBouncer refuse to run as root.
 func unprivileged() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -34,6 +34,7 @@ func unprivileged() (*account, error) {
 }
 
 // own creates the folder if there is none, makes the account its owner, and makes the parent folders passable for the account.
+// For a nil account it only creates the folder.
 func (a *account) own(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // the account must pass through it
 		return err
@@ -56,8 +57,8 @@ func (a *account) own(dir string) error {
 	return nil
 }
 
-// reach makes a parent folder passable for the account. It changes only temporary folders, which are private by default
-// although nothing relies on that. For any other folder that is not passable it returns an error.
+// reach makes a parent folder passable for the account. It changes only folders below os.TempDir(): these are often private,
+// but nothing relies on that. For any other folder that is not passable for everybody it returns an error.
 func (a *account) reach(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil || info.Mode()&0o001 != 0 {

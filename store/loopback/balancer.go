@@ -11,14 +11,16 @@ import (
 // Balancer is an nginx or HAProxy.
 type Balancer struct{ *daemon }
 
-// StartNginx starts an nginx in the folder. conf returns its configuration file, for the port that it must listen on.
+// StartNginx starts an nginx in the folder. conf returns the text of its configuration file, for the port that it must
+// listen on.
 func StartNginx(ctx context.Context, dir string, conf func(port int) string) (*Balancer, error) {
 	return startBalancer(ctx, dir, "nginx", conf, func(program, file string) []string {
 		return []string{program, "-p", filepath.Dir(file), "-c", file, "-g", "daemon off; pid nginx.pid;"}
 	})
 }
 
-// StartHAProxy starts an HAProxy in the folder. conf returns its configuration file, for the port that it must listen on.
+// StartHAProxy starts an HAProxy in the folder. conf returns the text of its configuration file, for the port that it must
+// listen on.
 func StartHAProxy(ctx context.Context, dir string, conf func(port int) string) (*Balancer, error) {
 	return startBalancer(ctx, dir, "haproxy", conf, func(program, file string) []string { return []string{program, "-f", file} })
 }

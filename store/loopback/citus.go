@@ -20,7 +20,8 @@ type Citus struct {
 var ErrNoCitus = errors.New("the extension citus is not installed for the Postgres of this machine; " +
 	"see https://docs.citusdata.com/en/stable/installation/single_node.html")
 
-// CitusInstalled returns ErrNoCitus if StartCitus cannot work on this machine.
+// CitusInstalled returns an error that wraps ErrNoCitus if the Postgres of this machine lacks the extension. If there is no
+// Postgres, it returns another error.
 func CitusInstalled() error {
 	postgres, err := PostgresProgram("postgres")
 	if err != nil {
@@ -77,7 +78,8 @@ func (c *Citus) NewDatabase(ctx context.Context) (string, error) {
 	return url, c.Extend(ctx, url)
 }
 
-// Extend makes a database of the coordinator a Citus database: it adds the workers to that database.
+// Extend makes a database of the coordinator a Citus database. It creates a database of the same name on each worker, and adds
+// the workers to the coordinator's database.
 func (c *Citus) Extend(ctx context.Context, url string) error {
 	name := c.nameOf(url)
 	for _, p := range c.Workers {
@@ -97,7 +99,8 @@ func (c *Citus) Extend(ctx context.Context, url string) error {
 	return run(ctx, url, add...)
 }
 
-// Freeze refuses all further connections to a database that NewDatabase has created, so that Copy can copy it.
+// Freeze ends all connections to a database that NewDatabase has created, and refuses further ones. Then Copy can copy the
+// database.
 func (c *Citus) Freeze(ctx context.Context, url string) error {
 	name := c.nameOf(url)
 	return c.onEach(ctx, "alter database "+name+" with allow_connections false",

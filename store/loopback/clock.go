@@ -25,7 +25,7 @@ func NewClock(dir string) (*Clock, error) {
 	return c, c.Shift(0)
 }
 
-// Shift makes the clock differ from that of the machine. Each process of the servers notices it within a second.
+// Shift makes the clock differ from that of the machine. Each process of the servers notices it within about a second.
 func (c *Clock) Shift(by time.Duration) error {
 	next := c.file + ".next"
 	if err := os.WriteFile(next, fmt.Appendf(nil, "%+f\n", by.Seconds()), 0o644); err != nil { //nolint:gosec // read as another user

@@ -18,7 +18,7 @@ const (
 	pollEvery    = 10 * time.Millisecond
 )
 
-// errEnded means that the server's process ended before it was ready.
+// errEnded means that the server's process ended while waitUntil waited for it, for example before it was ready.
 var errEnded = errors.New("ended by itself")
 
 // daemon is a server with its own folder and port. It can be killed and started again.
@@ -78,14 +78,15 @@ func (d *daemon) Restart(ctx context.Context) error {
 	return d.begin(ctx)
 }
 
-// Kill kills the server and its children with SIGKILL, and returns when they are gone.
+// Kill kills the server with SIGKILL, and on Linux also its children. It returns when they are gone.
 func (d *daemon) Kill() {
 	if p := d.current(); p != nil {
 		p.kill()
 	}
 }
 
-// Stop stops the server in order and releases its port. The folder is kept. Stop may be called twice.
+// Stop stops the server in order and releases its port. It kills a server that has not ended after 10 s. The folder is
+// kept. Stop may be called twice.
 func (d *daemon) Stop() {
 	d.halt()
 	d.port.release()
@@ -124,7 +125,7 @@ func (d *daemon) begin(ctx context.Context) error {
 }
 
 // serves returns nil if the server answers. It dials first, because drivers are slow to report a refused connection.
-// Both steps have a timeout, because a foreign process on the port may never answer.
+// Both steps together have a timeout, because a foreign process on the port may never answer.
 func (d *daemon) serves(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -148,7 +149,7 @@ func waitUntil(ctx context.Context, p *process, so func(context.Context) error) 
 	for {
 		err := so(ctx)
 		if p != nil && p.hasEnded() {
-			return errEnded // even if err is nil: then another process has answered on the port
+			return errEnded // even if err is nil: another process may have answered on the port
 		}
 		if err == nil {
 			return nil

@@ -5,12 +5,13 @@
 //
 // Invariants:
 //
-//   - Servers listen on 127.0.0.1 only, and need no password.
-//   - Servers write only into the folder they were given.
+//   - Servers listen on 127.0.0.1 only, and need no password, unless the caller configures them otherwise.
+//   - Servers write files only into the folder they were given. Some also use shared memory of the system.
 //   - A server keeps its port from its start to its Stop, even if it is killed in between.
-//   - On Linux no server outlives this process, even after SIGKILL. Elsewhere a server goes on if this process ends
+//   - On Linux no server outlives this process, even after SIGKILL. Elsewhere a server may go on if this process ends
 //     without Stop.
 //
 // A context bounds the start of a server, not its life: the caller must call Stop. The package needs at least Redis 7 and
-// Postgres 14. If a program is missing, the error contains the command that installs it.
+// Postgres 14. If a program is missing, the error contains the command that installs it. For Citus it contains the address
+// of instructions.
 package loopback

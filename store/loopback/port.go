@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Servers get ports below the range that the system uses for outgoing connections. So while a server is down, no
+// Servers get ports below the range that systems use by default for outgoing connections. So while a server is down, no
 // connection takes its port by chance. The bus port of a Redis cluster's node is its port + busOffset.
 const (
 	firstPort = 12_000

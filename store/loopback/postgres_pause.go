@@ -1,7 +1,7 @@
 package loopback
 
-// Pause stops the server (SIGSTOP): it answers nothing, and its connections stay open. On Linux all its processes stop,
-// elsewhere only the main one.
+// Pause stops the server (SIGSTOP): it answers nothing, and its connections stay open. On Linux all its processes stop. On
+// other Unix systems only the main process stops, so open connections are still served.
 func (p *Postgres) Pause() {
 	if process := p.current(); process != nil {
 		pause(process.cmd.Process)

@@ -15,7 +15,7 @@ type PostgresProxy struct {
 	*Proxy
 
 	mu   sync.Mutex
-	plan *stopPlan // nil: no client is stopped
+	plan *stopPlan // of the last StopAfter; nil: there was none, or Resume has ended it
 }
 
 // Stop is how a client seems to stop.
@@ -58,7 +58,7 @@ func (p *PostgresProxy) StopAfter(messages int, from string, how Stop) (stopped 
 	return plan.stopped
 }
 
-// Resume ends what StopAfter began. Stopped connections are closed, and new ones are forwarded.
+// Resume ends what StopAfter began. All open connections are closed, and new ones are forwarded.
 func (p *PostgresProxy) Resume() {
 	p.mu.Lock()
 	p.plan = nil
@@ -67,8 +67,8 @@ func (p *PostgresProxy) Resume() {
 	p.Cut()
 }
 
-// carryMessages forwards whole messages of a client until either end fails. Tear and Delay do not apply to them: in a
-// PostgresProxy they affect only replies, and StopAfter breaks requests.
+// carryMessages forwards the messages of a client until either end fails. It reads each message as a whole, so that StopAfter
+// can count messages. Tear and Delay do not apply here: in a PostgresProxy they affect only replies.
 func (p *PostgresProxy) carryMessages(to, from net.Conn, _ int64) {
 	defer to.Close()   //nolint:errcheck // the connection is not used any more
 	defer from.Close() //nolint:errcheck // the connection is not used any more

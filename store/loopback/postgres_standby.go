@@ -18,8 +18,9 @@ func (p *Postgres) StartStandby(ctx context.Context, dir string) (*Postgres, err
 	})
 }
 
-// Backup copies the server's databases, as they are now, into the folder. StartPostgres can start a server there. Clients
-// cannot tell that server from this one: it has the same system identifier, timeline and databases.
+// Backup copies the server's databases, as they are now, into the folder, unless the folder has data already. StartPostgres can
+// start a server there. That server has the same system identifier, timeline and databases as this one. So clients can tell
+// the two servers apart only by their addresses.
 func (p *Postgres) Backup(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // SetSynchronous makes each commit wait until the standby has it on disk. It returns when that is in effect. If standby is
-// nil, commits wait for no standby any more. That is in effect only soon after the call has returned.
+// nil, commits wait for no standby any more. That takes effect soon after the call has returned.
 func (p *Postgres) SetSynchronous(ctx context.Context, standby *Postgres) error {
 	name := ""
 	if standby != nil {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// install is the command that installs every server used here. libfaketime is installed separately (NewClock).
+// install is the command that installs the servers used here, except Citus (ErrNoCitus). It does not install libfaketime
+// either (NewClock).
 const install = "apt-get install -y redis-server postgresql pgbouncer nginx-light haproxy"
 
 // program returns the path of a server's program: from PATH, or from the folders where Debian keeps servers. If there

@@ -9,8 +9,7 @@ import (
 )
 
 // Proxy forwards TCP connections to one address, and delays or loses bytes when told to. Lost bytes are never sent
-// later. If a direction of a connection has lost bytes, it forwards nothing more until both ends have closed the
-// connection.
+// later. A direction of a connection that has lost bytes loses all later bytes, too, until the connection is closed.
 type Proxy struct {
 	// immutable after StartProxy
 	listener net.Listener

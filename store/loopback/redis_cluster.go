@@ -70,7 +70,8 @@ func (c *RedisCluster) join(ctx context.Context, i int) error {
 	return err
 }
 
-// complete returns a check: it passes when the node knows this number of masters and all slots are served.
+// complete returns a check: it passes when the node knows this number of masters, itself included, and all slots are
+// served.
 func complete(node *Redis, masters int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		c := client(node.Addr())

@@ -72,7 +72,8 @@ func (s *Sentinel) start(ctx context.Context, dir string) error {
 	return nil
 }
 
-// watch starts one sentinel. A sentinel writes its state into its configuration file, so the file is written only once.
+// watch starts one sentinel. A sentinel writes its state into its configuration file, so watch writes the file only before the
+// first start, and a Restart does not write it again.
 func (s *Sentinel) watch(ctx context.Context, dir string) error {
 	server, err := program("redis-server")
 	if err != nil {
@@ -103,7 +104,7 @@ sentinel failover-timeout %[2]s 6000
 	return nil
 }
 
-// follows returns nil when the replica has all data of the master.
+// follows returns nil when the replica has finished its first copy of the master's data and is connected to the master.
 func (s *Sentinel) follows(ctx context.Context) error {
 	c := client(s.replica.Addr())
 	defer c.Close() //nolint:errcheck // the reply is known already

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// attributes returns nil: on this system there is no way to make a child die with this process.
+// attributes returns nil: on this system the package does not make a child die with this process.
 func attributes(*account) *syscall.SysProcAttr { return nil }
 
 func pause(*os.Process) {}

@@ -17,7 +17,7 @@ func pause(p *os.Process) { _ = p.Signal(syscall.SIGSTOP) }
 
 func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
-// killChildren does nothing: the children of Postgres end soon after it.
+// killChildren does nothing: the child processes of Postgres end soon after their parent.
 func killChildren(int) {}
 
 // pauseChildren does nothing: pausing Postgres stops only its main process, which accepts connections.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// sweepEvery is how often a Limiter drops full buckets.
+	// sweepEvery is how often a Limiter that is in use drops full buckets.
 	sweepEvery = 10 * time.Second
 	// maxBuckets is the most buckets kept, about 10 MB. There is a bound because clients choose some of the keys. When it
 	// is reached, each new bucket replaces an arbitrary other one, which then counts as full.

@@ -20,7 +20,7 @@ type image struct {
 	users    map[string]int   // share by user
 	free     []span           // ascending, none empty, no two adjacent
 
-	retired bool      // SQL has closed the packet: the image is in the partition's queue retired, else in due
+	retired bool      // SQL has closed the packet; then the image is in the partition's queue retired, otherwise in its queue due
 	at      time.Time // due date; if retired, when the image expires
 	index   int       // position in that queue
 }
@@ -152,7 +152,7 @@ func (pt *partition) hasten(im *image, at time.Time) {
 	}
 }
 
-// retire removes the packet from the due index for ever. Its image expires RetiredFor after the last call.
+// retire removes the packet from the due index. Its image never returns there, and expires RetiredFor after the last call of retire.
 func (pt *partition) retire(im *image, now time.Time) {
 	from := &pt.due
 	if im.retired {

@@ -44,7 +44,8 @@ func (o *outbox) add(e *entry, g redpacket.Grant) {
 	o.held++
 }
 
-// ack removes a claim, and its entry if that was the last claim in it. A claim that is not there was acked before.
+// ack removes a claim, and its entry if that was the last claim in it. A claim that is not there is ignored: it was acked before, or
+// clear has deleted it.
 func (o *outbox) ack(c *redpacket.Claim) {
 	at, ok := o.byID[c.Entry]
 	if !ok {

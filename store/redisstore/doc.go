@@ -13,9 +13,9 @@
 //
 // Invariants:
 //
-//   - Grabs, the bus and all other calls use separate connections, so that none delays another.
-//   - No script of the Pool runs on a node before the node was found fit. Until then the Pool's calls to that node fail.
-//     So a store can be opened while Redis cannot be reached.
+//   - The Pool, the bus and all other calls use separate connections, so that none delays another.
+//   - No script of the Pool runs on a node before the node was found fit. Until then the Pool's script calls to that node
+//     fail. So a store can be opened while Redis cannot be reached.
 //   - The script of the limiter is the only one that must not be repeated, because each run takes tokens.
 //   - Every key of the limiter expires by itself.
 package redisstore

@@ -60,8 +60,8 @@ type onlyOnce struct{ *redis.Cmd }
 // NoRetry implements redis.Cmder.
 func (onlyOnce) NoRetry() bool { return true }
 
-// tokenEvery returns the time between two tokens in microseconds, rounded up so that the rate is never exceeded. A rate
-// of zero gives one token a day.
+// tokenEvery returns the time between two tokens in microseconds, rounded up so that the rate is not exceeded. A rate below one
+// token a day, even zero, gives one token a day.
 func tokenEvery(r chat.Rate) int64 {
 	return int64(math.Ceil(min(1e6/r.PerSecond, 86_400e6)))
 }

@@ -16,8 +16,8 @@ import (
 const (
 	// notesKey is the key of a hash that holds the note of each instance, by the instance's name.
 	notesKey = "notes"
-	// When there are more than mostNotes notes, all but the newest keptNotes are deleted. Notes accumulate, because an
-	// instance that ends does not delete its note.
+	// When there are more than mostNotes notes, all but the newest keptNotes are deleted, except notes that are renewed
+	// meanwhile. Notes accumulate, because an instance that ends does not delete its note.
 	keptNotes, mostNotes = 16, 64
 	// notesWait is the longest that one call may wait for a slow Redis.
 	notesWait = time.Second

@@ -26,7 +26,7 @@ import (
 type Store struct {
 	// immutable after Open
 	name string
-	// Grabs, the bus and everything else have separate connections, so that none delays another.
+	// The Pool (grabs), the bus and everything else have separate connections, so that none delays another.
 	grabs, busClient, rest redis.UniversalClient
 
 	log      *slog.Logger
@@ -42,8 +42,8 @@ type Store struct {
 }
 
 // Open connects to the Redis that the URL names. It fails if Redis answers and is unfit. If Redis cannot be reached,
-// Open only logs a warning. The Pool then refuses calls for a node until a background task has reached the node and found
-// it fit. The bus, presence and the limiter behave as in a later outage of Redis.
+// Open only logs a warning. Script calls of the Pool to a node then fail until a background task has reached the node and
+// found it fit. The bus, presence and the limiter behave as in a later outage of Redis.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	t, err := nodes.Parse(url)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const maxFile = 1 << 16
 
 // Read reads a key file. Only the owner may have the right to write the file, and only the owner and the group to read it. So
-// Read accepts the modes 0600, 0400, 0640 and 0440, and refuses 0644, for example. On Windows it does not check the mode.
+// Read accepts modes such as 0600, 0400, 0640 and 0440, and refuses 0644, for example. On Windows it does not check the mode.
 func Read(file string) (*Keys, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -60,7 +60,7 @@ func Create(file string) (err error) {
 	return syncFolder(filepath.Dir(file))
 }
 
-// ReadOrCreate reads a key file. If there is none, it creates one.
+// ReadOrCreate reads a key file. If there is none, it first creates one.
 func ReadOrCreate(file string) (*Keys, error) {
 	if err := Create(file); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err

@@ -91,7 +91,8 @@ func derive(raw []byte) (k key, err error) {
 // First returns the id of the key that encrypts. k must not be nil.
 func (k *Keys) First() ID { return k.all[0].id }
 
-// Check returns ErrNoKey if one of the keys that the database needs is missing. needed has their ids, one after the other.
+// Check returns an error that wraps ErrNoKey if one of the keys that the database needs is missing. needed has the ids of these keys,
+// one after the other.
 func (k *Keys) Check(needed []byte) error {
 	for id := range slices.Chunk(needed, len(ID{})) {
 		if k.find(id) == nil {
@@ -101,7 +102,7 @@ func (k *Keys) Check(needed []byte) error {
 	return nil
 }
 
-// Contains reports whether the key is one of those that the database needs.
+// Contains reports whether the key with this id is one of those that the database needs.
 func Contains(needed []byte, id ID) bool {
 	return slices.ContainsFunc(slices.Collect(slices.Chunk(needed, len(id))), func(has []byte) bool { return bytes.Equal(has, id[:]) })
 }
@@ -185,14 +186,14 @@ func (k *key) requestHash(hash []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// These names are part of the additional data of encrypted values, so they never change.
+// These names are part of the additional data of encrypted values, so they must never change.
 const (
 	nextSeed   = "users.next_seed"
 	packetSeed = "packets.encrypted_seed"
 	passphrase = "packets.passphrase"
 )
 
-// EncryptNextSeed returns the value of next_seed for the seed of the user's next packet.
+// EncryptNextSeed returns the value of next_seed for the seed of the user's next packet. Without keys that is the seed itself.
 func (k *Keys) EncryptNextSeed(user string, seed redpacket.Seed) []byte {
 	if k == nil {
 		return seed[:]
@@ -281,8 +282,8 @@ func (k *Keys) Passphrase(packet, stored string, open bool) (string, error) {
 	return strings.TrimRight(string(value), "\x00"), err
 }
 
-// padded returns the passphrase followed by zeros, so that the encrypted text does not tell the length of a short one. No
-// passphrase holds a zero.
+// padded returns the passphrase followed by zero bytes, so that the encrypted text does not tell the length of a short passphrase.
+// No passphrase holds a zero byte (U+0000).
 func padded(passphrase string) []byte {
 	const block = 64
 	return append([]byte(passphrase), make([]byte, (block-len(passphrase)%block)%block)...)

@@ -95,8 +95,8 @@ func (s *Store) TellDue(ctx context.Context, due []eventlog.Absence, next time.T
 			if a.Back {
 				query, args = `delete from offline_news where bucket = ?1 and user_id = ?2 and due_at = ?3`, args[:3]
 			}
-			// A row with another due time has been told meanwhile, and is skipped. The stored count may have grown since
-			// the row was read, so the stored one is told.
+			// If the row has another due time now, another call has told this absence, and it is skipped here. The stored
+			// count may have grown since DueAbsences read it, so the stored count is told.
 			stored := a
 			found, err := w.Row(`select room_id, seq, reason, count from offline_news where bucket = ?1 and user_id = ?2 and due_at = ?3`, args[:3],
 				&stored.Room, &stored.Seq, &stored.Reason, &stored.Count)

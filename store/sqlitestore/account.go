@@ -11,7 +11,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
+// Account implements redpacket.Ledger. It writes only if the user has no next seed: then it draws one.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
 	acc, drawn, err := readAccount(s.reader(ctx), s.keys, user)
 	if err != nil || drawn {
@@ -24,7 +24,8 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 	return acc, tables.Outcome("open account", err)
 }
 
-// readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
+// readAccount reads the stored account of a user. drawn = false means that the user has no next seed: none was drawn since
+// the user was created, or since the present epoch began.
 func readAccount(q tables.Querier, keys *secret.Keys, user string) (acc redpacket.Account, drawn bool, err error) {
 	var stored []byte
 	if _, err = q.Row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
@@ -39,7 +40,7 @@ func readAccount(q tables.Querier, keys *secret.Keys, user string) (acc redpacke
 	return acc, drawn, err
 }
 
-// account reads the user's account. It creates the user and draws the first seed if there is none.
+// account reads the user's account. It creates the user and draws the next seed if there is none.
 func (w *writer) account(user string) (redpacket.Account, error) {
 	acc, drawn, err := readAccount(w, w.keys, user)
 	if err != nil || drawn {
@@ -67,7 +68,7 @@ func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	return w.drawSeed(user)
 }
 
-// drawSeed draws the user's first seed. It creates the user if there is none.
+// drawSeed draws the next seed of a user that has none. It creates the user if there is none.
 func (w *writer) drawSeed(user string) (seed redpacket.Seed, err error) {
 	seed = redpacket.NewSeed()
 	_, err = w.Exec(`insert into users (id, next_seed) values (?, ?)
@@ -120,7 +121,7 @@ type transfer struct {
 	note          string
 	// of an adjustment
 	actor, requestID, reason string
-	link                     int64 // 0 for all other transfers: they are derived from packets and claims
+	link                     int64 // 0 unless it is an adjustment: other transfers are derived from packets and claims
 
 	details json.RawMessage // of the event; nil: none
 }

@@ -82,7 +82,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 	return nil
 }
 
-// RecountCirculation computes the money in circulation from all transfers, and stores it. This is needed after credits or
+// RecountCirculation computes the money in circulation from all credits and debits, and stores it. This is needed after credits or
 // debits by an older version of the program, which does not count them.
 func (s *Store) RecountCirculation(ctx context.Context) error {
 	return tables.Outcome("count what is in circulation", s.do(ctx, func(w *writer) error {

@@ -116,7 +116,7 @@ func (w *writer) empty(room string, seq int64) error {
 	return err
 }
 
-// erase replaces the bodies of entries. The seal of each becomes the hash that stands for the old body.
+// erase replaces the bodies of entries. If an entry has a seal, the seal becomes the hash that stands for the old body.
 func (w *writer) erase(where, body, room string, seq int64) error {
 	erased, err := tables.List(w, scanErased, `select seq, text_seal, body from entries where `+where, room, seq)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// Auditor audits a database file and writes nothing, not even the schema.
+// Auditor reads a database file, to audit, copy or back it up. It writes nothing to that file, not even the schema.
 type Auditor struct{ read *pool }
 
 // OpenAuditor opens the database in dir for reading. It fails with an error of package migrations if the schema is not that
@@ -42,7 +42,7 @@ func (a *Auditor) checkSchema(ctx context.Context) error {
 	return migrations.Check(migrations.SQLite(), applied)
 }
 
-// Audit checks all books in one snapshot. See redpacket.Ledger.
+// Audit checks the books in one snapshot. See redpacket.Ledger.
 func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error) {
 	return a.read.audit(ctx, q)
 }

@@ -9,8 +9,9 @@ import (
 	"runtime"
 )
 
-// Backup copies the database, as it is now, to a new file that only its owner may read. Stores may write meanwhile. Until
-// Backup ends, SQLite's write-ahead log (-wal) only grows. The file gets its name only when the copy is complete.
+// Backup copies the database, as it is now, to a new file that only its owner may read. It fails if the file exists. Stores
+// may write meanwhile. Until Backup ends, SQLite's write-ahead log (-wal) only grows. The file gets its name only when the
+// copy is complete.
 func (a *Auditor) Backup(ctx context.Context, file string) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(file), ".hongbao-backup-*") // mode 0600
 	if err != nil {

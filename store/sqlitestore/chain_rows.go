@@ -7,8 +7,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// ChainRows adds to a chain all rows that have no link, because a version without chains wrote them. Each step is a
-// transaction of its own. ChainRows returns the number of rows.
+// ChainRows adds to a chain all entries, packets, claims, credits and debits that have no link, because a version without
+// chains wrote them. Each step is a job of its own. ChainRows returns the number of rows, also after an error.
 //
 // Only an operator may start ChainRows, never the server: a row that was inserted by hand has no link either, and would be
 // added, too.
@@ -23,7 +23,7 @@ func (s *Store) ChainRows(ctx context.Context) (int, error) {
 	return n, tables.Outcome("chain rows", err)
 }
 
-// chainRows adds the next rows of a table to the chain of this transaction.
+// chainRows adds the next rows of a table that have no link to the chain of this transaction, and returns them.
 func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
 	found, err := tables.List(w, func(rs tables.Row) (chain.Stored, error) {
 		stored := t.New()

@@ -12,7 +12,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// ownChain is the hash chain of the committer. Each transaction with chained rows adds one link to it.
+// ownChain is the hash chain of the committer. Each transaction with chained rows adds one link to it. The first of these
+// transactions also adds a link without rows: see opened.
 type ownChain struct {
 	number int64
 	last   int64 // id of the newest link; 0: the chain is not stored yet
@@ -23,8 +24,8 @@ type ownChain struct {
 	leaves []chain.Hash // of the rows that the open transaction has inserted
 }
 
-// errTailLost means that the file does not have the newest link of the chain, which this process has committed. The file
-// was replaced by an older one.
+// errTailLost means that the newest link of the chain in the file is not the one that this process has committed last. This
+// happens if the file was replaced by an older one.
 var errTailLost = errors.New("the database lost commits that it had confirmed")
 
 // errChainFailed means that the link of a transaction could not be added. The rows of its jobs are not the cause.
@@ -46,7 +47,7 @@ func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
 	return c.id, nil
 }
 
-// findChain returns a chain that another process has given back, or a new one. It writes nothing: addLink stores that the chain
+// findChain returns a chain that an earlier store has given back, or a new one. It writes nothing: addLink stores that the chain
 // is taken. No other process can take it before the commit, because none can write meanwhile.
 func (w *writer) findChain() (*ownChain, error) {
 	var c ownChain
@@ -56,7 +57,7 @@ func (w *writer) findChain() (*ownChain, error) {
 	return &c, err
 }
 
-// giveBack lets another process continue the chain of this process, which is closing.
+// giveBack lets a later store continue the chain of this store, which is closing.
 func (w *writer) giveBack() {
 	if w.chain == nil || w.chain.opened != 0 {
 		return
@@ -125,7 +126,8 @@ func (w *writer) newestHash() (chain.Hash, error) {
 	return head.Hash, err
 }
 
-// mark and dropAfter let a job's rollback drop the leaves of its rows.
+// mark returns the number of leaves so far. dropAfter drops the leaves after a mark: those of a job that is rolled back, or
+// that of a claim that was not inserted.
 func (w *writer) mark() int {
 	if w.chain == nil {
 		return 0
@@ -144,7 +146,7 @@ func (w *writer) nextLink() {
 	if w.chain != nil {
 		w.chain.id, w.chain.leaves = 0, w.chain.leaves[:0]
 		if w.chain.opened != 0 {
-			w.chain = nil // not stored, so another process may take it
+			w.chain = nil // the chain was not stored, so another process may take it
 		}
 	}
 }

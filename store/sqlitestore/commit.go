@@ -15,14 +15,15 @@ import (
 	"hongbao/store/tables"
 )
 
-// job is one caller's transaction. The committer runs it in a savepoint of a shared transaction.
+// job is a function that a caller has passed to do or doAll. The committer runs it in a savepoint of a shared transaction.
 type job struct {
 	run  func(w *writer) error
 	err  error
 	done chan struct{}
 }
 
-// writer is the only writing connection, inside an open transaction. Its statements are prepared once.
+// writer is the only connection through which the store writes. Jobs use it inside an open transaction. It prepares each
+// statement once for each connection.
 type writer struct {
 	dialect
 	ctx   context.Context
@@ -39,13 +40,13 @@ type writer struct {
 	sweepDue *time.Timer
 }
 
-// do passes run to the committer, and returns when the commit that contains it is durable. Once queued, run is
-// executed even if ctx ends, because otherwise the caller could not know the outcome.
+// do passes run to the committer, and waits until it is done. It returns nil only if the commit that contains run is durable.
+// Once queued, run is executed even if ctx ends, because otherwise the caller could not know the outcome.
 func (s *Store) do(ctx context.Context, run func(w *writer) error) error {
 	return s.doAll(ctx, []func(w *writer) error{run})[0]
 }
 
-// doAll does the same as do for several functions, which may be committed separately. The errors are in their order.
+// doAll does the same as do for several functions, which may be committed separately. The errors are in the order of the functions.
 func (s *Store) doAll(ctx context.Context, runs []func(w *writer) error) []error {
 	jobs, errs := make([]*job, len(runs)), make([]error, len(runs))
 	for i, run := range runs {
@@ -96,7 +97,7 @@ func (s *Store) answer(j *job) error {
 func (s *Store) commitLoop() {
 	defer close(s.done)
 	w := &writer{ctx: context.Background(), stmts: map[string]*sql.Stmt{}, log: s.log}
-	w.sweepDue = time.NewTimer(sweepEvery) // due at the start, too: the previous process may have died before its sweep
+	w.sweepDue = time.NewTimer(sweepEvery) // the first sweep is due a minute after the start: the previous process may have died before its sweep
 	defer w.sweepDue.Stop()
 	batch := make([]*job, 0, maxBatch)
 	for {

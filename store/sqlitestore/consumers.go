@@ -44,7 +44,7 @@ func (s *Store) Advance(ctx context.Context, c eventlog.Consumer, before, owner 
 		switch {
 		case holder != owner:
 			return eventlog.ErrLease
-		case after != before: // moved by an operator
+		case after != before: // moved meanwhile, by an operator or by an earlier attempt of this call
 			return nil
 		}
 		if _, err := w.Exec(`update event_consumers set after = ?, updated_at = ? where name = ?`, c.After, c.UpdatedAt.UnixMilli(), c.Name); err != nil {

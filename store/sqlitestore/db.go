@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
+	"modernc.org/sqlite" // the driver, in pure Go: building the program needs no C compiler
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"hongbao/migrations"
@@ -26,12 +26,13 @@ import (
 	"hongbao/store/tables"
 )
 
-// Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
+// Store keeps its data in one SQLite file. It implements chat.Store, redpacket.Ledger and the other interfaces of an engine
+// in SQL.
 type Store struct {
 	tables.Tables
 
 	read  *pool
-	write *sql.DB // one connection, used only by the committer
+	write *sql.DB // one connection; after Open only the committer uses it
 	jobs  chan *job
 	log   *slog.Logger
 	keys  *secret.Keys
@@ -89,7 +90,7 @@ func OpenWith(ctx context.Context, dir string, mode migrations.Mode, log *slog.L
 }
 
 // makePrivate creates the database's file if there is none, and lets only its owner read it and the files that SQLite keeps beside
-// it. It refuses a folder in which every user of the machine may replace files.
+// it. Except on Windows, it refuses a folder into which every user of the machine may write.
 func makePrivate(dir, path string) error {
 	folder, err := os.Stat(dir)
 	if err != nil {
@@ -117,7 +118,7 @@ func makePrivate(dir, path string) error {
 	return nil
 }
 
-// lockTimeout is how long a connection waits for a lock that another connection holds.
+// lockTimeout is the pragma that makes a connection wait up to 10 s for a lock that another connection holds.
 const lockTimeout = "busy_timeout(10000)"
 
 // open opens a pool of n connections. n = 1 is for the writer, whose transactions begin with the write lock. With

@@ -19,7 +19,7 @@ func (a *Auditor) Dump(ctx context.Context, read func(d Dump) error) error {
 	return a.read.view(ctx, nil, func(r reader) error { return read(Dump{r}) })
 }
 
-// Tables lists the tables that hold data, in the order in which the migrations have made them.
+// Tables lists all tables but that of the migrations, in the order in which the migrations have made them.
 func (d Dump) Tables() ([]string, error) {
 	return tables.List(d.reader, tables.ScanText, `select name from sqlite_schema where type = 'table' and name <> 'schema_migrations' order by rowid`)
 }

@@ -26,7 +26,7 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 	return closed, nil
 }
 
-// end closes an open packet.
+// end closes a packet if it is open. Otherwise it only returns the packet's book.
 func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 	b, err := tables.ReadBook(w, c.ID)
 	if err != nil || b.Status != redpacket.Open {
@@ -77,7 +77,8 @@ func (w *writer) payMissing(c redpacket.Close, shares []redpacket.Money) (missin
 	return missing, nil
 }
 
-// endStatus returns the final status. A packet is drained if all its shares are claimed, whatever the given reason.
+// endStatus returns the final status. A packet is drained if all its shares are claimed, whatever the given reason. Otherwise
+// it is cancelled if that is the reason, and else expired.
 func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	switch {
 	case len(b.Claims) == b.Packet.Count:

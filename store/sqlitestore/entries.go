@@ -9,7 +9,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// desertedColumn reports whether a room is a direct room that one of its users has left.
+// desertedColumn is the SQL that says whether a room is a direct room that at least one of its two users has left.
 const desertedColumn = `kind = 'direct' and members < 2`
 
 // Append implements chat.Store.
@@ -60,13 +60,14 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	return e, false, tables.PutRequest(w, d.From.ID, d.Key, d.Hash, tables.Request{Room: d.Room, Seq: e.Seq})
 }
 
-// appendEntry appends an entry that no request with a key made, and that refers to no other entry.
+// appendEntry appends an entry without an idempotency key and without a target.
 func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.insertEntry(e, nil, 0) }
 
 // insertEntry assigns the room's next seq to the entry and inserts it. hash is that of the request that made the entry,
 // or nil if none did. target is the seq of the entry that the new entry refers to, or 0. If the new entry is content,
 // insertEntry also marks the sender's membership as chosen, and advances the sender's read_seq, so that own entries never
-// count as unread. A direct room that the other user has left refuses content, and so does a frozen room.
+// count as unread. A direct room that a user has left refuses content. A frozen room refuses content that is not from
+// the system.
 func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {

@@ -35,7 +35,7 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	switch {
 	case err != nil:
 		return err
-	case dup: // an operator has used the key
+	case dup: // an earlier adjustment has used the key
 		return chat.ErrConflict
 	}
 	details, err := f.Details()

@@ -20,7 +20,8 @@ type entering struct {
 // one more. $4 is the limit. If $3 is set, the user chooses the new room, and only chosen rooms count.
 //
 // Otherwise others put the user into the room, and the rooms that the user has not chosen count. Writing into a room makes it
-// chosen, so others could then add rooms without end. To prevent that, the number is at least that of all rooms minus the limit.
+// chosen, so others could then add the user to rooms without end. To prevent that, the number is at least that of all rooms
+// minus the limit.
 const countedRooms = `iif($3, count(*) filter (where chosen), max(count(*) filter (where not chosen), count(*) - $4))`
 
 // enter adds the user to the room. Earlier entries count as read. A mute from an earlier membership stays, but not

@@ -12,8 +12,8 @@ import (
 	"hongbao/store/tables"
 )
 
-// prepareSchema makes the schema fit this version, or says why it does not. A migration is one transaction, which also
-// records its name.
+// prepareSchema applies the missing migrations, or says why the schema does not fit this version. With migrations.Off it does
+// nothing, and with migrations.Verify it only checks. A migration is one transaction, which also records its name.
 func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error {
 	if mode == migrations.Off {
 		return nil

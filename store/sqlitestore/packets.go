@@ -8,7 +8,7 @@ import (
 )
 
 // Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of sent packets
-// is their total minus their refunds. Luckiest counts only received packets.
+// is their total minus their refunds. Totals.Luckiest counts only received packets.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	totals, list, err := tables.PacketsPage(dialect{}, q)
 	if err != nil {

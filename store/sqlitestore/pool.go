@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// pool is the pool of reading connections. It prepares each query once: there is a limited number of different queries, and
-// preparing one takes longer than running it.
+// pool is the pool of reading connections. It keeps a prepared statement for each query outside a transaction: there is a
+// limited number of different queries, and preparing one often takes longer than running it.
 type pool struct {
 	*sql.DB
 

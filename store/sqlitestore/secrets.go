@@ -7,11 +7,11 @@ import (
 	"hongbao/store/tables"
 )
 
-// UseKeys makes the store encrypt what is secret. It must be called before the first other call of a Ledger.
+// UseKeys makes the store encrypt passphrases and seeds. It must be called before any method that reads or writes them.
 func (s *Store) UseKeys(keys *secret.Keys) { s.keys = keys }
 
 // EncryptSeeds encrypts the next seeds that are stored in clear or with another key than the first. It leaves out those that
-// it cannot decrypt. Each step is a transaction of its own, with at most secret.SeedStep users.
+// it cannot decrypt. Each step is a job of its own, with at most secret.SeedStep users.
 func (s *Store) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 	all, err := secret.EncryptAll(func(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
 		err = s.do(ctx, func(w *writer) error {

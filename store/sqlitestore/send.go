@@ -17,7 +17,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redp
 		sent, err = w.send(o)
 		crashpoint.Here("send.before-commit")
 		if errors.As(err, &stale) {
-			return nil // the transaction has at most drawn a first seed, which is kept, because the refusal contains its commitment
+			return nil // the job has at most drawn the next seed, which is kept, because the refusal contains its commitment
 		}
 		return err
 	})

@@ -41,7 +41,7 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacke
 	return settled
 }
 
-// OutOfReach implements redpacket.Ledger. It returns nil, because a file can always be reached.
+// OutOfReach implements redpacket.Ledger. It always returns nil, because there is no server that could be out of reach.
 func (s *Store) OutOfReach() error { return nil }
 
 func unpayable(reason string) redpacket.Settlement {
@@ -85,8 +85,8 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	return w.classify(c, status, len(shares))
 }
 
-// pay pays the share to the user if neither of them has a claim yet. It writes wallet and transfer only if it inserts the
-// claim.
+// pay pays the share to the user if the packet has the share, nobody has claimed it, and the user has no claim of the packet.
+// It writes wallet and transfer only if it inserts the claim.
 func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant, at time.Time) (paid bool, err error) {
 	if g.Share < 0 || g.Share >= len(shares) {
 		return false, nil

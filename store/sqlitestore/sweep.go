@@ -6,16 +6,18 @@ import "time"
 // size, because SQLite reuses the log. But until a sweep the log may contain a recalled text or a deleted setting.
 const sweepEvery = time.Minute
 
-// sweepTimeout bounds how long one sweep waits for readers of an older snapshot. Queued jobs wait meanwhile.
+// sweepTimeout is the pragma that makes a sweep wait at most 100 ms for readers of an older snapshot. Queued jobs wait
+// meanwhile.
 const sweepTimeout = "pragma busy_timeout(100)"
 
 // sweepLater schedules a sweep for when sweepEvery has passed since the last one: at once if it already has.
 func (w *writer) sweepLater() { w.sweepDue.Reset(time.Until(w.swept.Add(sweepEvery))) }
 
 // sweep moves the whole write-ahead log into the database file and empties the log. In the file, secure_delete leaves
-// nothing of a recalled text. If the sweep fails, or a reader of an older snapshot prevents it, it is retried later.
+// nothing of a recalled text, except in the case below. If the sweep fails, or a reader of an older snapshot prevents it, it
+// is retried later.
 //
-// In one case bytes of a recalled text remain. When entries of many rooms arrive at once, SQLite may move a row to
+// In this case bytes of a recalled text remain. When entries of many rooms arrive at once, SQLite may move a row to
 // another page. The row's bytes then stay in the free part of the first page until that part is overwritten, or until a
 // vacuum.
 func (s *Store) sweep(w *writer) {

@@ -17,16 +17,17 @@ import (
 type AuditUnderTest struct {
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
-	// Tamper runs a statement in a transaction that is never committed. It returns what an audit inside that
-	// transaction finds. changed is false if the statement changed no row, or a unique key refused it. The schema's
-	// checks are off, because a person with access to the database could drop them, too.
+	// Tamper runs one or more statements in a transaction that is never committed. It returns what an audit inside that
+	// transaction finds. changed is false if the last statement changed no row, or a unique key refused the change. Then
+	// there is no audit. The schema's checks are off, because a person with access to the database could drop them.
 	Tamper func(t *testing.T, statement string, q redpacket.AuditQuery) (found []redpacket.Difference, changed bool)
-	// Forge does the same as Tamper with the heads as anchors, and computes every hash again before the audit (Relink).
+	// Forge does the same as Tamper with the heads as anchors. Before the audit, it computes the hashes of all links again
+	// (Relink).
 	Forge func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
-	Brief bool // change one row instead of every row: the race detector makes the audit ten times slower
+	Brief bool // change each column in one row only, and try fewer random changes: the race detector makes the audit ten times slower
 
 	since []redpacket.Head // AuditQuery.Since of the audits of mustFind; nil: they audit all rows
 }
@@ -34,9 +35,9 @@ type AuditUnderTest struct {
 // AuditWords holds SQL fragments that differ between the databases.
 type AuditWords struct {
 	Bytes       func(n int) string // n bytes of zero
-	Many        string             // the largest count that the column holds
+	Many        string             // a very large count
 	Unmarked    string             // the mark of a claim that is not the luckiest
-	Shares      []string           // wrong lists of shares: changed, fewer, none, not a list, two of them swapped
+	Shares      []string           // wrong lists: a share changed, a share missing, no shares, no list of numbers, two shares swapped
 	To          string             // recipients: only u1
 	NoBody      string             // an entry's body that is not a JSON object
 	OtherTotal  string             // body with another total
@@ -44,9 +45,9 @@ type AuditWords struct {
 	OtherMarked string             // the negation of luckiest
 }
 
-// TestAudit changes the stored data in every way that matters, one at a time. It changes every money column of every
-// row, removes rows, adds rows, and makes gaps in numbers. The audit must report each change, and nothing in
-// unchanged data.
+// TestAudit changes the stored data in many ways, one at a time. It changes the columns that moneyColumns lists, removes
+// rows, adds rows, and makes gaps in numbers. The audit must report each of these changes, and nothing in unchanged
+// data. The tests anchors and newer also make changes that only an audit with saved heads, or of all rows, must report.
 func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	u := open(t)
 	Live(t, u.Ledger, u.Rooms)
@@ -96,7 +97,7 @@ func (u AuditUnderTest) fullWallet(t *testing.T) {
 	}
 }
 
-// appendLast appends the newest row of all, a text in room-2. It returns the heads before and after it.
+// appendLast appends a text to room-2, as the newest entry of all rooms. It returns the heads before and after the text.
 func (u AuditUnderTest) appendLast(t *testing.T) [2][]redpacket.Head {
 	t.Helper()
 	heads := func() []redpacket.Head {
@@ -134,8 +135,9 @@ func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 	}
 }
 
-// luckiest changes the luckiest claim in a packet_done entry. The audit must report the packet, and not only a broken
-// chain: rows of a version without chains were chained later, and the chain shows no change that was made before that.
+// luckiest changes or adds the luckiest claim in packet_done entries, one at a time. The audit must report the packet, and
+// not only a broken chain. Reason: rows that a version without chains wrote were added to a chain later, and that chain does
+// not show a change from before.
 func (u AuditUnderTest) luckiest(t *testing.T) {
 	for id, changes := range map[string][]string{
 		"done-drained": {`replace(body, '"luckiest"', '"other"')`, `replace(body, '"user":"', '"user":"u')`, `replace(body, '"amount":', '"amount":1')`, `replace(body, '"rank":', '"rank":1')`},
@@ -176,8 +178,8 @@ func (u AuditUnderTest) overdue(t *testing.T) {
 	}
 }
 
-// mustFind makes the change and fails the test if the audit does not report it. It returns false if nothing was
-// changed.
+// mustFind makes the change and fails the test if the audit does not report the change. It returns false if Tamper has
+// changed nothing.
 func (u AuditUnderTest) mustFind(t *testing.T, statement string) bool {
 	t.Helper()
 	found, changed := u.Tamper(t, statement, redpacket.AuditQuery{Since: u.since})
@@ -187,7 +189,8 @@ func (u AuditUnderTest) mustFind(t *testing.T, statement string) bool {
 	return changed
 }
 
-// columns changes each money column in each row, one at a time. The audit must report every change.
+// columns sets each column of moneyColumns to each of its wrong values, in each row that rows selects, one at a time. With
+// Brief, it changes only one row for each value. The audit must report every change.
 func (u AuditUnderTest) columns(t *testing.T) {
 	t.Helper()
 	for table, columns := range moneyColumns(u.Words) {
@@ -228,7 +231,7 @@ func (u AuditUnderTest) removed(t *testing.T) {
 }
 
 // rows returns SQL conditions, each of which selects one row of the table. It leaves out rows that the audit cannot prove
-// anything about: empty wallets, and stored requests that made no entry. Of entries and links it selects some of each kind.
+// anything about: empty wallets, and stored requests that made no entry. Of the entries and the links it selects only some.
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{

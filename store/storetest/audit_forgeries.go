@@ -2,9 +2,9 @@ package storetest
 
 import "strings"
 
-// moneyColumns lists wrong values for the columns of the tables that an audit checks. The ids of transfers are left out:
-// only claims refer to them, by the column transfer, which is listed. A test sets each column in each row to each of these
-// values that differs from the stored one.
+// moneyColumns lists wrong values for columns that an audit checks, by table and column. The ids of transfers are left out:
+// only claims refer to them, by the column transfer, which is listed. A test uses only values that differ from the stored
+// one.
 func moneyColumns(w AuditWords) map[string]map[string][]string {
 	links := []string{"0", "1", "link + 1", "(select max(id) from links)"}
 	return map[string]map[string][]string{
@@ -51,7 +51,8 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 	}
 }
 
-// forgeries returns statements that add rows, make gaps in numbers, or change several columns that belong together.
+// forgeries returns statements that forge the data in other ways than one changed column of one row. They add or remove
+// rows, make gaps in numbers, change several rows or columns, or change tables that moneyColumns does not list.
 func forgeries(w AuditWords) []string {
 	return []string{
 		`insert into wallets (user_id, balance) values ('somebody', 5)`,
@@ -124,6 +125,7 @@ func forgeries(w AuditWords) []string {
 	}
 }
 
-// copied are the columns of a packet, except its id, its key and the columns with a default.
+// copied are the columns of a packet, except its id, its key and the columns that later migrations have added. Those
+// columns have a default.
 const copied = `partition, room_id, sender, sender_name, sender_avatar, mode, spread, total, count, shares, greeting, recipients,
 	passphrase, seed, commitment, seq, status, created_at, expires_at, closed_at, refunded, claimed, done_seq`

@@ -12,9 +12,9 @@ import (
 	"hongbao/redpacket"
 )
 
-// newer audits the rows that were added after an earlier audit. The audit must find every change of such a row, and nothing
-// in unchanged data. It must also find that an older row was added or removed, or that its amount was changed. Only a
-// whole audit finds a changed text in an older row.
+// newer audits the rows that were added after an earlier audit. The audit must find each change that newerRows makes, and
+// nothing in unchanged data. It must also find that an older row was added or removed, or that an older amount or link
+// was changed. Only an audit of all rows finds a changed text in an older row.
 func (u AuditUnderTest) newer(t *testing.T) {
 	audit := func(q redpacket.AuditQuery) redpacket.Audit {
 		t.Helper()
@@ -55,7 +55,8 @@ func (u AuditUnderTest) newer(t *testing.T) {
 	}
 }
 
-// liveOn adds rows of every kind. Some of them belong to an older packet or to older texts.
+// liveOn adds packets, claims, ends of packets, a credit, a text and reactions. One claim and one end belong to an older
+// packet, and one reaction belongs to an older text.
 func (u AuditUnderTest) liveOn(t *testing.T) {
 	t.Helper()
 	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
@@ -81,7 +82,8 @@ func (u AuditUnderTest) liveOn(t *testing.T) {
 	}
 }
 
-// newerRows changes and removes rows of liveOn, one at a time.
+// newerRows changes and removes the rows that liveOn has added, and wallets, one at a time. It also changes the end of the
+// older packet that liveOn has closed.
 func (u AuditUnderTest) newerRows(t *testing.T) {
 	const ofPackets = `packet_id in ('newer', 'newer-open') or packet_id = 'open' and share_no = 2`
 	all := moneyColumns(u.Words)
@@ -108,7 +110,7 @@ func (u AuditUnderTest) newerRows(t *testing.T) {
 	u.mustFind(t, `delete from reactions where emoji = '🎉' and seq = 1`)
 }
 
-// olderRows changes, removes and adds rows that the earlier audit has seen.
+// olderRows changes and removes rows that the earlier audit has seen. It also adds rows without a link, which look as old.
 func (u AuditUnderTest) olderRows(t *testing.T) {
 	const changed = `update entries set body = '{"text":"other"}' where id = 'last'`
 	if found, _ := u.Tamper(t, changed, redpacket.AuditQuery{Since: u.since}); len(found) > 0 {

@@ -14,8 +14,9 @@ import (
 )
 
 // BenchmarkAudit audits a database with AUDIT_PACKETS packets (default 100), each with 20 claims and 20 texts. It measures
-// an audit of all rows. Then it adds a hundredth of the packets and measures an audit of these newer rows. It reports the
-// number of rows. analyze makes the database update its statistics, as it does by itself from time to time.
+// an audit of all rows. Then it adds a hundredth of the packets (at least one) and measures an audit of these newer rows. As
+// rows it reports how many packets, claims and entries the audit counts. analyze makes the database update its
+// statistics, if it does so by itself from time to time.
 func BenchmarkAudit(b *testing.B, ledger redpacket.Ledger, rooms chat.Store, analyze func()) {
 	packets, err := strconv.Atoi(cmp.Or(os.Getenv("AUDIT_PACKETS"), "100"))
 	if err != nil {
@@ -45,7 +46,7 @@ func BenchmarkAudit(b *testing.B, ledger redpacket.Ledger, rooms chat.Store, ana
 	measure("newer", since)
 }
 
-// fill sends, settles and ends the packets with these numbers, from 64 goroutines.
+// fill sends, settles and ends the packets with the numbers from to to-1, each with 20 texts, in 64 goroutines.
 func (l *Life) fill(from, to int) {
 	numbers := make(chan int, to-from)
 	for n := from; n < to; n++ {

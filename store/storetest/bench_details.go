@@ -7,8 +7,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// BenchmarkDetails reads claims of a packet with 9,999 claims of 10,000 shares, open and closed. It compares pages of
-// one claim and of a hundred with reading all claims of the packet.
+// BenchmarkDetails reads claims of the packet p, which has 10,000 shares, after 9,999 of them were claimed. It does so
+// before and after the packet is closed. It compares pages of one claim and of a hundred with reading all claims.
 func BenchmarkDetails(b *testing.B, ledger redpacket.Ledger, p redpacket.Packet) {
 	const claims = 9_999
 	for from := 0; from < claims; {

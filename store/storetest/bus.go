@@ -107,8 +107,8 @@ func busTwice(t *testing.T, a, b *BusEnd) {
 func busUnsubscribe(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1", "room:2")
 	b.Unsubscribe("room:1", "never subscribed")
-	// Each round publishes to both topics: when only the second message arrives, the unsubscription has taken effect.
-	// The topics may use different connections, so one message may be a little later than the other.
+	// Each round publishes to both topics. Once the unsubscription has taken effect, only the messages of room:2 arrive. The
+	// topics may use different connections, so one message may be later than the other. The test waits for 20 missing ones.
 	for round := 0; ; round++ {
 		mark := fmt.Sprint("round ", round)
 		a.Say("room:1", mark)
@@ -146,8 +146,8 @@ func busBothWays(_ *testing.T, a, b *BusEnd) {
 	b.Until("all for b", func() bool { return len(b.Of("room:b")) == each })
 }
 
-// busLoss blocks the receiver of one end, and publishes at the other until the bus must lose something. Publish must
-// never block. The receiver gets Suspect, or the last payload, whose number shows the gap. A bus that queues 64 MiB
+// busLoss blocks the receiver of one end, and publishes 64 MiB at the other end, so that the bus must lose some of it. Publish
+// must never block. The receiver gets Suspect, or the last payload, whose number shows the gap. A bus that queues 64 MiB
 // for one receiver fails: its queue counts as unbounded.
 func busLoss(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1")

@@ -13,8 +13,8 @@ import (
 // busPatience is how long the suite waits for an expected event.
 const busPatience = 20 * time.Second
 
-// BusEnd runs one end of a bus and records all that it receives. Its exported fields may be read only with mu held. Until
-// holds mu while it calls its function met.
+// BusEnd runs one end of a bus and records all that it receives. Its exported fields, except Bus, may be read only with mu
+// held. Until holds mu while it calls its function met.
 type BusEnd struct {
 	hub.Bus
 	t *testing.T
@@ -98,7 +98,8 @@ func (b *BusEnd) Hold() (release func()) {
 	}
 }
 
-// Until waits until the condition is met by what this end has received. It fails the test after busPatience.
+// Until waits until met returns true. It calls met at once and after each change of this end. It fails the test after
+// busPatience. what names the condition in that failure.
 func (b *BusEnd) Until(what string, met func() bool) {
 	b.t.Helper()
 	deadline := time.After(busPatience)

@@ -38,8 +38,9 @@ var forgetChains = []string{
 	`update claims set link = 0`, `update transfers set link = 0`, `delete from links`, `delete from chains`,
 }
 
-// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for an empty byte string. Before
-// ChainRows, the audit must report the rows. Afterwards, it must find no difference, and later a row that was changed.
+// TestChainRows calls ChainRows for rows that look as if a version without chains had written them. empty is the SQL for
+// an empty byte string. Before ChainRows, the audit must report one difference for each table. After ChainRows, the audit
+// must find no difference. When a row is changed after that, the audit must report it.
 func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	s := u.Open(t)
@@ -53,7 +54,7 @@ func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnd
 		select /*! bucket_of('room-2'), */ 'room-2', last_seq + i, 'old-' || i, 5, 'u1', 'Name', 'text', '{"text":"old"}', content_no + i from n, rooms where id = 'room-2'`, many))
 	u.Exec(t, fmt.Sprintf(`update rooms set last_seq = last_seq + %d, content_no = content_no + %[1]d where id = 'room-2'`, many))
 
-	s = u.Open(t) // a new process: the old one knows a chain that is not there any more
+	s = u.Open(t) // as a new process: the store before knows a chain that is not there any more
 	a, err := s.Audit(t.Context(), nil)
 	if err != nil || len(a.Differences) != 4 || !strings.Contains(fmt.Sprint(a.Differences), "run hongbao migrate") {
 		t.Fatalf("before: %+v, %v, want one difference for each of four tables", a.Differences, err)
@@ -135,8 +136,9 @@ func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderT
 	}
 }
 
-// TestOtherProgram verifies chains by a program in Python that shares no code with hongbao. It must agree with the audit
-// about untouched chains, changed rows, and lost rows with and without saved heads.
+// TestOtherProgram verifies chains by a program in Python that shares no code with hongbao. Without saved heads, the program
+// must agree with the audit about untouched chains, a changed row and lost rows. With saved heads, it must find the lost
+// rows, and nothing in untouched chains.
 func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	enginetest.Need(t, "python3")
 	u := open(t)

@@ -9,8 +9,8 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// unreadMembers lists the members that have not read an entry. The list must not contain its sender, nor members that have
-// read it, left the room, or made the room silent.
+// unreadMembers lists the members that have not read an entry. The list must not contain the sender of the
+// entry, nor members that have read the entry, left the room, or made the room silent.
 func unreadMembers(b *eventsBench) {
 	var seq int64
 	for range 2 {
@@ -58,7 +58,7 @@ func unreadMembers(b *eventsBench) {
 	}
 }
 
-// absencesBench stores absences in the way of the consumer that tells absent users of news.
+// absencesBench stores absences as the consumer does that writes the events user.offline_message.
 type absencesBench struct {
 	*eventsBench
 
@@ -76,7 +76,8 @@ func newAbsences(b *eventsBench) *absencesBench {
 	return &absencesBench{eventsBench: b, told: b.newest(), seq: e.Seq}
 }
 
-// tell stores absences that are due in a minute, and moves the position of the consumer.
+// tell calls TellAbsences, which moves the consumer from the position before to after. Further absences of the same users are
+// due in a minute.
 func (b *absencesBench) tell(name, before, after string, absences ...eventlog.Absence) error {
 	return b.u.Absences.TellAbsences(b.ctx, eventlog.Told{
 		Consumer: eventlog.Consumer{Name: name, After: after, UpdatedAt: b.now}, Before: before, Owner: "me", Absences: absences,
@@ -116,7 +117,7 @@ func absencesTold(bench *eventsBench) {
 	}
 	b.must(b.tell(eventlog.AbsentConsumer, "1", "2", b.absence(ann, 12), b.absence(bob, 12)))
 	b.must(b.tell(eventlog.AbsentConsumer, "2", "3", b.absence(ann, 13)))
-	b.must(b.tell("again", "", "1", b.absence(ann, 13), b.absence(member(3), 13))) // the second look: ann was told of it, or will be
+	b.must(b.tell("again", "", "1", b.absence(ann, 13), b.absence(member(3), 13))) // the second look: the first one has counted row 13 for ann
 	b.want(b.events(), one(member(3), 1))
 	due, err := b.u.Absences.DueAbsences(b.ctx, b.now.Add(59*time.Second), 10)
 	b.must(err)
@@ -135,7 +136,7 @@ func absencesTold(bench *eventsBench) {
 		b.must(b.u.Absences.TellDue(b.ctx, slices.Clone(due), next))
 	}
 	b.want(b.events(), one(ann, 2))
-	b.must(b.tell(eventlog.AbsentConsumer, "3", "4", b.absence(ann, 14), b.absence(bob, 14))) // bob's row was deleted: told at once
+	b.must(b.tell(eventlog.AbsentConsumer, "3", "4", b.absence(ann, 14), b.absence(bob, 14))) // TellDue has deleted bob's row, so bob is told at once
 	b.want(b.events(), one(bob, 1))
 	if due, err = b.u.Absences.DueAbsences(b.ctx, next, 10); err != nil || len(due) != 1 || due[0].User != ann || due[0].Count != 1 {
 		b.Errorf("due in the next minute: %+v, %v; want one of ann", due, err)

@@ -29,7 +29,8 @@ type EventsUnderTest struct {
 	Exec func(statement string) error
 }
 
-// TestEvents checks that an engine keeps the contract of eventlog.Store. open is called once for each test.
+// TestEvents checks that an engine keeps the contracts of eventlog.Store, eventlog.Consumers and eventlog.Absences, and that
+// the changes of a ledger and of rooms add their events. open is called once for each test.
 func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 	for _, test := range []struct {
 		name  string
@@ -82,7 +83,7 @@ func allKinds() eventlog.Kinds {
 	return kinds
 }
 
-// readAll reads from the cursor to the end, limit events at a time.
+// readAll reads from the cursor to the end, at most limit events at a time.
 func (b *eventsBench) readAll(from eventlog.Cursor, limit int, kinds eventlog.Kinds) (all []eventlog.Event, next eventlog.Cursor) {
 	b.Helper()
 	for {
@@ -177,7 +178,7 @@ func (b *eventsBench) changing(kind chat.ChangeKind, users ...string) chat.Chang
 }
 
 // life returns calls that together add events of all kinds, except user.offline_message and transfer.reversed. They must be made
-// in this order. Each has the events that it must add.
+// in this order. Each has the events that it must add, or nil if they are not compared.
 func (b *eventsBench) life() []eventCase {
 	packet, second := b.order(sender, 100, 2), b.order(sender, 60, 3)
 	claims := []redpacket.Claim{b.claim(packet.Packet, member(1), 1), b.claim(packet.Packet, member(0), 0)}
@@ -376,7 +377,8 @@ func onlyWanted(b *eventsBench) {
 		}
 	}
 	all, _ = b.readAll(eventlog.Cursor{}, 1000, allKinds())
-	if len(all) != 4+2*3 { // a row with a claim has both kinds: the reader leaves out what it does not want
+	// A row with a claim holds two events, packet.claimed and transfer.claim. A reader leaves out the kinds that it does not want.
+	if len(all) != 4+2*3 {
 		b.Errorf("%d events", len(all))
 	}
 }
@@ -458,8 +460,8 @@ func fromNewest(b *eventsBench) {
 	}
 }
 
-// prune calls PruneEvents until a call deletes nothing. All rows go that are older than an hour before now, and all but the
-// newest most rows.
+// prune calls PruneEvents until a call deletes nothing. PruneEvents deletes the rows from before now - 1 h, and all rows but
+// the newest ones, whose number is most. It keeps rows that no earlier call has marked as reached.
 func (b *eventsBench) prune(now time.Time, most int64) {
 	b.Helper()
 	for {
@@ -475,7 +477,7 @@ func oldEventsDeleted(b *eventsBench) {
 	begin, now := eventlog.Cursor{}, time.Now()
 	early, err := b.u.Events(b.ctx, eventlog.Query{Kinds: allKinds(), Limit: 1})
 	b.must(err)
-	b.prune(now, 1e9) // marks the rows of furnish
+	b.prune(now, 1e9) // marks how far the stream has come: behind the rows of furnish
 	read := b.newest()
 	b.prune(now.Add(2*time.Hour), 1e9)
 	if all, _ := b.readAll(begin, 100, allKinds()); len(all) > 0 {
@@ -489,7 +491,7 @@ func oldEventsDeleted(b *eventsBench) {
 	b.want(b.since(read), "message.new room-1 1") // the cursor of a reader that had read everything stays valid
 	b.want(b.since(begin), "message.new room-1 1")
 
-	b.prune(now.Add(3*time.Hour), 1e9) // the row is marked only now
+	b.prune(now.Add(3*time.Hour), 1e9) // no mark was made after the row until now, so the row stays
 	b.want(b.since(begin), "message.new room-1 1")
 	_, read = b.readAll(begin, 100, allKinds())
 	b.prune(now.Add(9*time.Hour), 1e9)

@@ -50,7 +50,7 @@ type fundingBench struct {
 	fundings redpacket.Fundings
 }
 
-// open returns a packet of a member without money, which is not sent yet, and its funding by the host.
+// open returns a packet of member(1) that is not sent yet, and its funding by the host in the state asked.
 func (b *fundingBench) open(total, amount redpacket.Money) (redpacket.UnsealedPacket, redpacket.Funded) {
 	b.Helper()
 	o := b.order(member(1), total, 2)
@@ -77,7 +77,7 @@ func (b *fundingBench) notSent(o redpacket.UnsealedPacket, want error) {
 	}
 }
 
-// details returns the kinds of the member's money events after the cursor, each with its details.
+// details returns the kinds of the money events of member(1) after the cursor, and the Data of each of these events.
 func (b *fundingBench) details(from eventlog.Cursor) (kinds, details []string) {
 	b.Helper()
 	all, _ := b.readAll(from, 100, allKinds())

@@ -54,7 +54,7 @@ const (
 
 func member(i int) string { return fmt.Sprintf("member-%02d", i) }
 
-// furnish creates the room, its members, and the money of the sender.
+// furnish creates the users, the room with its members, and the money of the sender. The user outsider is no member.
 func (b *ledgerBench) furnish() {
 	b.Helper()
 	users := []string{outsider, sender}

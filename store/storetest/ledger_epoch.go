@@ -91,7 +91,7 @@ func epochLedgerTests() []ledgerTest {
 				b.Errorf("%d of %+v are missing, %v", n, marks, err)
 			}
 			if len(marks) == 0 {
-				return // an engine without other servers has nothing to compare
+				return // an engine that cannot meet another server keeps no marks
 			}
 			if len(marks) < 3 {
 				b.Errorf("%d marks, want one for the packet, one for the claim and one for the credit at least: %+v", len(marks), marks)
@@ -106,7 +106,7 @@ func epochLedgerTests() []ledgerTest {
 	}
 }
 
-// engine returns the SQL engine of the ledger.
+// engine returns the ledger as an engine with epochs. It skips the test if the ledger is not itself an engine.
 func (b *ledgerBench) engine() lineage.Store {
 	b.Helper()
 	engine, ok := b.ledger.(lineage.Store)

@@ -198,7 +198,7 @@ func (b *ledgerBench) packets(q redpacket.PacketsQuery) redpacket.PacketsPage {
 	return page
 }
 
-// maxPages is more than any list here has.
+// maxPages is a larger number of pages than any list of these tests has.
 const maxPages = 100
 
 // allPackets reads all pages of a list of packets.

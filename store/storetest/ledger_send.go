@@ -151,7 +151,7 @@ func sendTests() []ledgerTest {
 			first, second, third := order(sender), order(sender), order(sender)
 			p := b.send(first).Packet
 			b.send(second)
-			third.Expect = "a commitment that was never shown" // the limit is checked first
+			third.Expect = "a commitment that was never shown" // the limit is checked before the commitment
 			b.unchanged(func() {
 				_, err := b.ledger.Send(b.ctx, third)
 				var field *chat.FieldError
@@ -169,7 +169,7 @@ func sendTests() []ledgerTest {
 			b.close(p, redpacket.Drained)
 			b.send(third)
 			b.unchanged(func() { b.refused(order(sender), chat.ErrLimitExceeded) })
-			b.packet(10, 1) // without a limit
+			b.packet(10, 1) // this send has no limit of open packets
 		}},
 		{"send/carries the commitment that was shown", func(b *ledgerBench) {
 			seen := map[string]bool{}
@@ -220,8 +220,8 @@ func (b *ledgerBench) refused(o redpacket.UnsealedPacket, want error) {
 	}
 }
 
-// staleCommitment sends with a wrong commitment. The refusal must name the commitment in the parameter right; if right is
-// "", it may name any. The helper returns a packet, not sent yet, that expects the commitment in the refusal.
+// staleCommitment sends with a wrong commitment. The refusal must name the user's next commitment, as Account returns it. If
+// right is not "", that must be right. staleCommitment returns a packet, not sent yet, that expects the next commitment.
 func (b *ledgerBench) staleCommitment(from, right string) redpacket.UnsealedPacket {
 	b.Helper()
 	o := b.order(from, 10, 2)

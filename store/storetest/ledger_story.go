@@ -41,7 +41,8 @@ func storyTests() []ledgerTest {
 	}
 }
 
-// wantStory checks the kinds of a packet's transfers and entries.
+// wantStory checks a packet's status and the kinds of its transfers and entries, and returns its story. Share i must be
+// claimed by member i.
 func (b *ledgerBench) wantStory(p redpacket.Packet, status redpacket.Status, transfers, entries string) redpacket.Story {
 	b.Helper()
 	s, err := b.ledger.Story(b.ctx, p.ID)

@@ -22,10 +22,10 @@ func walletTests() []ledgerTest {
 				b.Errorf("the frozen wallet is %+v", frozen)
 			}
 			b.now = b.now.Add(time.Hour)
-			equal(b, "frozen twice", b.freeze(sender, true), frozen) // since the first time
+			equal(b, "frozen twice", b.freeze(sender, true), frozen) // FrozenAt is still the time of the first call
 			b.unchanged(func() {
 				b.refused(b.order(sender, 1, 1), redpacket.ErrWalletFrozen)
-				b.refused(b.order(sender, initial, 1), redpacket.ErrWalletFrozen) // nothing is said of the balance
+				b.refused(b.order(sender, initial, 1), redpacket.ErrWalletFrozen) // the frozen wallet is reported, and not the balance that is too low
 				b.notAdjusted(b.adjustment(sender, -1), redpacket.ErrWalletFrozen)
 				if !b.send(first).Dup {
 					b.Error("a repetition of an earlier send is not recognised")
@@ -93,9 +93,9 @@ func walletTests() []ledgerTest {
 			}
 			first := limited(sender, 60)
 			p := b.send(first).Packet
-			b.packet(0+30, 1) // a packet of 30: it counts, too, although it was sent without limits
+			b.packet(0+30, 1) // a packet of 30, sent without limits: the later limits count it as well
 			b.overDay(limited(sender, 11), "day_sent", 100)
-			b.close(p, redpacket.Expired) // what is refunded still counts
+			b.close(p, redpacket.Expired) // the refunded amount still counts as sent
 			b.overDay(limited(sender, 11), "day_sent", 100)
 			b.send(limited(sender, 10))
 			b.overDay(limited(sender, 1), "day_packets", 3)
@@ -108,11 +108,11 @@ func walletTests() []ledgerTest {
 			b.limits(sender, redpacket.OwnLimits{Packets: new(int64(0))})
 			b.overDay(limited(sender, 1), "day_packets", 0)
 			off := limited(sender, 200)
-			off.Limits.Packets.On, off.Limits.Sent.On = false, false // whatever the user's own limits say
+			off.Limits.Packets.On, off.Limits.Sent.On = false, false // then the user's own limits do not count either
 			b.send(off)
 
 			b.fund(member(0), 1000)
-			own := limited(member(0), 500) // there is no usual limit, so only a limit of the user's own counts
+			own := limited(member(0), 500) // without usual limits, only the user's own limits count
 			own.Limits.Sent.Usual, own.Limits.Packets.Usual = redpacket.NoLimit, redpacket.NoLimit
 			b.send(own)
 			b.limits(member(0), redpacket.OwnLimits{Sent: new(int64(600))})

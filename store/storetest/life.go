@@ -18,10 +18,11 @@ type Life struct {
 	At     time.Time
 }
 
-// lived is the time of everything that Live does.
+// lived is the time of what Live does, except that packets end a minute later.
 var lived = time.UnixMilli(1_700_000_000_000)
 
-// Live creates two rooms with texts, and with packets of every mode that ended in every way or are still open.
+// Live creates two rooms with texts. Into room-1 it sends lucky and equal packets: some end as drained, expired or cancelled,
+// and two stay open. It also adds reactions, and recalls a text.
 func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	t.Helper()
 	l := &Life{TB: t, Ledger: ledger, Rooms: rooms, At: lived}
@@ -110,7 +111,7 @@ func (l *Life) Send(from, id string, mode redpacket.Mode, spread redpacket.Sprea
 	return sent.Packet
 }
 
-// Claim settles shares 0 to n-1 of the packet: share i for the user ui.
+// Claim settles shares 0 to n-1 of the packet: share 0 for the user u0, share 1 for u1, and so on.
 func (l *Life) Claim(p redpacket.Packet, n int) {
 	l.Helper()
 	for i := range n {
@@ -121,7 +122,7 @@ func (l *Life) Claim(p redpacket.Packet, n int) {
 	}
 }
 
-// End closes a packet.
+// End closes a packet. The packet must end with the status reason.
 func (l *Life) End(p redpacket.Packet, reason redpacket.Status) {
 	l.Helper()
 	closed, err := l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: reason, At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})

@@ -66,12 +66,12 @@ func (b *limiterBench) gives(l chat.Limiter, key string, r chat.Rate) {
 	}
 }
 
-// refuses tries to take a token. There must be none. The wait must be at most most, and at least most
-// minus the time for which the test has run.
+// refuses tries to take the tokens that a call costs. There must be too few. The parameter most is the largest wait that is
+// right. The wait may be shorter by the time for which the test has run, and by 10 ms.
 func (b *limiterBench) refuses(l chat.Limiter, key string, r chat.Rate, most time.Duration) time.Duration {
 	b.Helper()
 	wait := b.take(l, key, r)
-	const differ = 10 * time.Millisecond // the engine's clock is not the test's
+	const differ = 10 * time.Millisecond // the engine's clock may differ from the test's clock
 	if least := most - time.Since(b.begun) - differ; wait > most || wait < least || wait == 0 {
 		b.Fatalf("take of %s: wait %v, want %v to %v", key, wait, least, most)
 	}
@@ -98,8 +98,8 @@ func limiterBurst(b *limiterBench) {
 	b.refuses(b.B, "k", slow, time.Minute)
 }
 
-// limiterRate checks that a caller that waits as long as it was told gets a token each time, and never more than the
-// rate.
+// limiterRate checks that a caller that waits as long as Take says gets a token each time. Beyond the burst, the tokens must
+// come no faster than the rate.
 func limiterRate(b *limiterBench) {
 	r := chat.Rate{PerSecond: 20, Burst: 3}
 	const more = 10
@@ -142,7 +142,7 @@ func limiterRefusal(b *limiterBench) {
 	r := chat.Rate{PerSecond: 1 / every.Seconds(), Burst: 1}
 	b.gives(b.A, "k", r)
 	wait := b.refuses(b.A, "k", r, every)
-	for n := 1; n < 50 && wait > every/2; n++ { // ends before the bucket has a token, however slow the engine is
+	for n := 1; n < 50 && wait > every/2; n++ { // ends before the bucket has a token, unless one call takes a second
 		wait = b.refuses(b.A, "k", r, every)
 	}
 	b.pass(wait)
@@ -197,8 +197,8 @@ func limiterCost(b *limiterBench) {
 	b.refuses(b.B, "l", slow, time.Minute)
 }
 
-// limiterCrowd lets many callers on two instances take tokens at once. Together they get the burst and the rate, no
-// more.
+// limiterCrowd lets many callers on two instances take tokens at once. Together they must get at least the burst, and no
+// more than the burst and the rate allow.
 func limiterCrowd(b *limiterBench) {
 	r := chat.Rate{PerSecond: 200, Burst: 20}
 	var taken atomic.Int64

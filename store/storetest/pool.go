@@ -17,7 +17,7 @@ type PoolUnderTest struct {
 	Pool      redpacket.Pool
 	OutboxCap int // limit of claims in the outbox of one partition with which the engine was opened
 	// Now is the Pool's clock; nil: time.Now. Advance moves the clock. If Advance is nil, the suite waits for real
-	// time, and skips tests that would take an hour.
+	// time. Then it skips tests that would wait longer than a minute at once, and the random histories.
 	Now     func() time.Time
 	Advance func(time.Duration)
 	// Forget deletes all data. NewGeneration makes every image Missing until it is loaded again, as a failover does.
@@ -52,7 +52,7 @@ type poolBench struct {
 	packets  int
 }
 
-// packet returns the image of a new packet, open and without claims, in a partition of its own.
+// packet returns the image of a new packet, open and without claims, in the next of the 64 partitions.
 func (b *poolBench) packet(count int) redpacket.Image {
 	b.packets++
 	return redpacket.Image{
@@ -79,7 +79,8 @@ func (b *poolBench) short(count int) redpacket.Image {
 	return i
 }
 
-// pass lets time pass on the Pool's clock.
+// pass lets time pass on the Pool's clock. If the clock cannot be moved, pass waits, or skips the test if d is longer than a
+// minute.
 func (b *poolBench) pass(d time.Duration) {
 	b.Helper()
 	switch {
@@ -137,7 +138,7 @@ func (b *poolBench) ask(i redpacket.Image, user string, may redpacket.May) redpa
 	return b.call(redpacket.Attempt{Ref: i.Ref, User: user, May: may})[0]
 }
 
-// grab makes one call with an attempt of each user. All must be granted, and it returns the claims.
+// grab makes one call with an attempt of each user, and returns the claims. Each attempt must be granted.
 func (b *poolBench) grab(i redpacket.Image, users ...string) []redpacket.Claim {
 	b.Helper()
 	attempts := make([]redpacket.Attempt, len(users))

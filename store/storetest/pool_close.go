@@ -112,8 +112,8 @@ func closeEarly(b *poolBench) {
 	b.wantClosing("at the deadline", b.close(i, redpacket.CloseDue), redpacket.Closing{Reason: redpacket.Expired, Grants: i.Grants})
 }
 
-// closeDeleted closes packets with CloseEarly, as when their room is deleted: a missing one, an untouched one, a grabbed
-// one, a drained one, one that was cancelled, one at its deadline, and one that SQL has closed.
+// closeDeleted closes packets with CloseEarly, as when their room is deleted. It closes a missing, an untouched, a grabbed, a
+// drained and a cancelled packet, and one at its deadline. A packet that SQL has closed must not be due again.
 func closeDeleted(b *poolBench) {
 	untouched, grabbed, drained, cancelled := b.loaded(2), b.loaded(3), b.loaded(1), b.loaded(2)
 	b.grab(grabbed, "a", "b")

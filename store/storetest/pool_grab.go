@@ -56,7 +56,8 @@ func grabYoursFirst(b *poolBench) {
 	b.want("late", b.ask(late, "u", redpacket.MayGrab), yours)
 }
 
-// grabReasonsInOrder tries every combination of reasons to refuse a grab. The answer must name the first in order.
+// grabReasonsInOrder tries every possible combination of reasons to refuse a grab. The answer must name the reason that comes
+// first: outsider, closed, late, empty, denied, busy.
 func grabReasonsInOrder(b *poolBench) {
 	for reasons := range 1 << 6 {
 		has := func(bit int) bool { return reasons&(1<<bit) != 0 }

@@ -7,12 +7,12 @@ import (
 )
 
 // packetModel is a second, simple implementation of the Pool's contract for one packet, without index or outbox.
-// Property tests compare an engine with it.
+// The test historiesAgree compares an engine with it.
 type packetModel struct {
 	loaded  bool
 	stale   bool // of an older generation
 	retired bool
-	image   redpacket.Image // Count and Deadline of the first load
+	image   redpacket.Image // of the first load; the model uses its Count and Deadline
 	reason  redpacket.Status
 	users   map[string]int
 	due     time.Time

@@ -144,7 +144,8 @@ func outboxParts(b *poolBench) {
 	b.wantClaims("all are")
 }
 
-// outboxFairly leaves claims in the outbox that cannot be settled. These claims must not hide claims of other partitions.
+// outboxFairly leaves claims of one partition in the outbox, as if they could not be settled. They must not hide claims of
+// other partitions.
 func outboxFairly(b *poolBench) {
 	i, j := b.loaded(9), b.loaded(9)
 	for _, user := range []string{"a", "b", "c"} {
@@ -175,8 +176,9 @@ func (b *poolBench) page(from *redpacket.OutboxCursor, limit int) string {
 	return names.String()
 }
 
-// outboxPages reads all pages while claims are acked and granted. Each claim that exists at the start must be listed once,
-// and no entry may be split between pages.
+// outboxPages reads all pages while claims are acked and granted. Each claim must be listed once, except that the last one
+// may be missing, because it is acked meanwhile. Each page after the first may exceed its limit by two claims: a page does
+// not split an entry, and an entry has up to three claims here.
 func outboxPages(b *poolBench) {
 	const entries = 30
 	i := b.loaded(10 * entries)

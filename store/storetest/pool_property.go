@@ -211,7 +211,8 @@ func (h *poolHistory) ack(rt *rapid.T) {
 	h.granted = slices.Delete(h.granted, n, n+1)
 }
 
-// agree compares the engine with the models in everything that can be read without a change.
+// agree compares the engine with the models, without a change of either: the users' shares, the answer to a stranger, the due
+// packets and the outbox.
 func (h *poolHistory) agree(*rapid.T) {
 	var due []redpacket.Image
 	for n, m := range h.models {

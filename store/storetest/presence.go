@@ -12,7 +12,7 @@ import (
 )
 
 // PresenceUnderTest holds the presences of two instances on one engine, with functions to inject faults. The suite
-// calls their Run.
+// calls their Run in the tests that need it.
 type PresenceUnderTest struct {
 	A, B chat.Presence
 	// Lease is how long a dead instance's sockets still count as online. 0 marks an engine inside the instance's

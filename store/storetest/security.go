@@ -55,7 +55,7 @@ func actsAreExported(t *testing.T, s SecurityUnderTest) {
 	ctx, at := t.Context(), lived.UTC()
 	var want []security.Act
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		want = append(want, testAct(id, at.Add(time.Duration(len(want)/2)*time.Second))) // two acts have the same time
+		want = append(want, testAct(id, at.Add(time.Duration(len(want)/2)*time.Second))) // acts a and b have the same time, and so have c and d
 		if err := s.AddAct(ctx, want[len(want)-1]); err != nil {
 			t.Fatal(err)
 		}

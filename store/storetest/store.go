@@ -44,7 +44,7 @@ type storeBench struct {
 	*testing.T
 	StoreUnderTest
 	ctx context.Context
-	now time.Time // advances with every room, member and entry
+	now time.Time // tick advances it by a second
 	ids int
 }
 

@@ -15,7 +15,8 @@ func (b *storeBench) wanted(kind chat.ChangeKind, room, by string, users ...stri
 	return c
 }
 
-// change makes a change and checks that its entries are at the room's end.
+// change makes a change, which must have an effect. It checks the room and the role in the answer, and that the change's
+// entries are at the room's end.
 func (b *storeBench) change(c chat.Change) chat.Changed {
 	b.Helper()
 	done, err := b.Change(b.ctx, c)

@@ -48,8 +48,8 @@ func unchosenRooms(b *storeBench) {
 	b.change(c)
 }
 
-// chosenByWriting puts bob into rooms with a limit of 2, and has bob write in each. The rooms that bob is in must never be more
-// than twice the limit.
+// chosenByWriting puts bob into four rooms, and has bob write in each. With a MaxRooms of 2, nobody may then add bob to a
+// fifth room: others may add a user only while the user is in fewer than 2 * MaxRooms rooms.
 func chosenByWriting(b *storeBench) {
 	const most = 2
 	b.known(ann, bob)
@@ -227,7 +227,8 @@ func keptContacts(b *storeBench) {
 	b.contacts(bob, chat.Contacts{Contact: chat.Everyone, Blocked: []chat.User{{ID: cyn}}})
 }
 
-// contactRefused tries each way in which by can put user into a room, and expects all to be refused.
+// contactRefused tries to put user into a room as the user by: with a direct room, a new room and an invitation. All three
+// must be refused.
 func (b *storeBench) contactRefused(by, user string) {
 	b.Helper()
 	b.known(by, user)
@@ -311,7 +312,7 @@ func contactSettings(b *storeBench) {
 	room := b.room(ann)
 	b.join(room, bob)
 	b.direct(bob, ann)
-	b.leave(room, ann) // the direct room counts as a shared room, too
+	b.leave(room, ann) // their direct room still counts as a shared room
 	b.room(bob, ann)
 	b.must(b.SetContact(b.ctx, ann, chat.Nobody))
 	_, _, err := b.CreateRoom(b.ctx, b.newRoom(bob, ann))
@@ -321,8 +322,8 @@ func contactSettings(b *storeBench) {
 	b.room(dan, ann)
 }
 
-// knownUsers asks for the names of users as ann. ann must learn only the names of users in common rooms. A direct room
-// counts once the other user has chosen it.
+// knownUsers asks for the names of users as ann. ann must learn only the names of ann and of users in common rooms. A direct
+// room counts once the other user has chosen it.
 func knownUsers(b *storeBench) {
 	want := func(users ...string) {
 		b.Helper()

@@ -56,7 +56,7 @@ func (c *crowd) speaks(user string) {
 	c.steps = append(c.steps, func() error { _, _, err := c.Append(c.ctx, d); return err })
 }
 
-// busy adds commands about a few users, so that they conflict with each other.
+// busy adds commands about a few users, so that the commands conflict with each other.
 func (c *crowd) busy() {
 	heir, admin := member(0), member(1)
 	c.changes(c.giving(chat.Owner, c.room, ann, heir))
@@ -96,8 +96,8 @@ func (c *crowd) all() {
 	c.balanced()
 }
 
-// counted checks that the room's number, list and roster of members agree, and that one of the members is the owner. It
-// also checks that the room's seqs have no gaps.
+// counted checks that the room's number, list and roster of members agree. Exactly one member must be the owner, unless the
+// room is empty. The room's seqs must have no gaps.
 func (c *crowd) counted() {
 	c.Helper()
 	r, err := c.Room(c.ctx, c.room)

@@ -22,7 +22,7 @@ var codeTime = time.UnixMilli(1_800_000_000_000).UTC()
 // codeHash returns a hash whose bytes are all n.
 func codeHash(n byte) []byte { return slices.Repeat([]byte{n}, 32) }
 
-// noCode checks that the user has no such device code.
+// noCode checks that the user has no valid device code with this hash.
 func (b *storeBench) noCode(user string, hash byte) {
 	b.Helper()
 	_, err := b.TakeDeviceCode(b.ctx, user, codeHash(hash), codeTime)
@@ -49,7 +49,7 @@ func deviceCode(b *storeBench) {
 func deviceCodeEnds(b *storeBench) {
 	b.known(ann)
 	b.must(b.PutDeviceCode(b.ctx, ann, 0, codeHash(1), codeTime))
-	b.noCode(ann, 1) // it ends at this millisecond
+	b.noCode(ann, 1) // the code ends at this millisecond
 	b.must(b.PutDeviceCode(b.ctx, ann, 0, codeHash(2), codeTime.Add(time.Hour)))
 	b.must(b.PutDeviceCode(b.ctx, ann, 0, codeHash(3), codeTime.Add(time.Minute)))
 	b.noCode(ann, 2)

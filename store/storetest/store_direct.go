@@ -90,7 +90,7 @@ func directBack(b *storeBench) {
 
 	b.leave(room, ann)
 	b.leave(room, bob)
-	for i, asker := range []string{bob, ann} { // each brings back only the asker
+	for i, asker := range []string{bob, ann} { // each call brings back only the asker
 		p := b.direct(asker, map[string]string{ann: bob, bob: ann}[asker])
 		if !slices.Equal(p.Entered, []string{asker}) || p.Membership.Room.Members != i+1 {
 			b.Errorf("%s came back: %+v", asker, p)

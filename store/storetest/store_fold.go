@@ -51,7 +51,7 @@ func foldedHistory(b *storeBench) {
 }
 
 // foldedBytes checks that pages are limited by the present size of texts. A long text that was recalled counts as
-// small, and a short one that was edited counts as large.
+// small, and a short text that was edited to a long one counts as large.
 func foldedBytes(b *storeBench) {
 	room, long := b.room(ann), strings.Repeat("x", 1000)
 	for _, text := range []string{long, "short", long} {

@@ -45,7 +45,7 @@ func roles(b *storeBench) {
 		_, err = b.Change(b.ctx, b.giving(chat.Plain, room, ann, ann))
 		b.refusedField(err, chat.ErrBadRequest, "user")
 	})
-	b.change(b.wanted(chat.Kick, room, bob, cyn)) // an admin may do that
+	b.change(b.wanted(chat.Kick, room, bob, cyn)) // an admin may kick a member
 	b.change(b.giving(chat.Plain, room, ann, bob))
 	b.stands(room, bob, plain)
 }
@@ -231,7 +231,7 @@ func forbiddenChange(b *storeBench) {
 			{"no-room", ann, chat.ErrNotFound},
 		} {
 			if kind == chat.Invite && who.by == bob {
-				continue // this user may do it
+				continue // bob may invite into a public room
 			}
 			var users []string
 			if kind != chat.UpdateRoom && kind != chat.DeleteRoom {

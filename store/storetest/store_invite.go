@@ -37,7 +37,8 @@ func inviteMany(b *storeBench) {
 	b.idle(b.wanted(chat.Invite, room, ann, cyn, ann))
 }
 
-// inviters changes the setting of a room. Each invitation must be judged by the setting as it is then.
+// inviters changes the setting invite of a public and a private room. Each invitation must be judged by the setting as it
+// is then.
 func inviters(b *storeBench) {
 	public, private := b.room(ann, bob), b.privateRoom(ann, bob)
 	b.known(cyn)

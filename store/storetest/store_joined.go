@@ -14,7 +14,7 @@ func joinedTests() []storeTest {
 	}
 }
 
-// joined fails the test unless the user's membership has begun after the entry with this seq.
+// joined fails the test unless the entry with this seq is the last one before the user's membership. 0: there is none.
 func (b *storeBench) joined(room, user string, seq int64) {
 	b.Helper()
 	st, err := b.Standing(b.ctx, room, user)
@@ -82,7 +82,7 @@ func joinedOnce(b *storeBench) {
 	b.joined(room, ann, 0)
 }
 
-// joinedBetween lets users join while others write. Each user must count as joined after the entries that were there
+// joinedBetween lets users join while texts are appended. Each user must count as joined after the entries that were there
 // before the Join, and before the user's own text.
 func joinedBetween(b *storeBench) {
 	room := b.room(ann)

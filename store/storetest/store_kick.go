@@ -54,7 +54,7 @@ func ban(b *storeBench) {
 	b.refused(err, chat.ErrBanned)
 
 	b.leave(room, cyn)
-	done = b.change(b.wanted(chat.Ban, room, ann, cyn)) // is out already
+	done = b.change(b.wanted(chat.Ban, room, ann, cyn)) // cyn is out already
 	b.moved(done, []string{cyn}, nil, nil)
 	b.stands(room, cyn, bannedOut)
 	if len(done.Entries) != 1 || done.Room.Members != 1 {

@@ -23,7 +23,7 @@ func linkTests() []storeTest {
 	}
 }
 
-// newLink returns a link for an hour that is not stored yet.
+// newLink returns a link that works for an hour. It is not stored yet.
 func (b *storeBench) newLink(room, creator string, maxUses int) chat.NewLink {
 	at := b.tick()
 	return chat.NewLink{
@@ -83,7 +83,7 @@ func enterByLink(b *storeBench) {
 	l.Uses = 1
 	b.wantLinks(room, "", l)
 	b.must(b.DeleteLink(b.ctx, room, l.ID, ""))
-	b.idle(b.byLink(l, bob)) // a repeated request of a member succeeds after the link was revoked, too
+	b.idle(b.byLink(l, bob)) // a repeated request of a member still succeeds after the link was deleted
 	b.refusedLink(b.byLink(l, cyn), chat.ErrNotFound)
 
 	r := b.newRoom(bob)
@@ -92,7 +92,7 @@ func enterByLink(b *storeBench) {
 	b.refused(err, chat.ErrLimitExceeded)
 }
 
-// linkUses has three users enter at the same time by a link for two.
+// linkUses has three users enter at the same time by a link for two. One of them must be refused.
 func linkUses(b *storeBench) {
 	room := b.room(ann)
 	l := b.link(room, ann, 2)
@@ -329,10 +329,10 @@ func askByLink(b *storeBench) {
 	approved := b.approvedLink(room, 0)
 	b.ask(approved, cyn)
 	open := b.link(room, ann, 0)
-	b.moved(b.change(b.byLink(open, cyn)), []string{cyn}, []string{cyn}, nil) // needs no approval any more
+	b.moved(b.change(b.byLink(open, cyn)), []string{cyn}, []string{cyn}, nil) // a link without approval lets cyn in at once
 	b.wantAsking(room)
 	b.ask(approved, dan)
-	b.change(b.wanted(chat.Invite, room, ann, dan)) // a member does not ask
+	b.change(b.wanted(chat.Invite, room, ann, dan)) // dan is a member now, so the request of dan is gone
 	b.wantAsking(room)
 	b.change(b.wanted(chat.Kick, room, ann, dan))
 	b.wantAsking(room) // the request was from before the membership
@@ -371,7 +371,7 @@ func admitRefused(b *storeBench) {
 	b.refusedLink(b.wanted(chat.Admit, room, ann, cyn), chat.ErrBanned)
 	b.refusedLink(b.byLink(l, cyn), chat.ErrBanned)
 	b.change(b.wanted(chat.Unban, room, ann, cyn))
-	b.wantAsking(room) // the ban has answered the earlier request
+	b.wantAsking(room) // the ban has ended the earlier request
 	b.ask(l, cyn)
 	b.wantAsking(room, cyn)
 }

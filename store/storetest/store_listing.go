@@ -163,7 +163,7 @@ func memberReadings(b *storeBench) {
 	b.tick()
 	b.say(room, ann)
 	b.tick()
-	b.join(room, cyn) // begins after the entry without having read it
+	b.join(room, cyn) // cyn joins after the entry and has not read it
 	reads(1, 0, 0)
 	b.tick()
 	b.say(room, ann)

@@ -54,13 +54,13 @@ func archivedUntilContent(b *storeBench) {
 	is(chat.Prefs{Archived: true})
 	b.say(room, ann)
 	is(chat.Prefs{})
-	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true}) // it is not archived again
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true}) // this does not archive the room again
 	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{})
 	archive.Silent = new(true)
 	b.setPrefs(archive, chat.Prefs{Silent: true, Archived: true})
 	b.say(room, ann)
 	is(chat.Prefs{Silent: true, Archived: true})
-	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{}) // the text counts now
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{}) // the room is not silent any more, so the new text has taken it out of the archive
 }
 
 func whoMaySetPrefs(b *storeBench) {

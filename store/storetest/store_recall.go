@@ -22,7 +22,7 @@ func recallTests() []storeTest {
 // silence is the body of a recalled text.
 const silence = `{"recalled":true}`
 
-// everything reads the room's entries by every method of the Store that returns entries.
+// everything reads the room's entries by History and by Spans.
 func (b *storeBench) everything(room string) (all []chat.Entry) {
 	b.Helper()
 	found, err := b.Spans(b.ctx, []chat.Span{{Room: room, After: 0, Through: 1000}})
@@ -169,7 +169,7 @@ func recallAtOnce(b *storeBench) {
 				recalls++
 			}
 		}
-		if b.reads(room, 1, silence); recalls != 2 { // one recall, seen by two methods
+		if b.reads(room, 1, silence); recalls != 2 { // one recall, read by History and by Spans
 			b.Errorf("%d recalls", recalls)
 		}
 		b.balanced()

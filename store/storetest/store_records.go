@@ -65,7 +65,7 @@ func userRefs(b *storeBench) {
 		b.Error("a user whose ref was refused is stored")
 	}
 	b.put(chat.UserPut{User: ann, Ref: new("two")})
-	b.put(chat.UserPut{User: bob, Ref: new("one")}) // it is free again
+	b.put(chat.UserPut{User: bob, Ref: new("one")}) // the ref is free again
 	b.put(chat.UserPut{User: bob, Ref: new("")})
 	b.put(chat.UserPut{User: cyn, Ref: new("one")})
 	found, err := b.UserRecordsOf(b.ctx, []string{ann, "unseen", ann}, []string{"one", "two", "three"})

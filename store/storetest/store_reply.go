@@ -46,8 +46,8 @@ func replies(b *storeBench) {
 	b.refused(err, chat.ErrNotFound)
 }
 
-// repliesAtOnce sends replies concurrently. A reply to an entry that does not exist yet must be refused. The seqs of the
-// other replies must have no gaps.
+// repliesAtOnce sends texts concurrently, most of which are replies. A reply to an entry that does not exist yet must be
+// refused. The seqs of the other texts must have no gaps.
 func repliesAtOnce(b *storeBench) {
 	const senders = 30
 	room := b.room(ann)

@@ -126,7 +126,8 @@ func unknownMember(b *storeBench) {
 	}
 }
 
-// createRoomFaults asks for a room with all these faults together, and corrects them one by one.
+// createRoomFaults asks for a room with four faults together, and corrects them one by one. The refusals must name in this
+// order: an unknown member, too many public rooms, a member that refuses contact, too many rooms.
 func createRoomFaults(b *storeBench) {
 	b.room(ann)
 	b.room(bob, cyn)

@@ -133,7 +133,7 @@ func audiences(b *storeBench) {
 	b.leave(a.Room, dan)
 	_, err := b.Read(b.ctx, a.Room, eve, a.Seq, b.now)
 	b.must(err)
-	one, two, other := subscription(ann, 1), subscription(ann, 2), subscription(fay, 1) // cyn has sent it, and so read it
+	one, two, other := subscription(ann, 1), subscription(ann, 2), subscription(fay, 1) // cyn has sent the text, and so has read it
 	if bytes.Compare(one.ID(), two.ID()) > 0 {
 		one, two = two, one
 	}

@@ -46,7 +46,7 @@ func consistentForgeries(w AuditWords) []string {
 		`update claims set at = at + 1 where packet_id = 'drained'; update transfers set at = at + 1 where packet_id = 'drained' and kind = 'claim'`,
 		`update claims set transfer = 'forged' where packet_id = 'open' and share_no = 1;
 			update transfers set id = 'forged' where packet_id = 'open' and share_no = 1 and kind = 'claim'`,
-		// Texts, names and words.
+		// Texts, names, ids, times and keys.
 		`update entries set body = '{"text":"other"}' where id = 'last'`, `update entries set at = at - 1 where kind = 'text'`,
 		`update entries set sender_name = 'Other' where kind = 'packet'; update packets set sender_name = 'Other'`,
 		`update entries set sender_avatar = 'other.png' where sender = 'u2'`, `update packets set sender_avatar = 'other.png' where id = 'even'`,
@@ -77,9 +77,9 @@ func outOfScope(w AuditWords) []string {
 	}
 }
 
-// TestTamperings changes the data like a tamperer: after each change it computes every hash in the database again. The audit
+// TestTamperings changes the data like a tamperer: after each change it computes the hashes of all links again. The audit
 // must find consistentForgeries with the heads that were saved before, and only with them. It must find none of outOfScope.
-// Then the test makes random changes of all kinds (tamperings), and the audit must find each with the saved heads.
+// Then the test makes random changes from tamperings, and the audit must find each with the saved heads.
 func TestTamperings(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	u := open(t)
 	Live(t, u.Ledger, u.Rooms)

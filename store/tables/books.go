@@ -19,8 +19,8 @@ var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bu
 // BookQuery reads the packet $1, without its claims, for ScanBook.
 const BookQuery = `select ` + PacketColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
 
-// ScanBook returns a function that scans a row of BookQuery. The book has no claims yet. The function fails if the row
-// is encrypted and cannot be decrypted.
+// ScanBook returns a function that scans a row of BookQuery. The book has no claims yet. The function fails if the seed or
+// the passphrase cannot be decrypted. There is one exception: if a closed packet's key is gone, its passphrase stays encrypted.
 func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 	return func(row Row) (b redpacket.Book, err error) {
 		var (

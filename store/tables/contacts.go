@@ -6,13 +6,14 @@ import (
 	"hongbao/chat"
 )
 
-// contacts has the methods of chat.Store about blocks, contact settings and the users that a user knows.
+// contacts has the methods of chat.Store about blocks, contact settings, the users that a user knows, and direct rooms that a
+// user has not chosen.
 type contacts struct{ db DB }
 
 // Refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
 // may not put into a room: one of the two has blocked the other, or the contact setting of the user in $2 forbids it.
-// The user $1 itself is never selected. All of them must be locked: then no other transaction changes their settings or
-// their blocks.
+// The user $1 itself is never selected. The users $2 must be locked: then no other transaction changes their settings or
+// their blocks. A block by the user $1 may be added meanwhile, unless that user is locked, too.
 func Refusing(d Dialect) string {
 	return `from users u where u.id ` + d.In(2) + ` and u.id <> $1 and (
 	u.contact = 'nobody'
@@ -21,7 +22,7 @@ func Refusing(d Dialect) string {
 	or exists (select 1 from blocks b where b.user_id = u.id and b.blocked = $1 or b.user_id = $1 and b.blocked = u.id))`
 }
 
-// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. It is in a
+// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. The error is in a
 // chat.FieldError that names such a user. The users must be locked: see Refusing.
 func RefuseContact(w Tx, by, field string, users ...string) error {
 	var user string
@@ -32,8 +33,8 @@ func RefuseContact(w Tx, by, field string, users ...string) error {
 	return err
 }
 
-// Block implements chat.Store. It locks the user, as every transaction does that puts the user into a room: so none of
-// them overlooks the block.
+// Block implements chat.Store. In pgstore it locks the row of b.User, as every transaction does that puts this user into a
+// room. So no such transaction overlooks the block.
 func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		if err := EnsureUser(w, b.User); err != nil {
@@ -116,7 +117,7 @@ const strangersQuery = `select m.user_id from members m join rooms r on r.id = m
 const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.room_id
 	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
 
-// Known implements chat.Store. For each user, the search ends at the first common room that counts.
+// Known implements chat.Store. For each user, the query stops at the first common room that counts (see chat.Store).
 func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
 	known, err = list(ctx, t.db, scanUser, `select u.id, u.name, u.avatar from users u where u.id `+t.db.In(2)+` and (u.id = $1 or exists (
 			select 1 from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id

@@ -28,11 +28,11 @@ func ScanEntry(row Row) (e chat.Entry, err error) {
 	return e, err
 }
 
-// ErrNoEntry means that an entry is missing to which a request or a packet refers.
+// ErrNoEntry means that an entry is missing to which a request, a packet or an event refers.
 var ErrNoEntry = errors.New("an entry that must exist is missing")
 
-// ReadEntry reads an entry that must exist, because a request or a packet refers to it. If it is missing, ReadEntry
-// returns ErrNoEntry. It does not apply amendments.
+// ReadEntry reads an entry that must exist, because a request, a packet or an event refers to it. If the entry is missing,
+// ReadEntry returns ErrNoEntry. It does not apply amendments.
 func ReadEntry(q Querier, room string, seq int64) (chat.Entry, error) {
 	e, err := one(q, ScanEntry, `select `+EntryColumns+` from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, room, seq)
 	if errors.Is(err, chat.ErrNotFound) {
@@ -94,8 +94,8 @@ func scanFolded(row Row) (e chat.Entry, err error) {
 }
 
 // fitting returns how many of the entries fit into a page: at most limit, and at most maxBytes of bodies. If maxBytes
-// is 0, only limit counts. A first entry that is too large fits. The entries are ordered by their distance from the
-// cursor.
+// is 0, only limit counts. The first entry fits even if its body is larger than maxBytes. The entries are ordered by their
+// distance from the cursor.
 func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	size := 0
 	for i, e := range entries {

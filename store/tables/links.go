@@ -122,8 +122,9 @@ func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
 	}))
 }
 
-// Unanswered is a condition on join_requests r: the user still asks to enter. It is false if the user is banned, is a
-// member, or has become a member since the request, even if the user has left again.
+// Unanswered is a condition on join_requests r: the user still asks to enter. It is false if the user is a member, or has
+// become a member since the request, even if the user has left again. It is also false if the user is marked as banned, even if
+// the ban has ended. When such a user asks to enter, chat.Change.Rule removes the mark.
 const Unanswered = `not exists (select 1 from members m where m.room_id = r.room_id and m.user_id = r.user_id
 	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 

@@ -9,12 +9,13 @@ import (
 	"hongbao/store/cursor"
 )
 
-// members has methods of chat.Store about memberships: it reads and lists them and the bans, sets preferences and marks
+// members has methods of chat.Store about memberships. They read and list memberships and bans, set preferences, and mark
 // entries as read.
 type members struct{ db DB }
 
-// membershipQuery reads the memberships of the user $1. It computes the number of unread entries without counting them.
-// All of a user's own content is at or before the user's read_seq, so content after it is from other users.
+// membershipQuery reads the memberships of the user $1. It computes the number of unread texts and packets from two counters
+// (content_no), without reading the entries between. All texts and packets of the user are at or before the user's read_seq, so
+// those after it are from other users.
 var membershipQuery = FirstOnCitus(Of("mine", "members", `user_id = $1 and state = 'in'`),
 	Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + RoomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
 	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
@@ -210,7 +211,7 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 
 // Read implements chat.Store.
 func (t members) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
-	moved := false // whether any run has moved read_seq; to report a move twice is harmless
+	moved := false // a run that may be committed has moved read_seq; to report a move twice is harmless
 	err = t.db.Write(ctx, func(w Tx) error {
 		r, err = markRead(w, room, user, seq, now)
 		moved = r.Moved || moved && w.Again()
@@ -240,17 +241,17 @@ func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, 
 	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved > 0, Members: m.Room.Members}, err
 }
 
-// StandingColumns are the columns of a member that StoredStanding scans.
+// StandingColumns are the columns of the table members that StoredStanding scans.
 const StandingColumns = `state, banned, role, muted_until, joined_seq, banned_until`
 
-// ReadStanding reads the user's standing in the room. If the user was never a member, only Visible can be set: if the
-// room is public and not deleted.
+// ReadStanding reads the user's standing in the room. A user that was never a member and never banned has no row. Of such a
+// standing only Visible can be set: if the room is public and not deleted.
 func ReadStanding(q Querier, room, user string) (chat.Standing, error) {
 	return standing(q, room, user, "")
 }
 
-// LockStanding reads the user's standing in the room and locks it until the end of the transaction. A user that was
-// never a member has no row that it could lock.
+// LockStanding reads the user's standing in the room and locks it until the end of the transaction. A user that was never a
+// member and never banned has no row, so then LockStanding locks nothing.
 func LockStanding(w Tx, room, user string) (chat.Standing, error) {
 	return standing(w, room, user, w.Lock())
 }
@@ -287,7 +288,7 @@ func (s *StoredStanding) Into() []any {
 }
 
 // Standing converts the row. A ban that has ended stays set: see chat.Standing.At. A user in state gone keeps ban and
-// mute, because the user could otherwise join again while a room's deletion is not complete.
+// mute, because users may join again while the deletion of a room is not complete.
 func (s *StoredStanding) Standing() chat.Standing {
 	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == StateLeft, RoomDeleted: s.state == StateGone, Banned: s.banned}
 	if st.In {

@@ -38,8 +38,8 @@ func (s *StoredPacket) Into(d Dialect) []any {
 	}
 }
 
-// Packet returns the packet as it was sent. An empty list of recipients becomes nil. It fails if the passphrase of an
-// open packet cannot be decrypted. If the key of a closed packet is gone, the passphrase stays encrypted.
+// Packet returns the packet as it was sent. An empty list of recipients becomes nil. It fails if the passphrase cannot be
+// decrypted. There is one exception: if a closed packet's key is gone, the passphrase stays encrypted.
 func (s *StoredPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
 	if len(p.To) == 0 {
@@ -136,8 +136,8 @@ var StateColumns = `p.id, p.status, p.refunded,
 	PaidColumns("m", "mu") + `, ` + PaidColumns("l", "lu")
 
 // StateTables returns the beginning of a statement with StateJoins. On Citus it first reads the packets that meet the
-// condition packets, and what the joins need of them: Citus cannot join split tables with others. bucket is a condition
-// that names the buckets of these packets, or "true".
+// condition packets, and what the joins need of them: see FirstOnCitus. bucket is a condition that names the buckets of
+// these packets, or "true".
 func StateTables(bucket, packets string) string { return FirstOnCitus(stateParts(bucket, packets)...) }
 
 func stateParts(bucket, packets string) []string {
@@ -185,8 +185,8 @@ func (t packets) States(ctx context.Context, user string, packets []string) (sta
 	return states, Outcome("read states", err)
 }
 
-// listedPackets describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The sort key is At, the time
-// that the query's period refers to, and then ID.
+// listedPackets describes in SQL the packets that a user has sent, or those received: the tables, the condition for the user, and the
+// sort key. User is the left side of the condition. The sort key is At and then ID. The period of the query is about At.
 type listedPackets struct {
 	From, User, At, ID string
 	Totals             string                     // count, amount, luckiest

@@ -40,8 +40,8 @@ func reportByKey(q Querier, n chat.NewReport) (stored chat.Report, found bool, e
 	return stored, found, err
 }
 
-// errReportGone means that an open report about the same has kept a report from being added, and was resolved before it
-// could be read.
+// errReportGone means that AddReport could add no report because of an open report about the same entry or user. That report
+// was resolved before AddReport could read it.
 var errReportGone = errors.New("the open report about the same was resolved meanwhile")
 
 // AddReport implements chat.Store.
@@ -63,7 +63,7 @@ func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.R
 		found, err = w.Row(`select `+reportColumns+` from reports where bucket = $1 and reporter = $2 and kind = $3 and about = $4 and room_id = $5 and seq = $6
 			and state = 'open'`, []any{chat.UserBucket(n.By), n.By, n.Kind, n.About, n.Room, n.Seq}, reportInto(&stored)...)
 		if err == nil && !found {
-			err = errReportGone // the caller gets chat.ErrUnavailable, and the client repeats the request; SQLite, with one writer, never comes here
+			err = errReportGone // the caller gets chat.ErrUnavailable, and the client may repeat the request; SQLite, with one writer, never comes here
 		}
 		return err
 	})

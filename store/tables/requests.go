@@ -42,7 +42,7 @@ func PutRequest(w Tx, user, key string, hash []byte, req Request) error {
 	return err
 }
 
-// KeyUsed implements chat.Store.
+// KeyUsed implements chat.Store and redpacket.Ledger.
 func (t requests) KeyUsed(ctx context.Context, user, key string) (used bool, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		_, err := q.Row(`select exists (select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2)`, []any{user, key}, &used)

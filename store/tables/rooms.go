@@ -154,9 +154,9 @@ func DeletedRoomsQuery(d Dialect) string {
 		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.packets_closed`, false) + ` and r.id > $1 order by r.id limit $2`
 }
 
-// DeletedRooms implements redpacket.Ledger. A deletion locks the rows of all members that may still send, until its
-// commit. Each send locks the sender's row in members. SQLite has one writer. So a reader that sees a room as deleted
-// also sees every packet that was sent into it.
+// DeletedRooms implements redpacket.Ledger. In pgstore a deletion locks the rows of all members that may still send, until its
+// commit. Each transaction that sends a packet locks the sender's row in members. SQLite has one writer. So a reader that sees a
+// room as deleted also sees every packet that was sent into it.
 func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
 	var done []string
 	err = t.db.Read(ctx, func(q Querier) error {

@@ -12,8 +12,8 @@ import (
 // epoch, and what other packages keep for themselves.
 type settings struct{ db DB }
 
-// Names of settings. When a new epoch begins, one transaction writes them. It writes SettingOpenBefore only if a packet
-// is open.
+// Names of settings. When a new epoch begins, one transaction writes SettingEpoch and, if a packet is open, SettingOpenBefore.
+// Epoch draws the first epoch of a database.
 const (
 	SettingEpoch = "epoch"
 	// SettingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the
@@ -43,7 +43,7 @@ func ReadSetting(q Querier, name string) (value []byte, err error) {
 }
 
 // DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of
-// draw. Of several calls at once, one stores its result and all return that one.
+// draw. Of several calls at once, one stores the result of its draw, and all return that result.
 func (t settings) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
 	if value, err = t.Setting(ctx, name); err != nil || value != nil {
 		return value, err

@@ -15,8 +15,8 @@ import (
 // Row is a row of a result.
 type Row interface{ Scan(into ...any) error }
 
-// Querier runs queries on one connection. Outside a transaction each statement sees the data committed so far; inside a snapshot
-// all see the same data.
+// Querier runs queries. Outside a transaction each statement sees the data committed so far; inside a snapshot all statements see
+// the same data.
 type Querier interface {
 	Dialect
 	// Row scans the first row of a query. It returns found = false, and no error, if there is no row.
@@ -31,19 +31,21 @@ type Querier interface {
 type Tx interface {
 	Querier
 	Exec(query string, args ...any) (affected int64, err error)
-	// Again reports whether an earlier run of the transaction may have been committed.
+	// Again reports whether an earlier run of the transaction may have been committed. It is always false in SQLite.
 	Again() bool
 	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
 }
 
-// DB is one of the two databases. A function that is passed to it may be called more than once, so each call must set its results anew.
+// DB is one of the two databases. A function that is passed to one of its methods may be called more than once. So each call of the
+// function must set its results anew.
 type DB interface {
 	// Read calls fn with a Querier outside a transaction.
 	Read(ctx context.Context, fn func(Querier) error) error
 	// Snapshot calls fn with a Querier inside a snapshot.
 	Snapshot(ctx context.Context, fn func(Querier) error) error
-	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn.
+	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn. In pgstore,
+	// Write instead calls fn again after some errors: ErrRetry, a conflict or a lost connection.
 	Write(ctx context.Context, fn func(Tx) error) error
 	Dialect
 }
@@ -121,7 +123,7 @@ func List[T any](q Querier, scan func(Row) (T, error), query string, args ...any
 	return all, nil
 }
 
-// one returns the only row of a query, or chat.ErrNotFound.
+// one returns the first row of a query, or chat.ErrNotFound if there is none.
 func one[T any](q Querier, scan func(Row) (T, error), query string, args ...any) (found T, err error) {
 	all, err := List(q, scan, query, args...)
 	if err == nil && len(all) == 0 {

@@ -197,8 +197,8 @@ func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
 	return readRecord(w, p.User)
 }
 
-// setUserRef gives the user the ref in place of an earlier one; "" only takes that away. It reports whether the ref has
-// changed. If another user has the ref, it returns the error of refTaken. The user must exist.
+// setUserRef gives the user the ref in place of an earlier one. If ref is "", it only removes the earlier one. It reports whether
+// the ref has changed. If another user has the ref, it returns the error of refTaken. The user must exist.
 func setUserRef(w Tx, user, ref string) (moved bool, err error) {
 	var old string
 	if _, err := w.Row(`select ref from users where id = $1`+w.Lock(), []any{user}, &old); err != nil || old == ref {
@@ -223,7 +223,7 @@ func takeRef(w Tx, kind, ref, id string) (owner string, err error) {
 		return "", err
 	}
 	found, err := w.Row(`select id from refs where kind = $1 and ref = $2`, []any{kind, ref}, &owner)
-	if err == nil && !found { // the one that had it has lost it since
+	if err == nil && !found { // the id that had the ref has lost it since
 		err = ErrRetry
 	}
 	return owner, err
@@ -350,7 +350,7 @@ func (t users) DeletePictures(ctx context.Context, user string) error {
 	}))
 }
 
-// PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many.
+// PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many subscriptions.
 func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
 	return Outcome("put push subscription", t.db.Write(ctx, func(w Tx) error {
 		if err := EnsureUser(w, sub.User); err != nil {
@@ -388,7 +388,7 @@ func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) er
 
 // Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
 // a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
-// order, and a room has fewer of them than the database has subscriptions.
+// order, and in most cases a room has fewer members than the database has subscriptions.
 func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
 	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
 	if len(a.Of) > 0 {

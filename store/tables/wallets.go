@@ -61,8 +61,9 @@ func (t wallets) changeWallet(ctx context.Context, doing, query string, args ...
 	return changed, Outcome(doing, err)
 }
 
-// DayUseQuery sums what the user $1 has sent and received in packets from $2 on and before $3, and reads the user's own
-// limits. They are null if none are set. It is fast, because the key of transfers begins with user and time.
+// DayUseQuery sums what the user $1 has sent and received in packets from $2 on and before $3, and counts the packets sent.
+// It also reads the user's own limits. A limit that is not set is null. The query is fast, because the primary key of transfers
+// begins with user and time, on Citus after the bucket.
 const DayUseQuery = `select w.limit_sent, w.limit_received, w.limit_packets, t.sent, t.received, t.packets
 	from (select cast(coalesce(sum(amount) filter (where kind = 'send'), 0) as bigint) as sent, cast(coalesce(sum(amount) filter (where kind = 'claim'), 0) as bigint) as received,
 			count(*) filter (where kind = 'send') as packets

@@ -9,7 +9,8 @@ import (
 
 // Replies bounds the bytes of replies over HTTP that wait for slow clients. These bytes also count as unread replies of the hub.
 // While they exceed the bound, Replies ends connections. It takes the user with the most bytes, and ends the connection of
-// this user's oldest reply. Below the bound, only the server's write timeout ends connections.
+// this user's oldest reply. All guests of one address count as one user. Below the bound, only the server's write timeout ends
+// the connections of slow clients.
 type Replies struct {
 	// static
 	most  int64           // bound of the bytes
@@ -17,11 +18,11 @@ type Replies struct {
 
 	mu     sync.Mutex
 	bytes  int64                   // guarded by mu
-	unread map[string]*userReplies // guarded by mu; by user, guests by address
+	unread map[string]*userReplies // guarded by mu; by the user's id, or by a guest's address
 	ended  uint64                  // guarded by mu; connections that were ended so far
 }
 
-// userReplies are the replies of one user that wait.
+// userReplies are the replies to one user, or to the guests of one address, that wait.
 type userReplies struct {
 	bytes int64
 	list  []*reply // in the order in which they began
@@ -41,7 +42,8 @@ func NewReplies(most int64, count func(bytes int)) *Replies {
 // shortReply is the length up to which a reply is not counted: the connection's own buffer holds it.
 const shortReply = 4 << 10
 
-// Hold counts a reply until release is called. In between, the caller must write the reply to w, and nothing else.
+// Hold counts a reply until release is called, or until endLocked ends its connection. A short reply (shortReply) is not counted.
+// In between, the caller must write the reply to w, and nothing else.
 func (h *Replies) Hold(user string, bytes int, w http.ResponseWriter) (release func()) {
 	if bytes <= shortReply {
 		return func() {}

@@ -1,5 +1,6 @@
 // Package admission bounds the open sockets of one instance, and the replies over HTTP that wait for slow clients. It must
-// always hold: one address, or one user, cannot use up a bound so that all others are refused.
+// always hold: one address cannot use up the bound on sockets, if a lower bound for each address is set. While the replies exceed
+// their bound, the user with the most unread bytes loses a connection first.
 package admission
 
 import "sync"

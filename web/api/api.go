@@ -34,7 +34,7 @@ type Config struct {
 	Rates     *Rates
 	Connected func(user string) bool // reports whether the user has a socket on this instance
 	Scans     int                    // how many commands that scan may run at once; default 2
-	ScanWait  time.Duration          // bound of the expected wait for a scan; beyond it some are refused; 0: none is
+	ScanWait  time.Duration          // bound of the expected wait of a scan; beyond it some scans are refused; 0: no bound
 	Log       *slog.Logger
 
 	ContactRates ContactRates
@@ -79,7 +79,8 @@ func (a *Commands) Answer(ctx context.Context, c Caller, r *Request) (reply any,
 	return r.call.answer(ctx, a, c)
 }
 
-// spend counts a request against its user's rate or budget (see Rates.spend). Further calls for the request do nothing.
+// spend counts a request against its user's rate or budget, and a guest's address (see Rates.spend). Further calls for the request
+// do nothing.
 func (a *Commands) spend(ctx context.Context, c Caller, r *Request) error {
 	if r.spent {
 		return nil
@@ -113,7 +114,7 @@ func (r *Request) Overlaps() bool { return r.command != nil && r.command.overlap
 // Scans reports whether the request must wait for Commands.Begin, because it reads very many rows.
 func (r *Request) Scans() bool { return r.command != nil && r.command.scans }
 
-// decode decodes the data, unless it is already decoded.
+// decode decodes the data. A further call returns the first result.
 func (r *Request) decode() error {
 	if r.call == nil && r.fault == nil {
 		c := r.command.new()
@@ -261,8 +262,8 @@ func Methods() []string {
 	return names
 }
 
-// userRates are the rates of web/docs/protocol/limits.md. They are per user and over all instances; for the rate of grab see
-// freeGrabs.
+// userRates are the rates of single methods in web/docs/protocol/limits.md. They are per user and over all instances; for the rate
+// of grab see freeGrabs.
 var userRates = map[string]chat.Rate{
 	"send":        {PerSecond: 10, Burst: 20},
 	"send_packet": {PerSecond: 2, Burst: 5},
@@ -280,21 +281,24 @@ const (
 	CommandBurst      = 100
 )
 
-// The limit for grabs has two parts. Each instance allows the free part without asking the other instances, so that
+// The limit for grabs has two parts. Each instance allows the free part without a call to the shared limiter, so that
 // users that grab once cost no extra call. All instances together allow the shared part. One instance allows exactly the
-// limit of the protocol; n instances allow the free part n-1 times more.
+// limit of the protocol (userRates); n instances allow the free part n-1 times more. While the shared limiter cannot be reached,
+// each instance allows the whole limit.
 var (
 	freeGrabs   = chat.Rate{PerSecond: 5, Burst: 10}
 	sharedGrabs = chat.Rate{PerSecond: 15, Burst: 30}
 )
 
-// guestRate limits the new guests and the redeemed device codes from one IP address, previewRate the previews of invite links.
+// guestRate limits the requests for new guests and the attempts to redeem a device code from one address. previewRate limits the
+// previews of invite links.
 var (
 	guestRate   = chat.Rate{PerSecond: 2, Burst: 100}
 	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
 )
 
-// uploadRate limits the pictures that guests of one IP address upload. pictureRate limits how many are read from there; browsers keep each.
+// uploadRate limits how often the guests of one address upload or remove a picture. pictureRate limits how many pictures are read
+// from one address; browsers cache each picture.
 var (
 	uploadRate  = chat.Rate{PerSecond: 0.1, Burst: 30}
 	pictureRate = chat.Rate{PerSecond: 20, Burst: 500}
@@ -309,8 +313,9 @@ const (
 	sharedPause   = time.Second            // after a failed call, how long the shared limiter is not called
 )
 
-// Rates limits how often users may call commands. It asks the limiter of this instance first, because a refusal there
-// needs no call to the shared limiter. The zero value limits nothing.
+// Rates limits the commands, connects and HTTP requests of users and addresses. It asks the limiter of this instance first,
+// because a refusal there needs no call to the shared limiter. The zero value limits nothing. An address is an IPv4 address, or the
+// /64 of an IPv6 address: the callers pass it in this form.
 type Rates struct {
 	// static
 	local  chat.Limiter // nil: nothing is limited
@@ -329,9 +334,9 @@ func NewRates(local, shared chat.Limiter, now func() time.Time, log *slog.Logger
 	return &Rates{local: local, shared: shared, now: now, start: now(), log: log}
 }
 
-// spend counts a command against its user's rate. If the method has no rate, it takes the method's cost from the budget. It
-// returns a *chat.RateError if the rate or budget is exceeded. A grab is counted on this instance only, because most grabs are
-// answered from memory; see admitGrab.
+// spend counts a command against its user's rate. If the method has no rate, it takes the method's cost from the budgets of the
+// user and of a guest's address. It returns a *chat.RateError if a rate or budget is exceeded. A grab is
+// counted on this instance only, because most grabs are answered from memory; see admitGrab.
 func (r *Rates) spend(ctx context.Context, c Caller, method string) error {
 	if r.local == nil {
 		return nil
@@ -349,7 +354,7 @@ func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
 	return r.take(ctx, "commands:"+user, chat.Rate{PerSecond: CommandsPerSecond, Burst: CommandBurst}, false)
 }
 
-// SpendGuest counts a new guest, or a device code to be redeemed, against the limit of the IP address that the request
+// SpendGuest counts a request for a new guest, or an attempt to redeem a device code, against the limit of the address that it
 // comes from.
 func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
@@ -360,17 +365,17 @@ func (r *Rates) SpendProfileChange(ctx context.Context, user string) error {
 	return r.take(ctx, "change:"+user, guestChangeRate, true)
 }
 
-// SpendUpload counts a new picture of a guest against the limit of the IP address that it comes from.
+// SpendUpload counts a guest's upload or removal of a picture against the limit of the address that it comes from.
 func (r *Rates) SpendUpload(ctx context.Context, address string) error {
 	return r.take(ctx, "upload:"+address, uploadRate, true)
 }
 
-// SpendPicture counts the read of a picture against the limit of the IP address that asks. Each instance counts for itself.
+// SpendPicture counts the read of a picture against the limit of the address that asks. Each instance counts for itself.
 func (r *Rates) SpendPicture(ctx context.Context, address string) error {
 	return r.take(ctx, "picture:"+address, pictureRate, false)
 }
 
-// SpendPreview counts a preview of an invite link against the limit of the IP address that the request comes from.
+// SpendPreview counts a preview of an invite link against the limit of the address that the request comes from.
 func (r *Rates) SpendPreview(ctx context.Context, address string) error {
 	return r.take(ctx, "preview:"+address, previewRate, true)
 }
@@ -465,7 +470,7 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.
 }
 
 // FromMemory reports whether the request can be answered from memory: it is a grab of a packet that has ended, and both
-// the end and the user's membership are cached. Most grabs are such requests. If it returns true, Answer does not
+// the end and the user's standing in the room are cached. Most grabs are such requests. If it returns true, Answer does not
 // block.
 func (a *Commands) FromMemory(user string, r *Request) bool {
 	if r.method != MethodGrab || r.decode() != nil {

@@ -9,13 +9,13 @@ import (
 )
 
 // The budgets of web/docs/protocol/limits.md. They belong to a user or an address, not to a connection, so a new connection does not
-// refill them. Each instance counts its own. Commands with a rate in userRates take nothing from them, except send_packet: 1 for 25
-// shares. Commands with a contact rate have a cost, too.
+// refill them. Each instance counts for itself. Commands with a rate (userRates, sharedRate) take nothing from them, except
+// send_packet: 1 for 25 shares. Commands with a contact rate have a cost, too.
 var (
-	// userBudget is for the commands of one user that have a cost.
+	// userBudget is for the commands of one user that have a cost, and for the shares of send_packet.
 	userBudget = chat.Rate{PerSecond: 100, Burst: 500}
 	// addressBudget is for handshakes, for frames before the connect reply, for refused frames, and for guests' connects
-	// and commands. Connects and commands of the host's users take nothing from it, because very many of these users may
+	// and commands. Apart from such handshakes and frames, the host's users take nothing from it, because very many of them may
 	// share an address.
 	addressBudget = chat.Rate{PerSecond: 1_000, Burst: 10_000}
 	// connectRate is for the connects of one user. They have a rate of their own, so that a user whose program reads too
@@ -26,11 +26,11 @@ var (
 const (
 	handshakeCost = 10 // of a WebSocket handshake, to the address
 	connectCost   = 10 // of a guest's connect command, to the address
-	sharesPerCost = 25 // shares of a packet that cost one
+	sharesPerCost = 25 // shares of a packet for a cost of one
 )
 
-// costs holds what each method takes from the user's budget. Methods that are not in it have a rate instead. Those
-// with a contact rate have both.
+// costs holds what each method takes from the user's budget. Methods that are not in it have a rate instead.
+// Methods with a contact rate are in it, too.
 var costs = func() map[string]int {
 	costs := map[string]int{}
 	for _, m := range wire.Methods {

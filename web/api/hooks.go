@@ -43,7 +43,7 @@ type Hooks interface {
 
 // Question is a command about which the host is asked.
 type Question struct {
-	ID      string // names the question; with a funding, its id; "": Ask draws one
+	ID      string // names the question; with a funding, its id; "": Ask makes one
 	Command string
 	User    chat.User
 	Room    string // in which it happens; "": none
@@ -53,11 +53,11 @@ type Question struct {
 	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
 }
 
-// Verdict allows a command.
+// Verdict allows a command, unless an error is beside it: then only NotAsked counts.
 type Verdict struct {
-	Text *string // takes the place of the user's; nil: that stays
+	Text *string // replaces the user's text or greeting; nil: the user's stays
 	Fund Fund
-	None bool // the host gave no verdict, and the command is carried out without one
+	None bool // the command is allowed without the host's verdict: the host gave none, or done has returned true (see ask)
 
 	NotAsked bool // the host has taken no money: it was not asked, or ask has replaced its denial by another result. It may be set beside an error
 }
@@ -168,8 +168,8 @@ func (a *Commands) askSendPacket(ctx context.Context, c Caller, s *redpacket.Sen
 	return err
 }
 
-// mayFund returns an error if the user may not send into the room, so that the host takes no money for nothing. Only a repeated request
-// may go on then.
+// mayFund returns an error if the user may not send into the room, so that the host takes no money for nothing. Only a
+// request whose key was used before may go on then, so that the service answers with the first result.
 func (a *Commands) mayFund(ctx context.Context, c Caller, room string, done func() (bool, error)) error {
 	standing, err := a.chat.Standing(ctx, room, c.User.ID)
 	if err == nil && standing.MaySend(time.Now()) == nil {

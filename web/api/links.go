@@ -10,7 +10,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// createLink counts against the contact rate of invite, because by a link, too, users reach others.
+// createLink counts against the contact rate of invite, because users reach others by a link, too.
 func (a *Commands) createLink(ctx context.Context, c Caller, r *wire.CreateLinkRequest) (wire.CreateLinkReply, error) {
 	ttl := time.Duration(min(r.TTLS, math.MaxInt64/int64(time.Second))) * time.Second
 	request := chat.CreateLink{Room: r.Room, Key: r.Key, TTL: ttl, MaxUses: r.MaxUses, Approval: r.Approval}

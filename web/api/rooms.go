@@ -134,8 +134,8 @@ func (a *Commands) setRoomPrefs(ctx context.Context, c Caller, r *wire.SetRoomPr
 	return wire.SetRoomPrefsReply(p), err
 }
 
-// Limits returns the limits that the server tells its clients: those of the services, the contact rates if rates are on, and
-// the defaults of package wire for the others. The caller sets the limits that depend on the server's options.
+// Limits returns the limits that the server tells its clients: those of the services, the contact rates per user if rates are on,
+// and the defaults of package wire for the others. The caller sets SocketsPerUser, which is an option of the server.
 func (a *Commands) Limits() wire.Limits {
 	l := wire.DefaultLimits()
 	c, p := a.chat.Limits(), a.packets.Limits()

@@ -11,7 +11,7 @@ import (
 	"hongbao/chat"
 )
 
-// scans limits the commands of this instance that scan (made by scanning, such as history and members). It bounds how many of
+// scans limits the commands of one Commands that scan (made by scanning, such as history and members). It bounds how many of
 // them run at once, so that they leave connections to the database for grabs, texts and wallets. The others wait, and the user
 // that has read least lately is served next.
 //
@@ -27,7 +27,7 @@ type scans struct {
 	average time.Duration      // moving average of how long a command runs
 	readers map[string]*reader // users that wait or have read lately
 	turns   []*reader          // users with waiting commands; of those that have read equally, the first is served next
-	waiting int                // of all users
+	waiting int                // number of waiting commands of all users
 	pruneAt int                // number of readers at which pruneLocked is called
 	refused uint64             // commands refused so far
 }
@@ -45,8 +45,8 @@ type waiter struct {
 }
 
 const (
-	// wearsOff is how many seconds a read of one second counts against its user. So a user whose commands run for less than 1/20 of
-	// the time counts as one that has read nothing.
+	// wearsOff is how many seconds a read of one second counts against its user. So the reads of a user wear off if
+	// the user's commands run for less than 1/20 of the time.
 	wearsOff = 20
 	// longestWearing bounds how long the reads of a user count.
 	longestWearing = time.Minute
@@ -187,7 +187,7 @@ func (s *scans) leave(user string, w *waiter) bool {
 	return i >= 0
 }
 
-// release ends a command of the user that took some time, and starts the next waiting one.
+// release ends a command of the user that ran for the given time. It starts the next waiting command, or else frees the slot.
 func (s *scans) release(user string, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,8 +221,8 @@ func (a *Commands) Scans() (waiting int, refused uint64) {
 }
 
 // Begin waits until the request may run. The caller must call end, if it is not nil, when the reply is queued or the command is
-// given up. A request that scans is counted against its user's budget before it waits for the scans of other users. Call Begin
-// before Answer; it may be called again after end, and then counts nothing.
+// given up. A request that scans is counted against its user's budget before it waits for other scans. Call Begin before
+// Answer. It may be called again after end, and then does not count the request again.
 func (a *Commands) Begin(ctx context.Context, c Caller, r *Request) (end func(), err error) {
 	if !r.Scans() {
 		return nil, nil

@@ -22,9 +22,9 @@ const (
 	// DefaultAdminScope is the scope of administrators unless JWT.AdminScope names another. Its prefix keeps it apart from
 	// the scopes of other programs that trust the same keys.
 	DefaultAdminScope = "hongbao:admin"
-	// MaxNameChars is the number of characters after which a user's name is cut.
+	// MaxNameChars is the largest number of characters of a name. A longer name in a token is cut. Package guest refuses one.
 	MaxNameChars = 64
-	// MaxAvatarBytes is the largest size of an avatar. A larger one is left out.
+	// MaxAvatarBytes is the largest size of the avatar in a token. A larger one counts as absent.
 	MaxAvatarBytes = 1024
 )
 

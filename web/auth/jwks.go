@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	refreshInterval  = 10 * time.Minute // a key that the host withdraws is accepted for this long, or longer while fetches fail
+	refreshInterval  = 10 * time.Minute // a key that the host withdraws is accepted for up to this long, or longer while fetches fail
 	minFetchInterval = 10 * time.Second // minimum time between fetches: tokens with invented key IDs cannot cause more
 	fetchTimeout     = 5 * time.Second
 	maxKeySetBytes   = 1 << 20
@@ -73,7 +73,7 @@ func CheckKeySet(address string) error {
 	return err
 }
 
-// find implements keySource. An unknown key ID causes a fetch, at most one per minFetchInterval. While no fetch has
+// find implements keySource. An unknown key ID causes a fetch, at most one per minFetchInterval for all IDs. While no fetch has
 // shown whether the ID is a new key's, the error of find wraps chat.ErrUnavailable: the client may retry.
 func (k *remoteKeys) find(ctx context.Context, id string) (key, error) {
 	set := k.set.Load()
@@ -81,7 +81,7 @@ func (k *remoteKeys) find(ctx context.Context, id string) (key, error) {
 		if found, ok := set.find(id); ok {
 			return found, nil
 		}
-		if id == "" { // the set has several keys, and another set would not resolve that
+		if id == "" { // the token names no key, and the set has several: a fetch would not help
 			return key{}, errNoKey
 		}
 	}
@@ -133,7 +133,7 @@ func (k *remoteKeys) startFetch(seen *keySet) *fetch {
 func (k *remoteKeys) run(ctx context.Context) {
 	defer k.end()
 	for {
-		wait := minFetchInterval // a token has already started a fetch, or the fetch failed
+		wait := minFetchInterval // if the fetch fails, or a token has caused one less than minFetchInterval ago
 		if f := k.startFetch(k.set.Load()); f != nil && f.wait(ctx) == nil {
 			wait = refreshInterval
 		}

@@ -36,10 +36,11 @@ type keySource interface {
 	find(ctx context.Context, id string) (key, error)
 }
 
-// find implements keySource. A single configured key is used for every token, whatever key ID the token names.
+// find implements keySource. The configured public key, or the configured secrets, are used for every token, whatever key ID the
+// token names.
 func (k key) find(context.Context, string) (key, error) { return k, nil }
 
-// keyOf returns the key that must have signed the token, for the JWT parser.
+// keyOf returns the key that must have signed the token, for the JWT parser. With two secrets it returns both: one must have signed.
 func keyOf(ctx context.Context, keys keySource, t *jwt.Token) (any, error) {
 	id, isText := t.Header["kid"].(string)
 	if _, set := t.Header["kid"]; set && !isText {

@@ -19,7 +19,7 @@ const maxKeys = 100
 // keySet holds the usable keys of a JSON Web Key Set (RFC 7517).
 type keySet struct {
 	byID map[string]key
-	only *key // set if the set has one key: then tokens need not name it
+	only *key // set if the set has exactly one usable key: then tokens need not name it
 }
 
 // jwk is one JSON Web Key of a set.
@@ -35,8 +35,8 @@ type jwk struct {
 	Y     string `json:"y"`
 }
 
-// parseKeySet parses a key set. It skips keys that are malformed, not for signatures, or of an unsupported type,
-// because the host may publish them for other services. If several keys have the same ID, the first is used.
+// parseKeySet parses a key set. It skips keys that are malformed, not for signatures, or of a type, size or algorithm that is not
+// supported. The host may publish such keys for other services. If several keys have the same ID, the first is used.
 func parseKeySet(text []byte) (*keySet, error) {
 	var doc struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -74,7 +74,7 @@ func parseKeySet(text []byte) (*keySet, error) {
 	return set, nil
 }
 
-// find returns the key with this ID. For an empty ID it returns the only key, if the set has just one.
+// find returns the key with this ID. For an empty ID it returns the only usable key, if the set has just one.
 func (s *keySet) find(id string) (key, bool) {
 	if id == "" {
 		if s.only == nil {

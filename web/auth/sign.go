@@ -22,8 +22,8 @@ type Claims struct {
 	Issued   time.Time // zero: now
 }
 
-// Sign returns a token signed with HS256 that is valid for ttl from its issue. It is for tests and tools; in production the
-// host signs the tokens of its users.
+// Sign returns a token signed with HS256 that is valid for ttl from its issue. It is for SignGuest, tests and tools. In production
+// the host signs the tokens of its users.
 func Sign(secret []byte, c Claims, ttl time.Duration) (string, error) {
 	if len(secret) < minSecretBytes {
 		return "", fmt.Errorf("sign token: the secret has %d bytes, need at least %d", len(secret), minSecretBytes)

@@ -25,19 +25,19 @@ var (
 // would outlast a revocation.
 const maxClockAhead = 10 * time.Second
 
-// JWT configures which tokens of the host are accepted. At most one of Secret, PublicKey and JWKS may be set; tokens must be
-// signed with that key. If none is set, no token is accepted.
+// JWT configures which tokens of the host are accepted. At most one of Secret, PublicKey and JWKS may be set. Tokens must be
+// signed with that key, with PreviousSecret, or with one of the keys at the JWKS address. If none is set, no token of the host is
+// accepted.
 //
 // A public key most often belongs to an identity provider, which signs tokens for other programs, too. So with a public
-// key or JWKS either Issuer or Audience is required, and a token that names an audience is accepted only if Audience is
-// one of those that it names.
+// key or JWKS, Issuer or Audience must be set, and a token that names audiences is accepted only if Audience is one of them.
 type JWT struct {
 	Secret         []byte // HS256, at least 32 bytes
 	PreviousSecret []byte // a second HS256 secret that is accepted while Secret replaces it; may be empty
 	PublicKey      []byte // PEM: RSA for RS256, P-256 for ES256, Ed25519 for EdDSA
 	JWKS           string // URL of a JSON Web Key Set with such public keys
 	Issuer         string // required value of iss; empty: not checked
-	Audience       string // required value of aud; empty: see above
+	Audience       string // required value of aud; empty: with PublicKey or JWKS, a token must name no audience; with Secret, not checked
 	AdminScope     string // scope of administrators; empty: DefaultAdminScope
 }
 
@@ -128,9 +128,9 @@ func (j JWT) newIssuer(now func() time.Time, log *slog.Logger) (*issuer, error) 
 // shared reports whether the key may sign tokens for other programs, too.
 func (j JWT) shared() bool { return len(j.PublicKey) > 0 || j.JWKS != "" }
 
-// Verify returns the identity that the token proves. Its error is or wraps ErrExpired if expiry is the token's only fault,
-// chat.ErrUnavailable if the keys cannot be fetched now, and ErrInvalid otherwise. If the token's key is unknown, Verify may wait
-// for a fetch of keys, until ctx ends.
+// Verify returns the identity that the token proves. Its error is ErrExpired if expiry is the token's only fault. It wraps
+// chat.ErrUnavailable if the token's key is unknown and no keys can be fetched now, and ErrInvalid otherwise. If the token's
+// key is unknown, Verify may wait for a fetch of keys, until ctx ends.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) == 0 || len(token) > maxTokenBytes {
 		return Identity{}, fmt.Errorf("%w: it has %d bytes", ErrInvalid, len(token))
@@ -162,7 +162,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	id := c.identity(by.adminScope)
-	if by.guests { // guests may change both, and tokens that were issued before stay valid
+	if by.guests { // guests may change their name and avatar, and the tokens that were issued before stay valid
 		id.User.KeepName, id.User.KeepAvatar = true, true
 	}
 	return id, nil

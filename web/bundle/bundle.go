@@ -16,15 +16,15 @@ type Options struct {
 	Entry string            // the path of the module that starts the page
 	// Apart are the folders of modules that stay files of their own, such as vendored ones.
 	Apart []string
-	First string // the path of the file with the entry and all that it imports; in the root folder
-	Later string // the path of the file with all other modules, which are imported dynamically; in the root folder
+	First string // the path of the file with the entry and the modules that it imports, directly or indirectly; in the root folder
+	Later string // the path of the file with the modules that are imported dynamically, and their imports; in the root folder
 }
 
 // Bundle is the result.
 type Bundle struct {
 	First, Later []byte
 	Apart        []string // modules that First imports and that stay files of their own
-	Joined       []string // modules that First and Later hold
+	Joined       []string // names of the modules in First and Later
 }
 
 var (
@@ -49,7 +49,8 @@ type module struct {
 	apart   []string // the modules of the names in passed
 }
 
-// Join joins the entry and all modules that it imports, directly, indirectly or dynamically.
+// Join joins the entry and all modules that it imports, directly, indirectly or dynamically. Modules in the folders of
+// Options.Apart are not joined.
 func Join(o Options) (Bundle, error) {
 	j := joiner{o: o, modules: map[string]*module{}, owners: map[string]string{}}
 	first, err := j.inOrder([]string{o.Entry})
@@ -87,8 +88,8 @@ type joiner struct {
 	owners  map[string]string // the module of each exported name
 }
 
-// inOrder returns the named modules and all modules that they import. Each module follows the modules that it imports. Modules
-// that an earlier call has returned are left out.
+// inOrder returns the named modules and all modules that they import, directly or indirectly. Each module follows the modules that
+// it imports, unless these import it, too. Modules that an earlier call has returned are left out.
 func (j *joiner) inOrder(names []string) (list []*module, err error) {
 	for _, name := range names {
 		if j.modules[name] != nil {

@@ -3,10 +3,10 @@
 //
 // It does not parse JavaScript. It relies on how the modules are written, and refuses others:
 //
-//   - An import names what it imports, without another name, and stands at the start of a line.
+//   - An import at the top of a module names what it imports, without another name, and stands at the start of a line.
 //   - An export is one function, class or variable, and its name is exported by no other module. A module may also export names of
 //     a vendored module.
-//   - No line at the top level begins with a bracket or a quote.
+//   - No line begins, without indentation, with [ or ( or a quote.
 //
 // Each module becomes a block of the joined file. Its private names stay in the block. Its exports are variables of the file.
 // So the other modules use them directly, and see later changes of a variable.

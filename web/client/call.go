@@ -19,8 +19,8 @@ var errNoAnswer = errors.New("no answer")
 
 // Call sends any command, for commands that have no method of their own here. It repeats the same request until an
 // answer arrives that is not temporary. So a command that creates something needs a key. The error wraps an
-// *Error, the error of the context (and the last answer, if the context ended between two tries), the reason why the client has
-// ended, or an error of encoding/json.
+// *Error, the error of the context, the reason why the client has ended, or an error of encoding/json. If the context ends
+// between two tries, the error also wraps that of the last try.
 func (c *Client) Call(ctx context.Context, method string, request, reply any) error {
 	data, err := wire.Marshal(request)
 	if err != nil {

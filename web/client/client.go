@@ -26,12 +26,12 @@ type Options struct {
 	TLS      *tls.Config
 	Log      *slog.Logger // nil: nothing is logged
 
-	Queue     int   // entries of a room that are queued for a slow reader, default 1,024; later ones are read from history
+	Queue     int   // entries of a room that are queued for a slow reader, default 1,024; if there are more, all are read from history
 	MaxMissed int64 // how many missed entries of a room are read from history at most; 0: all; a Skipped event names the rest
 }
 
-// Client is a user's connection to the server. It reconnects with a new socket whenever one is lost. It is safe for
-// concurrent use.
+// Client is a user's connection to the server. It reconnects with a new socket whenever one is lost, until Close is called or the
+// server refuses the client. It is safe for concurrent use.
 type Client struct {
 	// static after New
 	o            Options
@@ -46,8 +46,8 @@ type Client struct {
 	err               error      // the reason why the client has ended
 	link              *link
 	gone              chan struct{} // closed when the connection is lost; nil: not connected
-	changed           chan struct{} // closed and replaced when gone has changed or events may be available
-	token             string        // the last token that the server has accepted
+	changed           chan struct{} // closed and replaced when gone or the rooms have changed, events may be available, or the client has ended
+	token             string        // the newest token: Options.Token, or what GetToken returned last
 	reading           bool          // a goroutine is reading history
 	wasConnected      bool          // has been connected at least once
 	me                model.User
@@ -55,7 +55,7 @@ type Client struct {
 	commitmentVersion int64 // version of the account that brought NextCommitment
 	limits            model.Limits
 	rooms             map[string]*model.MyRoom
-	listing           *listing                   // of rooms that the connect reply has left out; nil: all rooms are known
+	listing           *listing                   // reads the rooms that the connect reply has left out; nil: the list of rooms was read
 	states            map[string]model.State     // states of the packets among the entries of the connect reply
 	grabs             map[chan model.Grab]string // packets of the running calls of Grab, by the channel for the pushed result
 	feed              feed.Feed
@@ -87,8 +87,8 @@ func New(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Ready waits until the client is connected and knows all rooms of the user, and returns the account. It returns an error if ctx is
-// done or the client has ended.
+// Ready waits until the client is connected and has read the list of the user's rooms, and returns the account. It returns an
+// error if ctx is done or the client has ended.
 func (c *Client) Ready(ctx context.Context) (model.Account, error) {
 	for {
 		c.mu.Lock()
@@ -122,15 +122,14 @@ func (c *Client) Account() model.Account {
 	return c.account
 }
 
-// Limits returns the limits that the server announced when the client connected.
+// Limits returns the limits that the server announced when the client connected last. Before the first connection they are zero.
 func (c *Client) Limits() model.Limits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.limits
 }
 
-// Err returns why the client has ended: nil while it runs, a *CloseError if the server has refused it, ErrClosed after
-// Close.
+// Err returns why the client has ended: nil while it runs, ErrClosed after Close, otherwise a *CloseError.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,7 +51,7 @@ type Error struct {
 	Code      wire.Code
 	Values    map[string]string // the name=value pairs of the message, such as "field": "text"
 	Temporary bool              // a repeated call may succeed; calls return such an error only if their context or the client ends
-	Repeated  bool              // an earlier try got no answer or a temporary error, and may have been executed
+	Repeated  bool              // an earlier try got no answer, or a temporary error other than ErrRateLimited, and may have been executed
 }
 
 func (e *Error) Error() string {
@@ -102,7 +102,7 @@ func newError(e *centrifuge.Error) *Error {
 	return out
 }
 
-// CloseError says that the server has closed the connection and the client must not reconnect. errors.Is with
+// CloseError says that the server has closed or refused the connection, and that the client does not reconnect. errors.Is with
 // ErrUnauthorized reports whether the token was the reason, with ErrSuspended whether the user is suspended.
 type CloseError struct {
 	Code   int // a close code from 3500 to 3999, or the code of the error that the connect command got

@@ -12,7 +12,7 @@ import (
 const pending = "pending"
 
 // Grab grabs a share of a packet. passphrase is "" for a packet without one. It repeats the command until the outcome
-// is certain or ctx is done.
+// is certain, the server refuses the grab, ctx is done or the client has ended.
 func (c *Client) Grab(ctx context.Context, packet, passphrase string) (model.Grab, error) {
 	result := make(chan model.Grab, 1)
 	c.mu.Lock()

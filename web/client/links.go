@@ -19,8 +19,8 @@ type NewLink struct {
 	Approval bool // the owner or an admin must let in each user that follows the link
 }
 
-// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. It repeats the command
-// until it is answered; one link is made.
+// CreateLink makes an invite link of a room and returns it with its code. Only CreateLink returns the code: a later call with the
+// same key returns the same link and code. It repeats the command until it is answered; one link is made.
 func (c *Client) CreateLink(ctx context.Context, l NewLink) (link model.Link, code string, err error) {
 	var reply wire.CreateLinkReply
 	err = c.Call(ctx, "create_link", wire.CreateLinkRequest{

@@ -55,7 +55,7 @@ func (c *Client) endListingLocked() {
 	c.listing.before = nil
 }
 
-// list reads the rooms page by page, and then queues the event Connected with all of them.
+// list reads the rooms page by page, and then queues the event Connected with them, without rooms that the user has left meanwhile.
 func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.ConnectData, again bool) {
 	defer list.stop()
 	rooms := data.Rooms

@@ -13,7 +13,7 @@ type RoomPrefs struct {
 	Archived *bool // the room is not in the list; if it is not silent, only until the next text or packet
 }
 
-// SetRoomPrefs changes what the user has decided about a room. The event RoomPrefs follows on each device.
+// SetRoomPrefs changes what the user has decided about a room. The event RoomPrefs follows on each device that is connected.
 func (c *Client) SetRoomPrefs(ctx context.Context, room string, p RoomPrefs) error {
 	r := wire.SetRoomPrefsRequest{Room: room, Silent: p.Silent, Pinned: p.Pinned, Archived: p.Archived}
 	return c.Call(ctx, "set_room_prefs", r, new(wire.SetRoomPrefsReply))

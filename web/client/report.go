@@ -17,7 +17,8 @@ type Report struct {
 	Key    string // identifies this report; "": a random key is used
 }
 
-// Report reports an entry or a user to the host. It returns the id of the report, also if the same was reported before.
+// Report reports an entry or a user to the host. It returns the id of the report. If the user has reported the same before and that
+// report is still open, it returns the id of that report.
 func (c *Client) Report(ctx context.Context, r Report) (string, error) {
 	var reply wire.ReportReply
 	err := c.Call(ctx, "report", wire.ReportRequest{

@@ -173,7 +173,8 @@ func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 	}
 }
 
-// applyLocked updates the user, account and rooms from an event, and adds to the event what only the client knows.
+// applyLocked updates the account and the rooms from an event, and passes the result of a grab to the calls of Grab that wait for
+// it. It adds to the event what only the client knows.
 func (c *Client) applyLocked(event *model.Event) {
 	switch e := (*event).(type) {
 	case model.Wallet:

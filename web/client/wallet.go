@@ -52,7 +52,7 @@ type PacketState struct {
 	State  model.State
 }
 
-// Packets iterates over the user's packets, from the newest to the oldest.
+// Packets iterates over the user's packets of a period, from the newest to the oldest.
 func (c *Client) Packets(ctx context.Context, p Period) iter.Seq2[PacketState, error] {
 	return pages(func(next string) ([]PacketState, string, error) {
 		reply, err := c.packets(ctx, p, next, pageLimit)

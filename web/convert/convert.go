@@ -28,7 +28,7 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// User converts a user to its form on the wire. The host of the lobby does not count as a guest there.
+// User converts a user to its form on the wire. chat.LobbyHost is not shown as a guest, although it has the id of one.
 func User(u chat.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest() && u.ID != chat.LobbyHost}
 }

@@ -1,6 +1,6 @@
-// Package dial connects to addresses that users and hosts name. It reaches only public addresses, so that no such request
-// enters the private network of the server. The address is checked for each connection, so a host name that later resolves to
-// another address does not evade the check.
+// Package dial makes HTTP clients for addresses that users and hosts name. They reach only public addresses, so that no such
+// request enters the private network of the server. Host names that the operator allows (Options.Allowed) are the exception. The
+// address is checked for each connection, so a host name that later resolves to another address does not evade the check.
 package dial
 
 import (
@@ -25,7 +25,7 @@ type Options struct {
 	Header  int64         // largest size of the header of an answer
 }
 
-// NewClient returns a client that follows no redirect and uses no proxy.
+// NewClient returns a client that reaches only public and allowed addresses, follows no redirect and uses no proxy.
 func NewClient(o Options) *http.Client {
 	checked := &net.Dialer{Timeout: o.Timeout, Control: o.refusePrivate}
 	free := &net.Dialer{Timeout: o.Timeout}

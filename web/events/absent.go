@@ -21,10 +21,10 @@ const (
 
 	lookEntries  = 100    // entries of one round
 	lookAtOnce   = 8      // entries that are judged concurrently
-	lookAbsences = 10_000 // absences of one transaction; its first entry alone may have more
-	dueLimit     = 5000   // users that one round of tellDue reads
+	lookAbsences = 10_000 // absences that one transaction stores; a single entry may have more
+	dueLimit     = 5000   // users that one call of tellDue reads
 
-	mostLookPause = 5 * time.Second // after a failure of the database or of presence
+	mostLookPause = 5 * time.Second // longest pause of a look after a failure of the database or of presence
 )
 
 // look is one of the two readers of the stream that look for users without a socket. One goroutine uses it.
@@ -33,8 +33,8 @@ type look struct {
 	again    bool
 }
 
-// lookForAbsent reads entries from the stream, and writes events of the kind UserOffline about them, while this instance has
-// the lease of the look.
+// lookForAbsent reads entries from the stream while this instance has the lease of the look. It writes events of the kind
+// UserOffline about the users without a socket for whom the entries are news.
 //
 // An entry gets into the stream in the transaction that commits the entry, and the position of the look moves in the
 // transaction that writes the events. So the death of an instance loses no entry, and no event is written twice.
@@ -165,8 +165,8 @@ func merge(entries []eventlog.Event, judged []judgement) (absences []eventlog.Ab
 	return absences, n
 }
 
-// tellDue writes events about users that were told something a minute ago and have missed more since. It leaves out users that
-// have a socket again.
+// tellDue writes events about users about whom the last event was written at least tellEvery ago, and for whom there has been more
+// news since. It leaves out users that have a socket again.
 func (s *Service) tellDue(ctx context.Context) error {
 	now := s.o.Now()
 	due, err := s.o.Store.DueAbsences(ctx, now, dueLimit)

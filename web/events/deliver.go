@@ -17,25 +17,25 @@ const (
 	batchSize = 100
 	idleEvery = 300 * time.Millisecond // pause when there is no event
 
-	firstPause = time.Second // after a batch of which nothing was accepted
+	firstPause = time.Second // after a failed round: the store has failed, or the webhook accepted nothing; doubled after each further one
 	mostPause  = 5 * time.Minute
-	// suspectAfter is the pause from which on the event, and not the host, is taken to be at fault, if only one room or user
-	// has events.
+	// suspectAfter is a pause before a round. From this pause on, not the host but the event is taken to be at fault. That holds
+	// only if all events of the batch are of one room or user.
 	suspectAfter = 32 * time.Second
 
-	firstBackoff = 10 * time.Second // of an event that was refused once; doubled after each further try
+	firstBackoff = 10 * time.Second // of an event that was refused once; doubled after each further try, up to mostBackoff
 	mostBackoff  = 4 * time.Hour
-	parkAfter    = 72 * time.Hour  // age of a held event after which it is parked
-	maxHeld      = 10_000          // held events that are not parked; further ones are parked at once
+	parkAfter    = 72 * time.Hour  // an event is parked when a try fails this long after the event was first held
+	maxHeld      = 10_000          // about how many events are held and not parked; further ones are parked at once
 	drainTime    = 5 * time.Second // how long the held events of a key may be delivered before the next events of others
-	maxWhy       = 300             // bytes
+	maxWhy       = 300             // bytes of an error's text that are stored with a held event
 )
 
 // delivery delivers the events to the webhook.
 type delivery struct{ *Service }
 
-// round delivers the held events that are due, and then the next events. It returns the pause before the next round. before is
-// the pause that the last round returned.
+// round delivers some of the held events that are due, and then the next batch of events. It returns the pause before the next
+// round. before is the pause that the last round returned.
 func (s delivery) round(ctx context.Context, before time.Duration) (pause time.Duration) {
 	caughtUp := s.retryHeld(ctx)
 	c, err := s.o.Store.Consumer(ctx, WebhookConsumer)
@@ -68,7 +68,7 @@ func (s delivery) round(ctx context.Context, before time.Duration) (pause time.D
 			return s.troubled(ctx, WebhookConsumer, "store position", before, err)
 		}
 	}
-	if b.More || caughtUp { // more of the held events may be due
+	if b.More || caughtUp { // after caughtUp, more of the held events may be due
 		return 0
 	}
 	return idleEvery
@@ -95,9 +95,9 @@ type outcome struct {
 	err       error // the error of the first event that was not accepted
 }
 
-// deliverBatch delivers the events, in parallel for different keys. It returns the events that must be held. It returns an
-// error, and the batch is delivered again later, if the host accepts nothing, unless it refuses single events and these can
-// still be held.
+// deliverBatch delivers the events, in parallel for different keys. It returns the events that must be held. If the host accepts
+// none of the events that it was sent, it returns an error, and the batch is delivered again later. There is no such error if
+// the host has only refused events (see refuses) and all of them may still be held.
 func (s delivery) deliverBatch(ctx context.Context, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
 	if len(b.Events) == 0 {
 		return nil, nil
@@ -184,9 +184,9 @@ func (s delivery) sendGroups(ctx context.Context, order []string, groups map[str
 	all.Wait()
 }
 
-// retryHeld delivers, for each key, the oldest held event if it is due. If the host accepts it, the later events of the key
-// follow at once. So a key catches up even if the host is only a little faster than new events arrive. retryHeld reports
-// whether any event was accepted.
+// retryHeld delivers, for as many keys as there are workers, the oldest held event if it is due. If the host accepts it, the later
+// held events of the key follow at once, for about drainTime. So a key catches up even if the host is only a little faster than
+// new events arrive. retryHeld reports whether any event is held no more.
 func (s delivery) retryHeld(ctx context.Context) (accepted bool) {
 	due, err := s.o.Store.DueHolds(ctx, WebhookConsumer, s.o.Now(), workers)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // mostConsumers bounds how many consumers are measured: the host may create any number.
 const mostConsumers = 100
 
-// Lags returns the age of the oldest event that each consumer has not processed yet, by its name, as last measured. 0: it has
-// processed all events.
+// Lags returns the age of the oldest event that each consumer has not processed yet, by the consumer's name, as last measured. 0:
+// it has processed all events. Consumers over mostConsumers, and those whose lag could not be measured, are left out.
 func (s *Service) Lags() map[string]time.Duration {
 	if lags := s.lags.Load(); lags != nil {
 		return *lags
@@ -27,7 +27,8 @@ func (s *Service) Deliveries() map[string]int64 {
 	return s.o.Webhook.Deliveries()
 }
 
-// measureLags measures all lags. It logs when a consumer begins to be so late that events may be deleted before it gets them.
+// measureLags measures the lags of at most mostConsumers consumers. It logs when a consumer begins to be so late that events may
+// be deleted before it gets them.
 func (s *Service) measureLags(ctx context.Context) {
 	consumers, err := s.o.Store.ConsumerList(ctx, mostConsumers)
 	if err != nil {

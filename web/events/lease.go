@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	leaseTime  = 4 * time.Second        // another instance takes over at most leaseTime + leaseEvery after a crash
+	leaseTime  = 4 * time.Second        // after a crash, another instance takes over within about leaseTime + leaseEvery
 	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or requested while another instance has it
 )
 
 // whileLeased calls round again and again while this instance has the lease of the consumer, until ctx ends. round returns the
-// pause before its next call, and gets the pause that it returned last.
+// pause before its next call. It gets the pause that it returned last, or 0 in the first call of each lease.
 func (s *Service) whileLeased(ctx context.Context, consumer string, round func(ctx context.Context, before time.Duration) time.Duration) {
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -53,7 +53,8 @@ func (s *Service) runLeased(parent context.Context, consumer string, valid time.
 	}
 }
 
-// keepLease renews the lease until ctx ends. It returns earlier if the lease is lost, or may expire before the next renewal.
+// keepLease renews the lease until ctx ends. It returns earlier if the lease is lost, or if a renewal fails and the lease may
+// expire before the next one. valid is the time until which this instance has the lease.
 func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Time) {
 	for {
 		sleep(ctx, leaseEvery)

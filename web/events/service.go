@@ -61,10 +61,10 @@ func New(o Options) *Service {
 const (
 	usualLimit = 100
 	maxLimit   = 1000
-	maxWait    = 30 // seconds
+	maxWait    = 30 // seconds that a request may wait for events
 	// pollEvery is the interval of the query that all waiting requests share.
 	pollEvery = 300 * time.Millisecond
-	// WebhookConsumer is the name of the consumer to which the webhook belongs.
+	// WebhookConsumer is the name of the consumer that holds the position of the webhook.
 	WebhookConsumer = "webhook"
 )
 
@@ -132,8 +132,9 @@ func (s *Service) cursor(ctx context.Context, text string) (eventlog.Cursor, err
 	return c, err
 }
 
-// stored returns the cursor of a consumer, with the present epoch. The cursor is in the same database as the events. So after a
-// restore it still fits the events, although it has the epoch from before the restore.
+// stored returns the cursor of a consumer, with the present epoch. A consumer without a position gets the cursor of the oldest
+// event. The stored cursor is in the same database as the events. So after a restore it still fits the events, although it has
+// the epoch from before the restore.
 func (s *Service) stored(ctx context.Context, consumer eventlog.Consumer) (eventlog.Cursor, error) {
 	oldest, err := s.o.Store.OldestEvent(ctx)
 	if err != nil || consumer.After == "" {
@@ -147,7 +148,7 @@ func (s *Service) stored(ctx context.Context, consumer eventlog.Consumer) (event
 	return c, nil
 }
 
-// await reads events, and waits if there are none. It returns early when the server stops.
+// await reads events. If there are none, it waits for some, at most for the given time. It returns early when the server stops.
 func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duration) (hostapi.EventsReply, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
@@ -199,7 +200,7 @@ func (s *Service) putConsumer(ctx context.Context, c server.Caller, r *hostapi.P
 	if !consumerForm.MatchString(r.Consumer) {
 		return hostapi.ConsumerReply{}, errConsumer
 	}
-	if r.Consumer == WebhookConsumer && !c.Key.May(hostapi.Admin) { // a new position skips events for the whole host
+	if r.Consumer == WebhookConsumer && !c.Key.May(hostapi.Admin) { // a new position may skip events for the whole host
 		return hostapi.ConsumerReply{}, wire.NewError(wire.CodeForbidden, "scope", string(hostapi.Admin))
 	}
 	after, err := s.cursor(ctx, r.After)

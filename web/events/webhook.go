@@ -51,8 +51,8 @@ func NewWebhook(target string, secrets, allowed []string, now func() time.Time) 
 
 // sendError is a delivery that failed.
 type sendError struct {
-	refused  bool // the host refuses this event: other events may be accepted
-	answered bool // the host has answered at all
+	refused  bool // the host refuses this event, or it cannot be encoded: other events may be accepted
+	answered bool // the host has answered, with whatever status
 	err      error
 }
 

@@ -4,9 +4,9 @@
 //
 //   - The tokens of guests are signed with a key that signs nothing else, and expire.
 //   - A guest has the initial balance before they get their token.
-//   - A guest takes no reserved name.
-//   - The avatar of a guest is one that the page draws, or a picture that the guest has uploaded. It is never an address on another
-//     server, because that server would learn about every user that sees the guest.
+//   - A guest cannot take a reserved name.
+//   - The avatar of a guest, if any, is one that the page draws, or a picture that the guest has uploaded. It is never an address on
+//     another server, because that server would learn about every user that sees the guest.
 //   - With a revoked token, or with the token of a suspended guest, nobody gets a newer token or a device code, or changes the
 //     profile.
 package guest
@@ -25,8 +25,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// TTL is how long a guest's token is valid. The guest can renew it during this time. After that, the guest cannot reach their
-// money and rooms any more.
+// TTL is how long a guest's token is valid. The guest can renew it during this time. A guest whose last token has expired cannot
+// reach their money and rooms any more.
 const TTL = 90 * 24 * time.Hour
 
 // Options configures guests.
@@ -55,7 +55,7 @@ func New(rooms *chat.Service, packets *redpacket.Service, o Options, now func() 
 // On reports whether guests are enabled.
 func (s *Service) On() bool { return len(s.o.Key) > 0 }
 
-// Make creates a guest. It credits the guest before it returns the token, so that a guest never sees an empty wallet.
+// Make creates a guest. It credits the guest before it returns the token, so that no guest sees a wallet without the initial balance.
 func (s *Service) Make(ctx context.Context, r *wire.GuestRequest) (wire.GuestReply, error) {
 	name, err := s.checkName(r.Name)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) sign(user chat.User, issued time.Time) (wire.GuestReply, error
 
 // Renew returns a newer token. It asks the store whether the present one was revoked, because a cached answer may be
 // outdated, and the new token would outlive the revocation. The time of issue of the new token is taken before the store is
-// asked, so a revocation that the answer does not show yet also refuses the new token.
+// asked. So a revocation that the store's answer does not show yet also refuses the new token.
 func (s *Service) Renew(ctx context.Context, guest auth.Identity) (wire.GuestReply, error) {
 	issued := s.now()
 	revoked, err := s.chat.Revoked(ctx, []string{guest.User.ID})

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// maxAnswer bounds the body of an answer: a text of 4,000 characters with escapes.
+	// maxAnswer bounds the body of an answer. It is enough for a text of 4,000 characters with escapes.
 	maxAnswer = 32 << 10
-	maxReason = 200  // code points
-	maxData   = 2048 // bytes
+	maxReason = 200  // code points of the reason of a denial
+	maxData   = 2048 // bytes of the data of a denial, as compact JSON
 )
 
 // question returns what the host receives.

@@ -10,12 +10,12 @@ const (
 	breakerPause    = 5 * time.Second // time from a failure until one question is asked on trial
 )
 
-// breaker is a circuit breaker: it lets questions fail at once while the host does not answer. After breakerFailures failures
-// in a row it opens. Then one question is asked on trial after each breakerPause. If the host answers it, the breaker closes.
-// The zero value is closed.
+// breaker is a circuit breaker for the questions about one command. It lets them fail at once while the host does not answer with
+// status 200. After breakerFailures failures in a row it opens. Then one question is asked on trial after each breakerPause. If the
+// host answers it, the breaker closes. The zero value is closed.
 type breaker struct {
 	mu       sync.Mutex
-	failures int       // guarded by mu; in a row
+	failures int       // guarded by mu; failures in a row
 	next     time.Time // guarded by mu; when the breaker is open: the time of the next trial
 }
 

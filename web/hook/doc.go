@@ -2,8 +2,8 @@
 // of an open packet. It implements api.Hooks with one signed HTTP request for each question.
 //
 // Package hook owns the limits that keep a slow or broken host from delaying more than the commands that it is asked about: a
-// time limit for each question, a limit on concurrent questions for each command, and a breaker. The following must always
-// hold:
+// time limit for each question, and for each command a limit on concurrent questions and a circuit breaker. The following must
+// always hold:
 //
 //   - Ask returns within the time limit, whatever the host does.
 //   - One call of Ask asks the host at most once, because the host may have taken money.

@@ -69,7 +69,7 @@ const (
 	Funded   Outcome = "fund"
 	Denied   Outcome = "deny"
 	TimedOut Outcome = "timeout" // no answer in time
-	Failed   Outcome = "error"   // no connection, or another status than 200
+	Failed   Outcome = "error"   // no connection, a connection that broke, or another status than 200
 	Invalid  Outcome = "invalid" // an answer that breaks a rule
 	Full     Outcome = "full"    // too many questions wait for their answers
 	Broken   Outcome = "broken"  // the breaker is open

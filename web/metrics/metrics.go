@@ -73,7 +73,7 @@ func New(s Sources) *Metrics {
 }
 
 // Command records one command with its error code; 0: none. For the common case, a known method without an error, it takes no
-// lock and looks up no label.
+// lock and looks up no label, except at the method's first call.
 func (m *Metrics) Command(method string, code wire.Code, took time.Duration) {
 	kept := m.answered[method]
 	if code != 0 || kept == nil {

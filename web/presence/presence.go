@@ -40,7 +40,7 @@ type socketChange struct {
 	closed       bool
 }
 
-// New returns a Tracker that does nothing until Run is called.
+// New returns a Tracker that only queues changes until Run is called.
 func New(o Options) *Tracker {
 	return &Tracker{o: o, announcer: newAnnouncer(o), wake: make(chan struct{}, 1)}
 }
@@ -115,8 +115,8 @@ func (t *Tracker) leave(ctx context.Context, user, socket string) {
 }
 
 const (
-	// offlineDelay is how long a user must have no socket before they are announced as offline. A reconnect within this time
-	// is not announced at all.
+	// offlineDelay is how long a user must have no socket before they are announced as offline. A reconnect to this instance
+	// within this time is not announced at all; a reconnect to another one is announced there as coming online.
 	offlineDelay = 2 * time.Second
 	// maxQueued limits the users that wait to be announced. Users over the limit are not announced; clients still see
 	// them when they request the presence.
@@ -142,7 +142,7 @@ type announcer struct {
 	since   map[string]time.Time // by user in offline that has not come back: when the user went offline
 }
 
-// offlineUser is a user that has had no socket since the given time.
+// offlineUser is a user that lost its last socket at the given time. The user may have come back since.
 type offlineUser struct {
 	user  string
 	since time.Time
@@ -153,7 +153,7 @@ func newAnnouncer(o Options) *announcer {
 }
 
 // cameOnline queues the user to be announced as online. If the user is still queued as offline, cameOnline only cancels that
-// announcement. It never blocks.
+// announcement. If the queue is full, the user is not announced. cameOnline never blocks.
 func (a *announcer) cameOnline(user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,7 +167,7 @@ func (a *announcer) cameOnline(user string) {
 	}
 }
 
-// wentOffline queues the user to be announced as offline. It never blocks.
+// wentOffline queues the user to be announced as offline. If the queue is full, the user is not announced. It never blocks.
 func (a *announcer) wentOffline(user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -239,7 +239,7 @@ func (a *announcer) next() (users []string, online bool, wait time.Duration) {
 	return users, false, 0
 }
 
-// announce announces the users. It leaves out offline users that have a socket on another instance. If the directory
+// announce announces the users. It leaves out offline users that have a socket again, on whichever instance. If the directory
 // cannot be read, it announces no offline user.
 func (a *announcer) announce(ctx context.Context, users []string, online bool) {
 	ctx, cancel := context.WithTimeout(ctx, announceTimeout)

@@ -17,7 +17,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// Publisher sends to the hub what the services publish: committed changes, typing and presence. It implements chat.Publisher.
+// Publisher sends to the hub what the services publish: committed changes, the progress of packets, typing and presence. It
+// implements chat.Publisher.
 type Publisher struct {
 	// static after CacheStandings
 	hub   *hub.Hub
@@ -106,8 +107,9 @@ func Traced(topic, traceparent string) (done func()) {
 	return func() { span.End(nil) }
 }
 
-// cacheStanding reads the user's standing into the cache if the user has a socket here. The user's sessions then need not wait
-// for the store, and are in the room before its next entry. If the store does not answer, the sessions ask it again later.
+// cacheStanding reads the user's standing into the cache if the user has a socket here. The user's sessions then apply
+// the signal without waiting for the store. If the store does not answer in time, or the budget is used up, the sessions read the
+// standing themselves.
 func (p *Publisher) cacheStanding(room, user string) {
 	if p.rooms == nil || p.hub.Listeners(UserTopic(user)) == 0 {
 		return
@@ -172,7 +174,7 @@ func EnteredSignal(m chat.Membership) Signal {
 const NoSequence = -1
 
 // RoomTopic returns the name of a room's topic in the hub, which is also its channel on the wire. The topic carries the
-// room's entries, with their seqs.
+// room's entries, with their seqs, and the pushes without a seq that go to the room.
 func RoomTopic(room string) string { return wire.RoomChannel(room) }
 
 // UserTopic returns the name of the topic that all sockets of a user are subscribed to.
@@ -181,12 +183,12 @@ func UserTopic(user string) string { return "user:" + user }
 // Ping returns the message that checks whether a client is alive. It is for hub.Options.
 func Ping(e hub.Encoding) []byte { return wire.Ping(wire.Encoding(e)) }
 
-// Left returns the push which tells a client that its user has left a room or was removed.
+// Left returns the data of the push left, for wire.MessagePush. It tells a client that its user is out of a room.
 func Left(room, reason string) []byte {
 	return marshal(wire.Message{Left: &wire.LeftPush{Room: room, Reason: reason}})
 }
 
-// messageOf returns an event as the push that clients receive. It panics for an event that has no push.
+// messageOf returns the data of the push for an event, as clients receive it. It panics for an event that has no push.
 func messageOf(e chat.Event) []byte {
 	var m wire.Message
 	switch e := e.(type) {
@@ -259,8 +261,8 @@ func finalFor(e chat.Entry) string {
 	return ""
 }
 
-// Repair reads entries of rooms from the store: those that the bus has lost, and those that clients have missed. Its
-// methods are for hub.Options.
+// Repair reads entries of rooms from the store: those that the bus has lost, and those that clients have missed. It also reads the
+// last seqs of rooms. Its methods are for hub.Options.
 type Repair struct{ Store chat.Store }
 
 // Fetch reads spans of entries of rooms from the store. It omits topics that are not rooms.

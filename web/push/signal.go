@@ -9,8 +9,8 @@ import (
 )
 
 // Signal is a message to the sessions of a user or a room, on every instance. It says that the user has entered or left
-// a room, that a room was deleted, or that sockets must be closed. Clients do not receive signals; sessions send them
-// pushes instead.
+// a room, that a room was deleted, or that sockets must be closed. Clients do not receive signals: sessions
+// send pushes to their clients instead, or close the sockets.
 type Signal struct {
 	By      string   `json:"by"` // name of the instance that sent it
 	Room    string   `json:"room,omitempty"`
@@ -28,7 +28,7 @@ type Close struct {
 
 // Entered is what a session needs to subscribe its connection to a room.
 type Entered struct {
-	Seen int64       `json:"seen"` // the room's last seq when the user entered
+	Seen int64       `json:"seen"` // the room's last seq when the membership was read
 	Data wire.Joined `json:"data"`
 }
 

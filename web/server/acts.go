@@ -15,7 +15,7 @@ const (
 	// actsAge is how old an act is before it is exported. An act is stored within 5 s, or not at all, and the clocks of
 	// instances differ by at most 5 s. So no act is added before one that was exported.
 	actsAge = 15 * time.Second
-	// actReads bounds how many pages of acts one request reads: few acts may fit the filter.
+	// actReads bounds how many pages of acts one request reads, because few of the acts that it reads may fit its filter.
 	actReads = 20
 )
 

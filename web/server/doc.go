@@ -8,8 +8,8 @@
 //
 //   - Without a key that is in the keys file, a caller learns nothing but that the key is wrong.
 //   - A request that changes something is handed to Acts before it is carried out. If that fails, it is not carried out.
-//   - A caller that sends too many requests, or too many that wait, slows only itself: the rate of its key and the number of its
-//     running requests are bounded.
+//   - A caller that sends too many requests, or too many that wait, slows only the callers with a key of the same name: the
+//     rate of requests and the number of running requests are bounded for each name.
 //   - The idempotency keys of different API keys are separate. A key that replaces another one has the same name, and shares its
 //     idempotency keys.
 //

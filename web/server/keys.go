@@ -27,7 +27,7 @@ type Key struct {
 	Name   string // of the program that uses the key; a key and the key that replaces it have the same name
 	Hash   [sha256.Size]byte
 	Scopes []hostapi.Scope
-	Rate   chat.Rate // of requests, on one instance
+	Rate   chat.Rate // of requests, on one instance; keys of the same name use up one token bucket
 }
 
 // May reports whether the key has the scope.
@@ -128,8 +128,8 @@ type Keys struct {
 	file string
 	log  *slog.Logger
 
-	content []byte // as last read; used by ReadKeys and then by Run only
-	refused string // why the last content was not valid; used by Run only
+	content []byte // the content from which current was read; used by ReadKeys and then by Run only
+	refused string // why the file was not used the last time: it was not valid or could not be read; used by Run only
 	current atomic.Pointer[[]Key]
 }
 

@@ -8,17 +8,17 @@ import (
 	"hongbao/chat"
 )
 
-// maxRunning is how many requests of a key may run at once on this instance, long polls among them.
+// maxRunning is how many requests of the keys with one name may run at once on this instance, long polls among them.
 const maxRunning = 64
 
-// loads bounds the requests of each key.
+// loads bounds the requests of each key. Two keys of the same name share one bound.
 type loads struct {
 	mu      sync.Mutex
 	running map[string]int // guarded by mu; requests that run, by the key's name
 }
 
-// enter counts a request of the key against its rate and its number of running requests. Unless enter returns an error, the
-// caller must call leave when the request has ended.
+// enter counts a request against the rate and the number of running requests of the key's name. Unless enter returns an error,
+// the caller must call leave when the request has ended.
 func (l *loads) enter(ctx context.Context, limiter chat.Limiter, k Key) (leave func(), err error) {
 	wait, err := limiter.Take(ctx, "api-key:"+k.Name, k.Rate)
 	switch {

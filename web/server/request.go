@@ -17,8 +17,8 @@ import (
 	"hongbao/web/wire/strict"
 )
 
-// DerivedKey returns a key of a command that is a hash of a name and an idempotency key. Different names never give the same
-// result. A user cannot guess the result.
+// DerivedKey returns a key for a command: a hash of a name and an idempotency key. With different names, the same idempotency key
+// gives different results. A user that does not know both the name and the idempotency key cannot guess the result.
 func DerivedKey(name, idempotency string) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + idempotency))
 	return "api:" + base64.RawURLEncoding.EncodeToString(sum[:])

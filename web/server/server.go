@@ -51,7 +51,8 @@ type Act struct {
 type Web interface {
 	// Failure converts an error of the domain to what the caller receives.
 	Failure(err error) wire.Error
-	// CallFor runs a command of users for a user, outside the user's rates. It returns the data of the reply, as JSON.
+	// CallFor runs a command of users for a user or for chat.System, without rates and hooks. It returns the data of the reply,
+	// as JSON.
 	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
 	// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now.
 	Renamed(ctx context.Context, user string)
@@ -61,7 +62,7 @@ type Web interface {
 	Observe(method string, code wire.Code, took time.Duration)
 }
 
-// Config holds what a Server uses. All fields but Log and Version are required.
+// Config holds what a Server uses. All fields but Log, Version and ActsAge are required.
 type Config struct {
 	Version string // the documents name it
 	Keys    *Keys
@@ -100,7 +101,7 @@ func (s *Server) Stop() { s.stopOnce.Do(func() { close(s.stopping) }) }
 // Stopping returns a channel that is closed when the server stops. A request that waits must then answer at once.
 func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
-// Caller is the holder of a key that sends a request.
+// Caller is the sender of a request: the holder of an API key.
 type Caller struct {
 	Key       Key
 	Client    netip.Addr
@@ -172,7 +173,7 @@ func (s *Server) Mount(routes ...Route) error {
 	return nil
 }
 
-// Handler serves the mounted routes. Any other request gets the error unknown_command, if its key is valid.
+// Handler serves the mounted routes. Any other request gets the error unknown_command, if its key is valid and within its rate.
 func (s *Server) Handler() http.Handler {
 	mux := chi.NewRouter()
 	for _, o := range hostapi.Operations() {
@@ -221,7 +222,8 @@ func (s *Server) handler(o hostapi.Operation, r Route) http.HandlerFunc {
 	}
 }
 
-// answer checks the caller, stores the act and runs the operation. A panic becomes an internal error.
+// answer checks the caller, stores the act if the operation may change something, and runs the operation. A panic becomes an
+// internal error.
 func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Request, c *Caller, o hostapi.Operation, r Route) (body []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -52,7 +52,7 @@ func kindOf(c *protocol.Command) kind {
 	return kindNone
 }
 
-// command is one command of a client, from its arrival to its reply.
+// command is one command of a client, from its arrival to the end of its work. A grab may be answered before that end.
 type command struct {
 	// static after newCommand
 	session *Session
@@ -63,7 +63,7 @@ type command struct {
 	pending     redpacket.PendingGrab // of a grab
 	pendingPoll time.Duration         // wait until pending is looked at again
 	barred      error                 // why the command must not run; nil: it may
-	end         func()                // called when the reply is queued; nil: nothing to call
+	end         func()                // gives back what Commands.Begin has reserved; nil: it has reserved nothing
 	started     bool                  // guarded by Session.mu
 	answered    bool                  // guarded by Session.mu; the command was answered early, while its work goes on
 }
@@ -81,7 +81,7 @@ func (c *command) overlaps() bool {
 	return c.kind == kindSend || c.kind == kindRPC && c.request.Overlaps()
 }
 
-// name returns the command's name for the metrics.
+// name returns the command's name for metrics, logs and traces.
 func (c *command) name() string {
 	switch c.kind {
 	case kindConnect:
@@ -96,8 +96,8 @@ func (c *command) name() string {
 	return "other"
 }
 
-// handle runs the command and returns its reply. The reply is nil if there is none or the connection is about to be
-// closed.
+// handle runs the command and returns its reply, or an error that run turns into a reply. Both are nil if the command has no reply,
+// or if the connection is about to be closed.
 func (c *command) handle(ctx context.Context) (reply []byte, err error) {
 	s := c.session
 	caller, phase := s.caller()
@@ -147,8 +147,8 @@ func (c *command) subscribe(ctx context.Context, user string) error {
 }
 
 // commandTime limits a command's wait in Commands.Begin, and then its run. A client that has waited this long has given
-// up. It does not interrupt a commit that has begun, because the outcome would be unknown. It also limits each comparison
-// with the store.
+// up. The limit does not interrupt a commit that has begun, because the outcome would be unknown. commandTime also limits each
+// recheck of a user, and each question to the store about revocations.
 const commandTime = 15 * time.Second
 
 // work runs a command, then the next command that finish returns, and so on.
@@ -164,7 +164,7 @@ func (c *command) work() {
 }
 
 // begin waits until few enough earlier replies are unread (hub.Conn.Behind) and the command may run. Commands.Begin may
-// wait for other users' commands, so begin looks at the replies again after it. Otherwise all commands of a connection
+// wait for other commands that scan, so begin looks at the replies again after it. Otherwise all commands of a connection
 // could wait in Commands.Begin and then each add a reply that the client does not take.
 func (c *command) begin() {
 	s := c.session
@@ -190,7 +190,7 @@ func (c *command) begin() {
 }
 
 // finish answers a command that has run, and returns the next command to run on this goroutine. Other commands that may
-// start get goroutines of their own. If the command was answered early, it starts none, because they were started then.
+// start get goroutines of their own. If the command was answered early, finish starts none: answerEarly has started them.
 func (c *command) finish(reply []byte) (next *command) {
 	s := c.session
 	s.mu.Lock()
@@ -213,7 +213,7 @@ func (c *command) finish(reply []byte) (next *command) {
 }
 
 // answerLocked queues the reply, if any, and removes the command from those in flight. Both happen under one lock,
-// because a client that has the reply may use its id again. It returns true if the caller must flush.
+// because a client that has the reply may use the command's id again. It returns true if the caller must flush.
 func (c *command) answerLocked(reply []byte) (flush bool) {
 	s := c.session
 	switch {
@@ -292,11 +292,11 @@ const maxRefused = 200
 // api.CommandBurst. It uses the generic cell rate algorithm.
 type bucket struct {
 	full    time.Duration // when the bucket will be full again, as time since Manager.start
-	refused int           // number of refused commands since the bucket was last full
+	refused int           // commands, pongs and control frames over the limit since the bucket was last full
 }
 
-// take counts one command. If wait is above zero, the command is refused and the next one may come after wait. abuse means
-// that maxRefused commands were refused since the bucket was last full.
+// take counts one command, pong or control frame. If wait is above zero, it is over the limit and the next one may come after
+// wait. abuse means that at least maxRefused of them were over the limit since the bucket was last full.
 func (b *bucket) take(now time.Duration) (wait time.Duration, abuse bool) {
 	every := time.Second / api.CommandsPerSecond
 	if b.full <= now {
@@ -310,9 +310,9 @@ func (b *bucket) take(now time.Duration) (wait time.Duration, abuse bool) {
 	return 0, false
 }
 
-// takeToken counts one command, pong or control frame of the connection. A frame that comes before the connect reply, or is
-// refused, counts against the client's address, too, because a new connection has a new bucket. abuse means that the
-// connection must be closed: it had too many frames refused, or the budget of the address is used up. takeToken allows everything
+// takeToken counts one command, pong or control frame of the connection. One that comes before the connect reply, or is over the
+// limit, counts against the budget of the client's address, too, because a new connection has a new bucket. abuse means that the
+// connection must be closed: too many were over the limit, or the budget of the address is used up. takeToken allows everything
 // if Config.Paced is false.
 func (s *Session) takeToken() (wait time.Duration, abuse bool) {
 	m := s.m
@@ -347,7 +347,7 @@ const (
 // inFlight holds the commands of one session that are not answered. Session.mu guards it.
 type inFlight struct {
 	list  []*command    // in the order of arrival, so started ones come first; nil: none
-	space chan struct{} // closed as soon as any command is answered; nil: no frame waits for room in the list
+	space chan struct{} // closed as soon as any command of the list is answered; nil: no command waits to be added
 	early uint8         // number of commands that were answered early and still run
 }
 
@@ -357,8 +357,9 @@ func (f *inFlight) has(id uint32) bool {
 }
 
 // next marks the next command that may start as started and returns it, or nil if none may start. Commands start in the order of
-// arrival, and at most maxRunning of them run at a time. A command that overlaps (see overlaps) need not wait for running ones to end.
-// Any other command waits until all running ones are commands that overlap. Before the connect reply, no command counts as overlapping.
+// arrival, and at most maxRunning of the list run at a time. A command that overlaps (see overlaps) need not wait for running
+// ones to end. Any other command waits until all running ones are commands that overlap. Before the connect reply, no command
+// counts as overlapping.
 func (f *inFlight) next(phase phase) *command {
 	alone := true // every running command overlaps
 	for i, c := range f.list {
@@ -376,7 +377,7 @@ func (f *inFlight) next(phase phase) *command {
 	return nil
 }
 
-// remove removes an answered command, and wakes the reader if it waits for space.
+// remove removes an answered command, and wakes the goroutine that waits to add a command, if there is one.
 func (f *inFlight) remove(answered *command) {
 	f.list = slices.DeleteFunc(f.list, func(c *command) bool { return c == answered })
 	if len(f.list) == 0 {
@@ -391,14 +392,14 @@ func (f *inFlight) remove(answered *command) {
 const (
 	// maxEarly limits the commands of one connection that were answered early and still run.
 	maxEarly = 32
-	// firstPendingPoll is when a grab that has no share yet after Config.PendingAfter is looked at again. The pause doubles each time, up to
-	// lastPendingPoll, because very many grabs wait while Redis is stuck.
+	// firstPendingPoll is when a grab that has no share yet after Config.PendingAfter is looked at again. The pause doubles each
+	// time, up to lastPendingPoll, because very many grabs wait while Redis is stuck.
 	firstPendingPoll = 50 * time.Millisecond
 	lastPendingPoll  = 2 * time.Second
 )
 
-// answerPending answers a grab with "pending" if its share is granted and only the commit is awaited. If the grab has
-// no share yet, it checks again later, until the grab is answered.
+// answerPending answers a grab with "pending" if its share is granted and only the commit is awaited. If the grab has no share
+// yet, it checks again later, until the grab is answered. If the limit maxEarly is reached, it gives up (see answerEarly).
 func (c *command) answerPending() {
 	flush, again := c.answerEarly()
 	if flush {
@@ -410,9 +411,9 @@ func (c *command) answerPending() {
 	}
 }
 
-// answerEarly answers a grab that still runs, and removes it from the commands in flight: its id is free and later
-// commands may start. If maxEarly commands of the connection were answered early, it does nothing; the grab is answered
-// when it ends. again means that the grab was not answered and must be looked at again.
+// answerEarly answers a grab that has a share and still runs, and removes it from the commands in flight: its id is free and
+// later commands may start. If maxEarly commands of the connection were answered early and still run, answerEarly does nothing,
+// and the grab is answered when it ends. again means that the grab has no share yet and must be looked at again.
 func (c *command) answerEarly() (flush, again bool) {
 	s := c.session
 	s.mu.Lock()

@@ -23,8 +23,8 @@ import (
 // no ping for some seconds longer.
 const pingSeconds = 25
 
-// errHalfOpen means that the connect reply cannot be made, and that pushes already wait for it. Only closing the socket
-// discards them.
+// errHalfOpen means that the connect reply cannot be made, and that pushes may already wait for it. Only closing the socket
+// discards these pushes.
 var errHalfOpen = errors.New("session is half open")
 
 // connect opens the session and returns the connect reply. After an error the client may send connect again. If it
@@ -69,7 +69,7 @@ func (c *command) setPhase(p phase) {
 }
 
 // openInTurn waits for a slot of the connect limiter and then opens the session. Before that it verifies the token, because
-// that may wait for the host's keys and must not occupy a slot, and counts the connect against the user's rate.
+// that may wait for the host's keys and must not occupy a slot. It also counts the connect (api.Rates.SpendConnect).
 func (c *command) openInTurn(ctx context.Context) ([]byte, error) {
 	identity, err := c.authenticate(ctx)
 	if err != nil {
@@ -300,7 +300,8 @@ func (o *opener) recover(ctx context.Context, gaps []gap) ([]wire.State, error) 
 	return convert.List(states, convert.State), err
 }
 
-// spansOf returns the smallest gaps that together have at most recoverEntries entries.
+// spansOf returns the smallest gaps that together have at most recoverEntries entries, without empty ones. The gaps must be ordered
+// by size.
 func spansOf(gaps []gap) (spans []hub.Span) {
 	left := int64(recoverEntries)
 	for _, g := range gaps {
@@ -355,7 +356,8 @@ func (c *command) refresh(ctx context.Context) ([]byte, error) {
 }
 
 // renew returns the identity that the newer token proves, which must be the connected user's. While the store cannot
-// say whether the token was revoked, a valid token is accepted and rechecked later.
+// say whether the token was revoked, a valid token is accepted and rechecked later. unstored is then true: the name and the
+// avatar of the token may not be stored.
 func (c *command) renew(ctx context.Context) (identity auth.Identity, unstored bool, err error) {
 	m := c.session.m
 	identity, err = m.c.Verify(ctx, c.cmd.Refresh.Token)

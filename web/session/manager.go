@@ -40,7 +40,7 @@ type Config struct {
 	AcquireConnect func(ctx context.Context) (release func(), err error)
 	// SocketClosed is called with the client's address when a socket is closed.
 	SocketClosed func(address string)
-	// Observe records an answered command in the metrics; code 0 means no error.
+	// Observe records a command that has run or was refused in the metrics; code 0 means no error.
 	Observe func(method string, code wire.Code, took time.Duration)
 
 	Node           string // name of this instance
@@ -99,7 +99,8 @@ func (m *Manager) NewSession(conn *hub.Conn, address string, upgrade *auth.Ident
 	return s
 }
 
-// Run rechecks sessions and, unless Config.Alone is set, closes the sockets of revoked users, until ctx ends. It blocks.
+// Run rechecks sessions until ctx ends. Unless Config.Alone is set, it also closes the sockets of revoked and suspended users whose
+// signal was lost. It blocks.
 func (m *Manager) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { m.rechecks.run(ctx) })
@@ -131,8 +132,8 @@ func (m *Manager) Notice(data []byte) {
 	}
 }
 
-// BusLost implements hub.Peers. When the bus works again, it queues all users with a session here for a comparison with the store, because
-// signals may have been lost and are not sent again.
+// BusLost implements hub.Peers. When the bus works again, BusLost queues all users with a session here for a comparison with the
+// store, because signals may have been lost and are not sent again.
 func (m *Manager) BusLost(lost bool) {
 	m.c.Chat.SetDisconnected(lost)
 	m.busLost.Store(lost)
@@ -147,7 +148,7 @@ const (
 	// revocationsSeldom is how often it is asked otherwise, in multiples of revocationsEvery. A signal may be lost although
 	// this instance hears the bus, if the instance that sent it did not reach the bus.
 	revocationsSeldom = 10
-	// revocationsAtOnce is the number of users in one question: 1,000 take Postgres 2 ms.
+	// revocationsAtOnce is the largest number of users in one question: 1,000 take Postgres 2 ms.
 	revocationsAtOnce = 1000
 )
 
@@ -192,8 +193,8 @@ func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
 	return nil
 }
 
-// admit records the user of a token in the store, and completes the identity with the name and avatar that are stored if
-// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked or the user is suspended. For a
+// admit stores what the identity says about its user. If KeepName or KeepAvatar is set, the identity takes the stored name or
+// avatar instead. The error wraps auth.ErrInvalid if the token was revoked or the user is suspended. For a
 // suspended user it also wraps chat.ErrSuspended.
 func (m *Manager) admit(ctx context.Context, identity *auth.Identity) error {
 	user, err := m.c.Chat.Admit(ctx, identity.User, identity.Issued)
@@ -214,12 +215,12 @@ func (m *Manager) ttl(expires time.Time) uint32 {
 	return uint32(min(max(left/time.Second, 1), 1<<31-1))
 }
 
-// recheckAfter is how long a user waits in the queue, so that delayed signals can arrive first.
+// recheckAfter is how long a user waits in the queue at least, so that delayed signals can arrive first.
 const recheckAfter = time.Second
 
 // rechecks is a queue of users whose sessions may differ from the store. For example, the bus may have lost a signal, or this
-// instance was not yet subscribed to the user's topic when the user connected. Users are checked one at a time, so that even
-// for many users the store has only one reader.
+// instance was not yet subscribed to the user's topic when the user connected. Users are checked one at a time, so
+// the rechecks read the store one after the other, however many users wait.
 type rechecks struct {
 	// static
 	check func(ctx context.Context, user string) error
@@ -260,8 +261,8 @@ func (r *rechecks) add(users ...string) {
 	}
 }
 
-// run compares the sessions of one queued user after the other with the store, until ctx ends. If the store does not answer, the user is
-// queued again. It logs the first such failure, and when no such user is left.
+// run checks one queued user after the other, until ctx ends. If a check fails, the user is queued
+// again. run logs the first failure. It logs again when no user is left whose last check failed.
 func (r *rechecks) run(ctx context.Context) {
 	for {
 		next, ok := r.next()
@@ -351,8 +352,8 @@ func (m *Manager) recheck(ctx context.Context, user string) error {
 	return nil
 }
 
-// Renamed makes the user's open sessions on this instance take the name and the avatar that are stored now, unless their tokens
-// say them. If the store does not answer, the user is rechecked later.
+// Renamed makes the user's open sessions on this instance take the name and the avatar that are stored now (see readmit). If the
+// store does not answer, the user is rechecked later.
 func (m *Manager) Renamed(ctx context.Context, user string) {
 	for _, s := range m.registry.of(user) {
 		if err := m.readmit(ctx, s); err != nil {
@@ -362,9 +363,9 @@ func (m *Manager) Renamed(ctx context.Context, user string) {
 	}
 }
 
-// readmit closes the session's socket if its token was revoked, or its user suspended, after it was accepted. Otherwise the session takes
-// the name and the avatar that are stored. Those of its token are stored only if its refresh could not store them: else the host may have
-// changed them since.
+// readmit closes the session's socket if its token was revoked, or its user suspended, after the token was accepted. Otherwise
+// the session takes the name and the avatar that are stored. If its last refresh could not store those of the token, readmit
+// stores them first. If the store has them already, it does not, because the host may have changed them since.
 func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	s.mu.Lock()
 	stored := !s.unstored
@@ -389,8 +390,8 @@ func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	return err
 }
 
-// compare applies the signals that the session must have missed. Before each one is applied, the standing is read
-// again, so a concurrent change does no harm.
+// compare makes the session apply the signals that it must have missed. If the session is not open, compare does nothing. Before
+// each signal is applied, the standing is read again, so a concurrent change does no harm.
 func (s *Session) compare(memberships []chat.Membership) {
 	s.mu.Lock()
 	apply := s.phase == open && s.signals.add(s.phase, s.m.missedLocked(s, memberships)...)

@@ -37,7 +37,7 @@ type Session struct {
 
 	// Owned by the goroutine that reads the socket, or by the one that runs the rest of a frame.
 	unflushed bool // replies are queued and not flushed
-	known     bool // the session was seen open, so only refused frames count against its address
+	known     bool // the session was seen open: of its frames only refused ones are still taken from the address's budget
 	tokens    bucket
 
 	mu                   sync.Mutex // guards the following
@@ -45,7 +45,7 @@ type Session struct {
 	held                 bool // pushes are delayed until the connect reply
 	admin                bool
 	user                 chat.User
-	keepName, keepAvatar bool           // the token does not say them
+	keepName, keepAvatar bool           // the token has no name, or no avatar: the stored one stays
 	unstored             bool           // the name and the avatar of the token may not be stored yet
 	issued               int64          // when the token was issued, in Unix seconds
 	upgrade              *auth.Identity // identity from the upgrade request; nil: it had no token, or the session is connected
@@ -58,7 +58,8 @@ type Session struct {
 // Idle implements hub.Handler.
 func (s *Session) Idle() bool { return s.InFlight() == 0 }
 
-// InFlight returns how many admitted commands are not answered yet. A command that waits for room is not counted.
+// InFlight returns how many commands were put in flight and are not answered yet. A command that waits because maxInFlight are in
+// flight is not counted.
 func (s *Session) InFlight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Session) callerAs(user chat.User, admin bool) api.Caller {
 	return c
 }
 
-// identifyLocked stores the token's user in the session.
+// identifyLocked stores the identity of a token in the session: the user, the admin flag, and when the token was issued.
 func (s *Session) identifyLocked(identity auth.Identity) {
 	s.user, s.keepName, s.keepAvatar = identity.User.User, identity.User.KeepName, identity.User.KeepAvatar
 	s.admin, s.issued = identity.Admin, identity.Issued.Unix()
@@ -119,8 +120,9 @@ func (s *Session) closeAfter(expires time.Time) {
 	s.conn.CloseAt(expires.Add(s.m.c.RefreshGrace), c.Code, c.Reason)
 }
 
-// Frame implements hub.Handler. Commands that may block run on other goroutines. When too many are in flight, Frame returns
-// a function rest, which admits the other commands of the frame and blocks until there is room for them. Otherwise rest is nil.
+// Frame implements hub.Handler. Commands that may block run on other goroutines. When too many are in flight, Frame returns a
+// function rest. It admits the remaining commands of the frame, and blocks until the last of them is admitted or the connection
+// is closed. Otherwise rest is nil.
 func (s *Session) Frame(binary bool, data []byte) (flush bool, rest func()) {
 	e := s.encoding()
 	if binary != (e == wire.Protobuf) {
@@ -292,8 +294,8 @@ func (s *Session) flush() {
 // registry holds the open sessions of this instance, by user.
 type registry struct {
 	mu sync.Mutex
-	// Guarded by mu, as are next and closed of every session: the newest session of each user. It links to the user's
-	// other sessions by next.
+	// The newest session of each user; Session.next leads to the user's older sessions. mu guards the map, and Session.next and
+	// Session.closed of every session.
 	first map[string]*Session
 }
 

@@ -21,9 +21,9 @@ type signalQueue struct {
 	applying bool          // a goroutine is applying signals
 }
 
-// add queues signals and reports whether the caller must apply them. It returns false if another goroutine is applying
-// signals, or if the session is not open: then the connect command applies them, because they may change what it has
-// read.
+// add queues signals and reports whether the caller must apply them. It returns false if none is queued, or if another
+// goroutine is applying signals. It also returns false if the session is not open: then the connect command applies the signals,
+// because they may change what it has read.
 func (q *signalQueue) add(phase phase, sigs ...push.Signal) (apply bool) {
 	for _, sig := range sigs {
 		if !q.full() || sig.Close != nil {
@@ -40,8 +40,8 @@ func (q *signalQueue) add(phase phase, sigs ...push.Signal) (apply bool) {
 // full reports whether add drops signals, except those that close sockets.
 func (q *signalQueue) full() bool { return len(q.list) >= maxSignals }
 
-// Signal implements hub.Handler. If another instance sent the signal, this instance's cache may be outdated, so the parts that the signal
-// concerns are forgotten. Signal never waits for the store, neither on the goroutine of a publisher nor on that of the bus.
+// Signal implements hub.Handler. If another instance sent the signal, this instance's cache may be outdated, so the parts that the
+// signal concerns are forgotten. Signal never waits for the store, neither on the goroutine of a publisher nor on that of the bus.
 func (s *Session) Signal(_ string, data []byte) {
 	sig, err := push.ParseSignal(data)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Session) applySignals() {
 	}
 }
 
-// applyCached applies the queued signals up to the first one whose standing is not cached. A goroutine goes on from there, because the
-// goroutines of publishers and of the bus must not wait for the store.
+// applyCached applies the queued signals up to the first one that needs a standing which is not cached. A goroutine goes on from
+// there, because the goroutines of publishers and of the bus must not wait for the store.
 func (s *Session) applyCached() {
 	for sig, ok := s.nextSignal(); ok; sig, ok = s.nextSignal() {
 		standing, cached := s.m.c.Chat.CachedStanding(sig.Room, s.userID())
@@ -104,7 +104,7 @@ func (s *Session) userID() string {
 }
 
 // nextSignal takes the next signal from the queue. If there is none, it ends the caller's turn: another goroutine may then apply
-// signals. It also makes the session open, which ends the connect command's turn.
+// signals. In that case it also sets the phase to open, for the connect command: other callers run only in open sessions.
 func (s *Session) nextSignal() (sig push.Signal, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,9 +127,10 @@ func (s *Session) apply(sig push.Signal) {
 	s.carryOut(sig, standing, known)
 }
 
-// carryOut does what a signal says unless the user's standing, if it is known, contradicts it. Signals of two concurrent changes may
-// arrive in the wrong order. Each change is committed before its signal is sent, and signals are carried out one after the other, so
-// the last one sees the standing after both. Therefore the caller must read the standing after it took the signal from the queue.
+// carryOut does what a signal says. It ignores a signal about a room that contradicts the user's standing, if that is known:
+// signals of two concurrent changes may arrive in the wrong order. Each change is committed before its signal is sent, and
+// signals are carried out one after the other, so the last one sees the standing after both. Therefore the caller must read the
+// standing after it took the signal from the queue.
 func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) {
 	s.mu.Lock()
 	client, epoch := s.client, s.epoch
@@ -169,8 +170,8 @@ func leaveRoom(conn *hub.Conn, room, reason string, through int64) {
 		wire.UnsubscribePush(e, wire.RoomChannel(room), reason))
 }
 
-// standing returns the user's standing to the room now. If it cannot be read the caller believes the signal, and the user is
-// rechecked later. It waits for the store, so no session may be locked.
+// standing returns the user's present standing in the room. If it cannot be read, known is false and the user is rechecked later;
+// the caller then does what the signal says. standing may wait for the store, so no session may be locked.
 func (m *Manager) standing(room, user string) (st chat.Standing, known bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), m.c.StandingWithin)
 	defer cancel()

@@ -5,8 +5,8 @@
 // It must always hold:
 //
 //   - The files are what the generator writes: a test fails when they differ.
-//   - Every golden frame of package wire matches the AsyncAPI document. Package wire accepts the smallest request of each
-//     command that the OpenAPI document allows, and refuses it without any one of its fields.
+//   - Every golden frame of package wire matches the AsyncAPI document. Package strict accepts the smallest request of each
+//     command and endpoint that the OpenAPI document allows, and refuses it without any one of its fields.
 //   - Every operation and every kind of event is in the documents of the server API. A test of package server sends the example of
 //     each operation to a live listener, and the answers match the documents.
 //

@@ -27,14 +27,14 @@ import (
 const stopTime = time.Second
 
 // Start sets the tracer of the process, which sends spans as the settings say. The spans carry the name of the instance and its
-// version. stop removes the tracer and sends the spans that still wait, for at most a second. Without an endpoint Start does
-// nothing.
+// version. stop removes the tracer and sends the spans that still wait, for at most a second. If the settings send no spans
+// (Settings.On), Start does nothing.
 func Start(s Settings, instance, version string, log *slog.Logger) (stop func()) {
 	if !s.On() {
 		return func() {}
 	}
-	// The exporter of OpenTelemetry over HTTP links gRPC, which makes the program 5.6 MB larger (go build -ldflags '-s -w',
-	// 2026-11-24).
+	// uploader takes the place of OpenTelemetry's own exporter over HTTP. That one links gRPC, which makes the program 5.6 MB
+	// larger (go build -ldflags '-s -w', 2026-11-24).
 	exporter := otlptrace.NewUnstarted(newUploader(s))
 	otel.SetErrorHandler(&failures{log: log, endpoint: s.Endpoint()})
 	attributes := append([]attribute.KeyValue{attribute.String("service.instance.id", instance), attribute.String("service.version", version)}, s.attributes...)

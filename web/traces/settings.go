@@ -55,7 +55,7 @@ var unsupported = []string{
 }
 
 // Read reads the settings from an environment of "NAME=value". An error names the setting and what to do. Traces are on if an
-// endpoint is set, or OTEL_TRACES_EXPORTER=otlp.
+// endpoint is set, or OTEL_TRACES_EXPORTER=otlp. OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true turn them off.
 func Read(environ []string) (Settings, error) {
 	r := reader{environ: map[string]string{}}
 	for _, pair := range environ {

@@ -22,15 +22,15 @@ import (
 const (
 	mostNews   = 4096             // entries that wait for collect
 	mostTopics = 10_000           // topics whose news wait, or that are quiet
-	mostOfUser = 200              // of these, topics that one user has begun: a text may mention ids that do not exist
+	mostOfUser = 200              // of these, topics that one user but the system has begun: a text may mention ids that do not exist
 	mostRooms  = 20_000           // rooms whose kind is remembered
 	mostAgain  = 1000             // users of a topic that are looked at again
 	pageSize   = 500              // subscriptions of one read
 	atOnce     = 4                // topics that are handled concurrently
-	readTime   = 5 * time.Second  // of one call of the store or the presence directory
+	readTime   = 5 * time.Second  // limit on reading a room, or one page of subscriptions with the presence of their users
 	keptFor    = 24 * time.Hour   // how long push services keep a notification for a browser that is offline
 	gather     = 2 * time.Second  // how long news wait for more news of the topic, and for a user that only reconnects
-	quiet      = 60 * time.Second // after news of a topic; longer than the hub needs to notice that a client is gone
+	quiet      = 60 * time.Second // pause after notifications of a topic; longer than the hub needs to notice that a client is gone
 	tickEvery  = 500 * time.Millisecond
 )
 
@@ -50,7 +50,7 @@ type Options struct {
 	Presence chat.Presence
 	Log      *slog.Logger
 
-	Timeout time.Duration // of one request; default 10 s
+	Timeout time.Duration // of one request to a push service; default 10 s
 }
 
 // Notifier is a publisher that passes everything on, and sends notifications of news to users without a socket. It is safe for
@@ -62,7 +62,7 @@ type Notifier struct {
 	o      Options
 	queue  chan news
 	sender *sender
-	send   func(context.Context, chat.Subscription, note) // of sender; tests replace it
+	send   func(context.Context, chat.Subscription, note) // sender.send; tests replace it
 
 	dropped atomic.Int64
 
@@ -77,7 +77,7 @@ type news struct {
 	room    string
 	seq     int64
 	from    chat.User
-	why     string // packet, mention, direct
+	why     string // packet, mention or direct; in the queue: the kind of the entry, packet or text
 	expires time.Time
 	body    []byte
 }
@@ -85,7 +85,7 @@ type news struct {
 // topicKey names news that are merged: those of a room for all members, for one user, or from one user of a direct room.
 type topicKey struct{ room, of, from string }
 
-// topic holds the news since its last notifications, and the users that these left out.
+// topic holds the news since its last notifications, and the users that these notifications left out.
 type topic struct {
 	last  news      // the newest of the news
 	by    string    // the user that has begun the topic
@@ -108,7 +108,8 @@ func New(next chat.Publisher, o Options) *Notifier {
 // Key returns the public key that browsers need to subscribe.
 func (n *Notifier) Key() string { return n.o.Keys.Public }
 
-// CheckEndpoint returns an error unless notifications can be sent to a subscription with this endpoint.
+// CheckEndpoint returns an error unless the endpoint has a scheme, host and port to which notifications may be sent. It does not
+// check the address behind the host name: that happens for each connection.
 func (n *Notifier) CheckEndpoint(endpoint string) error {
 	if _, err := n.o.hostOf(endpoint); err != nil {
 		return chat.BadField("endpoint", "must have https and port 443")
@@ -116,7 +117,8 @@ func (n *Notifier) CheckEndpoint(endpoint string) error {
 	return nil
 }
 
-// Stats returns the number of notifications so far, by outcome. An entry that did not fit counts as one dropped notification.
+// Stats returns the number of notifications so far, by outcome. An entry that did not fit into a queue counts as one dropped
+// notification. So does a topic whose notifications were not sent because the store or the presence directory failed.
 func (n *Notifier) Stats() Stats {
 	s := n.sender.stats()
 	s.Dropped += n.dropped.Load()
@@ -292,9 +294,9 @@ func (n *Notifier) due() map[topicKey]topic {
 	return due
 }
 
-// tell sends notifications of a topic's news to the members without a socket. It looks at members with a socket again after the
-// quiet period: their client may be gone without the hub having noticed. If they have no socket then, and have not read the
-// entry, they get the notification.
+// tell sends notifications of a topic's news to those users of the topic that have no socket. It looks at users with a socket, at
+// most mostAgain of them, again after the quiet period: their client may be gone without the hub having noticed. If they have no
+// socket then, and have not read the entry, they get the notification.
 func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	audience := chat.Audience{Room: key.room, Seq: t.last.seq, Limit: pageSize}
 	isNew := t.count > 0
@@ -385,7 +387,7 @@ type Payload struct {
 	Room  string `json:"room"`
 	Name  string `json:"name,omitempty"` // of the room; a direct room has none
 	Why   string `json:"why"`            // packet, mention or direct
-	From  string `json:"from"`           // name of the last sender
+	From  string `json:"from"`           // name of the last sender, or the id without a name; "": it is too long
 	Count int    `json:"count,omitempty"`
 }
 

@@ -58,9 +58,9 @@ func base64url(data []byte) string { return base64.RawURLEncoding.EncodeToString
 // Bounds of a sender.
 const (
 	slots      = 128  // requests under way
-	newSlots   = 32   // of them, to hosts that are not known: they did not take the last notification quickly
+	newSlots   = 32   // of them, to hosts that are not known to have taken their last notification quickly
 	mostHosts  = 2000 // hosts that have notifications waiting or under way
-	mostKnown  = 1000 // known hosts that are remembered: they took the last notification quickly
+	mostKnown  = 1000 // known hosts that are remembered: they took their last notification quickly
 	recordSize = 1024 // bytes of each notification, so that its length tells nothing
 
 	// Of one host: requests under way, and notifications that wait. Most browsers have the push service of their maker, so a
@@ -106,7 +106,7 @@ type sender struct {
 
 	mu      sync.Mutex
 	hosts   map[string]*host    // guarded by mu; with notifications waiting or under way
-	known   map[string]struct{} // guarded by mu; hosts that took the last notification quickly
+	known   map[string]struct{} // guarded by mu; hosts that took their last notification quickly
 	waiting int                 // guarded by mu; notifications in the queues of all hosts
 }
 
@@ -139,7 +139,7 @@ func (s *sender) stats() Stats {
 }
 
 // send queues a notification. It never blocks: if too many notifications wait for the host, or in all, the notification is
-// dropped. When ctx ends, all notifications that wait are dropped.
+// dropped. When ctx ends, the notifications that still wait are not sent.
 func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 	name, err := s.o.hostOf(to.Endpoint)
 	if err != nil {

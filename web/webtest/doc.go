@@ -3,5 +3,5 @@
 // there.
 //
 // A browser always starts with an empty profile. It ends, and its profile is deleted, when the test that started it
-// ends. The browser is found in PATH; this package downloads nothing.
+// ends. The browser is found in PATH, or named by TEST_BROWSER; this package downloads nothing.
 package webtest

@@ -57,7 +57,8 @@ func (v *Visitor) Key(keys string, modifiers ...chromedp.Modifier) {
 	v.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// Has waits until an element with this role and name exists, and returns its full name.
+// Has waits until an element exists that has this role and whose name is, or contains, the given one. It returns the element's full
+// name.
 func (v *Visitor) Has(role, name string) (whole string) {
 	v.tb.Helper()
 	v.retry(func() error {
@@ -70,7 +71,7 @@ func (v *Visitor) Has(role, name string) (whole string) {
 	return whole
 }
 
-// Lacks waits until no element with this role and name exists.
+// Lacks waits until no element exists that has this role and whose name contains the given one.
 func (v *Visitor) Lacks(role, name string) {
 	v.tb.Helper()
 	v.retry(func() error {

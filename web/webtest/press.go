@@ -14,7 +14,7 @@ import (
 // frameTime is long enough for a few frames. An element whose position is different after it is still moving.
 const frameTime = 40 * time.Millisecond
 
-// Press clicks (on a phone: taps) the middle of an element, once the element does not move.
+// Press clicks (on a phone: taps) the middle of an element, once the element does not move. It finds the element as Has does.
 func (v *Visitor) Press(role, name string) {
 	v.tb.Helper()
 	v.retry(func() error {
@@ -43,8 +43,8 @@ func (v *Visitor) pressAt(x, y float64) error {
 	return err
 }
 
-// tap touches the page at a point. It does not wait until the page has handled the start of the touch: on a busy
-// machine the tap would become a long press.
+// tap touches the page at a point. It waits at most frameTime for the page to handle the start of the touch: on a busy
+// machine the tap would otherwise become a long press.
 func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		down, cancel := context.WithTimeout(ctx, frameTime)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stepTimeout limits one step of Tab.Do.
+// stepTimeout limits one action in the browser, such as a step of Tab.Do.
 const stepTimeout = time.Minute
 
 // Tab is a page of the browser. One goroutine may use it at a time.

@@ -99,7 +99,8 @@ func (v *Visitor) InjectScript(script string) {
 	mustCall(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// WaitForAnimations waits until all finite animations have ended.
+// WaitForAnimations waits until all animations that run fewer than 9 times have ended. It gives up after about 10 s, without a
+// failure of the test.
 func (v *Visitor) WaitForAnimations() {
 	v.tb.Helper()
 	Ask[int](v.Tab, `(async () => {

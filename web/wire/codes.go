@@ -93,7 +93,7 @@ func (c Code) Status() int { return codes[c].status }
 // grab, or a request with a key, is safe.
 func (c Code) Temporary() bool { return codes[c].temporary }
 
-// Error is an error as the client receives it.
+// Error is an error as the client, or the host's back end, receives it.
 type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"` // the code's word, then " name=value" pairs
@@ -105,7 +105,7 @@ type Error struct {
 }
 
 // NewDenial returns the error of a command that the host has denied. Its message has the reason and the data percent-encoded, because
-// clients of the Centrifugo protocol know no other fields of an error.
+// clients of the Centrifugo protocol know only the fields code, message and temporary of an error.
 func NewDenial(reason string, data json.RawMessage) Error {
 	var pairs []string
 	if reason != "" {
@@ -131,13 +131,14 @@ func NewError(c Code, pairs ...string) Error {
 
 func (e Error) Error() string { return strconv.Itoa(int(e.Code)) + " " + e.Message }
 
-// ErrorBody is the body of the HTTP response to a command, or to a request of an endpoint, that has failed.
+// ErrorBody is the body of the HTTP response to a request that has failed: of a command, of an endpoint, or of an operation of the
+// server API.
 type ErrorBody struct {
 	Error Error `json:"error"`
 }
 
 // Close is the code and reason of a WebSocket close frame. After a code below 3500 clients reconnect automatically;
-// after any other they do not.
+// after the other close codes of this package they do not.
 type Close struct {
 	Code   int
 	Reason string

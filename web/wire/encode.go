@@ -170,7 +170,7 @@ func appendPush(b []byte, channel string) []byte {
 // allocates nothing. The result equals that of json.Marshal, except for escapes that JSON does not require.
 type appender interface{ appendJSON(b []byte) []byte }
 
-// shortMessage is the initial buffer size for a reply or a push that an appender writes.
+// shortMessage is the initial buffer size for a reply, and for the data of a push that an appender writes.
 const shortMessage = 256
 
 // appendJSON appends to b what Marshal returns for v.
@@ -262,7 +262,7 @@ const (
 	pubData, pubOffset, rpcData, messageData = 4, 6, 1, 1
 )
 
-// prefixRoom is the space reserved before the data of a reply or push, for everything but a channel's name.
+// prefixRoom is the number of bytes reserved before the data of a reply or push, for everything but a channel's name.
 const prefixRoom = 32
 
 // prefixed is a Protobuf message that is written backwards, beginning with its data. A field's length is thus known
@@ -297,14 +297,16 @@ func (p *prefixed) before(n uint64, tag byte) {
 
 func (p *prefixed) message() []byte { return p.b[p.at:] }
 
-// after begins a message with its data. In front of the data it reserves prefixRoom bytes, and room more for a channel's name.
+// after begins a message with its data. In front of the data it reserves prefixRoom bytes, and as many more as room says, for a
+// channel's name.
 func after(room int, data []byte) *prefixed {
 	room += prefixRoom
 	return &prefixed{b: append(make([]byte, room, room+len(data)+prefixRoom), data...), at: room}
 }
 
-// EntryJSON encodes an entry for a push. The result equals that of json.Marshal, except for escapes that JSON does not require.
-// It is written by hand, with one allocation, because every entry is encoded here.
+// EntryJSON encodes an entry for a push. The result equals that of json.Marshal, except for escapes that JSON does not require and
+// for spaces between the parts of the body. It is written by hand, with one allocation, because every entry that is pushed is
+// encoded here.
 func EntryJSON(e Entry) []byte {
 	body := scan.OneLine(e.Body)
 	b := make([]byte, 0, 128+len(e.ID)+len(e.From.ID)+len(e.From.Name)+len(e.From.Avatar)+len(e.Key)+len(body))

@@ -83,7 +83,8 @@ type AnswerRequestRequest struct {
 // AnswerRequestReply is the reply of answer_request.
 type AnswerRequestReply struct{}
 
-// PreviewLinkRequest is the request of preview_link. Packet is the id of a packet of the room.
+// PreviewLinkRequest is the request of preview_link. Packet is the id of a packet of the room for which the link was shared;
+// missing: none.
 type PreviewLinkRequest struct {
 	Code   string `json:"code"`
 	Packet string `json:"packet,omitempty"`

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Method describes one command, for the specifications, the tests, and the costs that package api takes from budgets.
+// Method describes one command, one endpoint (Endpoint), or one operation of the server API (hostapi.Operation). The
+// specifications, tests and several packages read it, such as frame (names) and api (costs).
 type Method struct {
 	Name    string
-	Does    string // what the command does, for the documents
+	Does    string // what the method does, for the documents
 	Request any    // a zero value of the request type; nil: no body
 	Reply   any
-	Errors  []Code // errors that the command may return, besides those in Always
-	Rate    string // name of the rate limit that the command counts against; "": none; see web/docs/protocol/limits.md
+	Errors  []Code // errors that the method may return, besides those in Always
+	Rate    string // name of the rate in web/docs/protocol/limits.md that the command counts against, besides contact rates; "": none
 	Cost    int    // what the command takes from the user's budget; 0: nothing, but send_packet pays for its shares
 }
 
@@ -300,7 +301,7 @@ var Kinds = []struct {
 	{"room", RoomBody{}},
 }
 
-// PushNames holds the pushes without a seq, each with a zero value of its data's type.
+// PushNames holds the pushes without a seq (Message), each with a zero value of its data's type.
 var PushNames = []struct {
 	Name string
 	Data any

@@ -132,7 +132,7 @@ type MyRoom struct {
 	Unread  int64 `json:"unread"`
 }
 
-// Limits holds the limits that the server enforces. Characters are counted as Unicode code points.
+// Limits holds limits that the server enforces and tells its clients. Characters are counted as Unicode code points.
 type Limits struct {
 	FrameBytes        int   `json:"frame_bytes"`
 	CommandsPerFrame  int   `json:"commands_per_frame"`
@@ -168,7 +168,7 @@ const (
 	CommandsPerFrame = 32
 )
 
-// DefaultLimits returns the limits of web/docs/protocol/limits.md. It leaves OpenPackets and the limits per minute 0.
+// DefaultLimits returns the default sizes of web/docs/protocol/limits.md. It leaves OpenPackets and the limits per minute 0.
 func DefaultLimits() Limits {
 	return Limits{
 		FrameBytes: FrameBytes, CommandsPerFrame: CommandsPerFrame,

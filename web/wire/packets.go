@@ -128,7 +128,7 @@ type AdjustRequest struct {
 	Key    string `json:"key"`
 	Note   string `json:"note,omitempty"` // the user sees it
 
-	RequestID string `json:"request_id,omitempty"` // names the order in the host's own system
+	RequestID string `json:"request_id,omitempty"` // the id of this credit or debit in the host's own system
 	Reason    string `json:"reason,omitempty"`     // for auditors
 }
 
@@ -164,7 +164,7 @@ type AuditReply struct {
 
 // StartAuditRequest is the body of POST /v1/admin/audit.
 type StartAuditRequest struct {
-	Whole bool `json:"whole,omitempty"` // look at all rows, not only at those that are newer than the last audit
+	Whole bool `json:"whole,omitempty"` // look at all rows, not only at those that are newer than the last checkpoint
 }
 
 // StartAuditReply is the reply to StartAuditRequest. A report with this At, or a later one, covers all that was committed before
@@ -209,7 +209,7 @@ type ProfileReply struct {
 }
 
 // PictureRequest is the body of POST /v1/picture: a JPEG or PNG in base64, a square of 32 to 256 pixels and at most 32
-// KiB. As the server encodes it again, it must have at most 16 KiB. "" removes the user's pictures.
+// KiB. The server encodes it again as a JPEG, which must have at most 16 KiB. "" removes the user's pictures and the avatar.
 type PictureRequest struct {
 	Picture *string `json:"picture,omitempty"` // required; it may be empty
 }
@@ -249,14 +249,15 @@ type StatsReply struct {
 	Topics      int           `json:"topics"`
 	QueuedBytes int64         `json:"queued_bytes"`
 	Delivered   int64         `json:"delivered"` // pushes, counted once for each connection
-	Shed        int64         `json:"shed"`      // pushes that were dropped for slow connections
+	Shed        int64         `json:"shed"`      // pushes without a seq that were dropped for slow connections
 	GapRepairs  int64         `json:"gap_repairs"`
 	BusDown     bool          `json:"bus_down"`
 	Closes      map[int]int64 `json:"closes"` // by code
 	Grabs       GrabStats     `json:"grabs"`
 }
 
-// GrabStats counts each grab once by its final outcome, or as failed. Pending counts those that were answered "pending" first.
+// GrabStats counts grabs, each once by its final outcome, or as failed. It does not count grabs that are refused before their
+// packet is looked up, such as those over a user's rate. Pending counts the grabs that were answered "pending" first.
 type GrabStats struct {
 	Won     int64 `json:"won"`
 	Already int64 `json:"already"`

@@ -15,8 +15,8 @@ type Entry struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions. A recalled
-// text has no field but Recalled.
+// TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions, also in the
+// server API. There Text is the present text. A recalled text has no field but Recalled.
 type TextBody struct {
 	Text      string          `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
@@ -27,7 +27,7 @@ type TextBody struct {
 	Recalled  bool            `json:"recalled,omitempty"`
 }
 
-// PacketBody is the body of a packet entry. Reactions is set only when it is read from history.
+// PacketBody is the body of a packet entry. Reactions is set only in the replies of history, also in the server API.
 type PacketBody struct {
 	Packet
 
@@ -84,7 +84,8 @@ type RoomBody struct {
 	Frozen       *bool   `json:"frozen,omitempty"` // whether only the system may post
 }
 
-// Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.
+// Message is the data of a push without a seq, except the pushes subscribe and unsubscribe. Exactly one field is set: its name is
+// the push's name.
 type Message struct {
 	Members        *MembersPush      `json:"members,omitempty"`
 	PacketProgress *ProgressPush     `json:"packet_progress,omitempty"`

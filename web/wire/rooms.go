@@ -122,7 +122,7 @@ type SetContactReply struct{}
 // ContactsRequest is the request of contacts.
 type ContactsRequest struct{}
 
-// ContactsReply is the reply of contacts. A blocked user that is unknown has an id only.
+// ContactsReply is the reply of contacts. A blocked user that the server does not know has an id and an empty name.
 type ContactsReply struct {
 	Contact string `json:"contact" enum:"everyone,shared,nobody"`
 	Blocked []User `json:"blocked"`

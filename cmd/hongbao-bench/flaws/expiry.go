@@ -8,7 +8,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// ended describes a packet after its deadline.
+// ended describes a packet at the end of a scenario, in most scenarios after its deadline.
 type ended struct {
 	schemes.Book
 

@@ -24,7 +24,7 @@ type Finding struct {
 
 // Environment gives the engines to scenarios.
 type Environment struct {
-	// Fresh returns connections to an emptied Redis, always of the same server, and to an empty database.
+	// Fresh returns connections to an emptied Redis, always of the same server, and to a new database with empty tables.
 	Fresh func(ctx context.Context) (schemes.Engines, error)
 	// Twin returns connections to the same Redis and database, as another process would have.
 	Twin  func(ctx context.Context, e schemes.Engines) (schemes.Engines, error)

@@ -8,7 +8,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// refunds describes many packets that expire at the same time.
+// refunds describes many packets that expire at about the same time.
 type refunds struct {
 	packets, wrong   int
 	should, refunded int64

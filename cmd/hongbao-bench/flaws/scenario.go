@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// scenario is one run of a flaw's scenario with one scheme, on engines of its own.
+// scenario is one run of a flaw's scenario with one scheme, on an emptied Redis and a new database.
 type scenario struct {
 	environment *Environment
 	scheme      schemes.Named
@@ -111,7 +111,7 @@ func packet(id string, shares int, each int64, ttl time.Duration) schemes.Packet
 // timeout is how long a step may take on a busy machine.
 const timeout = 10 * time.Second
 
-// book reads the packet from the database until wanted returns true, or until the time within has passed.
+// book reads the packet from the database until wanted returns true, but not longer than within. It returns what it read last.
 func book(ctx context.Context, s schemes.Scheme, packet string, within time.Duration, wanted func(b schemes.Book) bool) (schemes.Book, error) {
 	for deadline := time.Now().Add(within); ; {
 		b, err := s.Stored(ctx, packet)

@@ -51,7 +51,7 @@ func leaseOutlived(ctx context.Context, st *Environment) (Finding, error) {
 	}, err
 }
 
-// queueing counts how many of ten grabs in another process are answered while one grab hangs before its commit.
+// queueing counts how many of ten grabs get a share while another grab of the packet hangs before its commit.
 type queueing struct{ answered int }
 
 func (q queueing) String() string {
@@ -62,7 +62,7 @@ func serialFinding(theirs, ours queueing, err error) (Finding, error) {
 	return Finding{Reproduced: theirs.answered == 0, Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.answered == 10}, err
 }
 
-// others lets ten users grab. Each gives up after a second.
+// others lets ten users grab at the same time. After a second the grabs without an answer are given up.
 func others(ctx context.Context, s schemes.Scheme, packet string) queueing {
 	soon, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
@@ -82,7 +82,7 @@ func lockSerial(ctx context.Context, st *Environment) (Finding, error) {
 	return serialFinding(theirs, ours, err)
 }
 
-// hanging lets one grab hang after this number of reads, and lets others grab meanwhile.
+// hanging lets the statements of one grab hang after this number of reads, and lets other users grab meanwhile.
 func hanging(ctx context.Context, sc *scenario, reads int) (q queueing, err error) {
 	slow, err := sc.opened(ctx, packet("serial", 20, 1000, 6*timeout))
 	if err != nil {

@@ -45,8 +45,8 @@ func smallest(amounts map[string]int64) int64 {
 	return least
 }
 
-// One share has a standard deviation of 0.65 fair shares, so the mean share of a rank over 60 packets has one of about 0.08. A mean
-// below 0.6 or above 1.4 is not chance.
+// A share of our service has a standard deviation of 0.65 fair shares. So the mean share of a rank over 60 packets has a standard
+// deviation of about 0.08. A mean below 0.6 or above 1.4 is not chance.
 const (
 	placePackets = 60
 	places       = 10

@@ -18,11 +18,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// Abuse is a load of honest users and as many attackers. The installation must limit rates, and trust this machine as a proxy: each
-// attacker has an address of its own.
+// Abuse is a load of honest users and as many attackers. The installation must limit rates, and trust this machine as a proxy: the
+// sockets of each user name an address of the user's own in X-Forwarded-For. Requests over HTTP come from this machine's address.
 type Abuse struct {
 	Users    int           // honest users, and as many attackers
-	Duration time.Duration // of each way
+	Duration time.Duration // of each way of abuse
 }
 
 // Abused is what the honest users measured while the attackers acted in one way.
@@ -35,7 +35,7 @@ type Abused struct {
 // honestEvery is how often an honest user sends a text and reads their wallet.
 const honestEvery = 250 * time.Millisecond
 
-// abuse is one run of all ways.
+// abuse is one run of all ways of abuse.
 type abuse struct {
 	Abuse
 	target *Target
@@ -43,7 +43,7 @@ type abuse struct {
 	room   string // public, with long texts
 }
 
-// RunAbuse measures honest users without attackers, and then beside attackers of each way.
+// RunAbuse measures honest users without attackers, and then beside attackers, once for each way of abuse.
 func RunAbuse(ctx context.Context, t *Target, plan Abuse) (results []Abused, err error) {
 	a := &abuse{Abuse: plan, target: t, run: fmt.Sprint("abuse-", time.Now().UnixNano())}
 	if err := a.prepare(ctx); err != nil {
@@ -78,14 +78,14 @@ func (a *abuse) prepare(ctx context.Context) error {
 	return nil
 }
 
-// user returns a user with a number of this run.
+// user makes the user with this number, whose id and token are of this run.
 func (a *abuse) user(number int) (u *user, err error) {
 	u = &user{number: number}
 	u.id, u.token, err = a.target.Tokens.user(a.run, number)
 	return u, err
 }
 
-// members returns users that are in the room and have money.
+// members makes users with the numbers from first on, puts them into the room and gives them money.
 func (a *abuse) members(ctx context.Context, first int) (users []*user, err error) {
 	for n := range a.Users {
 		u, err := a.user(first + n)
@@ -141,7 +141,8 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	return r, err
 }
 
-// act is an honest user: it sends a text and reads its wallet at a steady pace, until ctx ends, but at least once.
+// act is an honest user: it sends a text and reads its wallet once in honestEvery, or later if the answers take longer. It goes
+// on until ctx ends, but does so at least once.
 func (a *abuse) act(ctx context.Context, u *user, s *abuseSocket, mu *sync.Mutex, r Abused) error {
 	for n := 0; n == 0 || ctx.Err() == nil; n++ {
 		due := time.Now().Add(honestEvery)
@@ -173,7 +174,7 @@ type abuseSocket struct {
 	stop func() bool
 }
 
-// dialAbuse connects a user from an address.
+// dialAbuse opens a socket with openAbuse, and connects the user.
 func dialAbuse(ctx context.Context, t *Target, u *user, address string) (*abuseSocket, error) {
 	s, err := openAbuse(ctx, t, address)
 	if err != nil {
@@ -186,7 +187,7 @@ func dialAbuse(ctx context.Context, t *Target, u *user, address string) (*abuseS
 	return s, nil
 }
 
-// openAbuse opens a socket from an address without a connect command.
+// openAbuse opens a socket whose X-Forwarded-For names the address. It sends no connect command.
 func openAbuse(ctx context.Context, t *Target, address string) (*abuseSocket, error) {
 	ws, response, err := websocket.DefaultDialer.DialContext(ctx, t.socketURL(0), http.Header{"X-Forwarded-For": {address}})
 	if err != nil {
@@ -210,7 +211,7 @@ func (s *abuseSocket) call(method string, request any) error {
 	return s.command(fmt.Sprintf(`"rpc":{"method":%q,"data":%s}`, method, data))
 }
 
-// command sends a command and waits for its reply. Pushes are skipped, and pings are answered.
+// command sends a command and waits for its reply. It skips pushes and answers pings. An error reply is an error.
 func (s *abuseSocket) command(body string) error {
 	s.next++
 	if err := s.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"id":%d,%s}`, s.next, body)); err != nil {

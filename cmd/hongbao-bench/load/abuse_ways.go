@@ -18,11 +18,12 @@ import (
 // way is a way to abuse a server.
 type way struct {
 	name string
-	// attack acts once and returns how many requests it made. It is called again and again, whatever it returns. nil: no attack.
+	// attack acts once and returns how many requests, frames or connections it made. It is called again and again, whatever it
+	// returns. nil: no attack.
 	attack func(ctx context.Context, a *abuse, u *user, address string) (requests int)
 }
 
-// ways lists all ways of abuse. The first one has no attack.
+// ways lists the ways of abuse that RunAbuse measures. The first one has no attack.
 var ways = []way{
 	{"nothing", nil},
 	{"reads of history, reconnecting", readAndReconnect},

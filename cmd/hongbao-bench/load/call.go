@@ -10,8 +10,8 @@ type call struct {
 	id     uint32 // the command's id on the last connection that carried it
 	method string
 	data   []byte    // JSON
-	due    time.Time // when the schedule wanted it to be sent
-	// answered is called once with the time of the answer, on the goroutine that reads the socket. data are valid
+	due    time.Time // when the schedule wanted it to be sent; in a closed loop, when the command before it was answered
+	// answered is called at most once, with the time of the answer, on the goroutine that reads the socket. data are valid
 	// during the call only. failed is nil on success.
 	answered func(now time.Time, data []byte, failed *refusal)
 }
@@ -24,5 +24,5 @@ func (c *call) text(b []byte) []byte {
 	return append(b, "}}"...)
 }
 
-// repeatTimeout is how long a command is repeated before it counts as never answered.
+// repeatTimeout is how long after its due time a command is repeated, while it gets temporary errors. It also bounds other waits.
 const repeatTimeout = 30 * time.Second

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// chat is the scenario in which users send messages in rooms. The seed decides which user sends the next one.
+// chat is the scenario in which users send messages in rooms. The seed decides which user sends the next one. In a closed loop,
+// each user first sends one message.
 type chat struct{}
 
 func (chat) prepare(ctx context.Context, c *group) error { return c.fillRooms(ctx) }
 
-// fillRooms makes rooms of the plan's size. Every user joins one.
+// fillRooms makes rooms of at most the plan's size. Every user joins one.
 func (c *group) fillRooms(ctx context.Context) error {
 	rooms := (len(c.users) + c.plan.RoomSize - 1) / c.plan.RoomSize
 	if err := c.makeRooms(ctx, rooms, func(i int) *user { return c.users[i] }); err != nil {

@@ -26,7 +26,7 @@ type Check struct {
 	Name   string `json:"name"`
 	Held   bool   `json:"held"`
 	Seen   int64  `json:"seen"`   // items that were checked
-	Faults int64  `json:"faults"` // items that violate the condition
+	Faults int64  `json:"faults"` // violations of the condition
 	Detail string `json:"detail,omitempty"`
 }
 

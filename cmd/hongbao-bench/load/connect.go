@@ -21,7 +21,7 @@ type connectReply struct {
 // connectTimeout is how long a user waits for the connect reply.
 const connectTimeout = 15 * time.Second
 
-// sendConnect sends the connect command with the user's positions in all rooms.
+// sendConnect sends the connect command. After the first connect, it names the user's positions in all rooms.
 func (u *user) sendConnect(s *socket) error {
 	subs := map[string]any{}
 	for _, j := range u.journals {
@@ -57,8 +57,8 @@ func (u *user) readConnectReply(ctx context.Context) error {
 	return u.catchUp(ctx, w)
 }
 
-// catchUp reads the entries that the user has missed: from the connect reply or, if they were too many for it, from
-// the history.
+// catchUp reads the entries that the user has missed: from the connect reply or, for rooms that the server could not recover,
+// from the history.
 func (u *user) catchUp(ctx context.Context, w connectReply) error {
 	for _, j := range u.journals {
 		sub, in := w.Subs[j.room.channel]

@@ -1,7 +1,7 @@
 package load
 
 // cursor reads a JSON text once from its start and builds no values: a decoder would cost more CPU time than the
-// server. A text that is not JSON ends the scan and clears ok.
+// server. A syntax error that the cursor notices ends the scan and clears ok. It does not notice every error.
 type cursor struct {
 	b  []byte
 	i  int
@@ -85,7 +85,7 @@ func (c *cursor) number() (n int64) {
 	return n
 }
 
-// boolean returns a boolean.
+// boolean reports whether the next value is true.
 func (c *cursor) boolean() bool { return string(c.raw()) == "true" }
 
 // raw returns any value unchanged.

@@ -22,7 +22,7 @@ type frame []byte
 const headRoom = 2 + 8 + 4
 
 // fill replaces the frame by one with the content that content appends. Its mask is zero, which leaves the content
-// unchanged: a mask protects proxies, and there is none here.
+// unchanged: a mask protects proxies, and a load test needs no such protection.
 func (f *frame) fill(op opcode, content func(b []byte) []byte) []byte {
 	b := content(append((*f)[:0], make([]byte, headRoom)...))
 	*f = b
@@ -48,7 +48,7 @@ func framed(text []byte) []byte {
 	return new(frame).fill(opText, func(b []byte) []byte { return append(b, text...) })
 }
 
-// maxFrame is more than a server ever sends in one frame.
+// maxFrame is far more than hongbao sends in one frame. A longer frame is an error.
 const maxFrame = 64 << 20
 
 // readFrame parses the frame at the start of b. size is its length, 0 if the head is incomplete; content is set only if b

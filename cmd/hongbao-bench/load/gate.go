@@ -26,7 +26,7 @@ func (g *gate) open() {
 	close(g.shut)
 }
 
-// pass waits while the gate is shut. It returns the time of the last opening.
+// pass waits while the gate is shut, or until ctx ends. It returns the time of the last opening; zero: there was none.
 func (g *gate) pass(ctx context.Context) time.Time {
 	g.mu.Lock()
 	shut := g.shut

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// grab is the scenario in which every user grabs the packets in the user's room. Each user grabs each packet once,
-// some with a double click. If the packets are grabbed one after the other, all users are in one room. If many packets are
-// grabbed at the same time, they are spread over rooms of the plan's size.
+// grab is the scenario in which users grab the packets of their rooms. A user grabs a packet at most once; unless the loop is
+// closed, some grabs are double clicks. If the packets are grabbed one after the other, all users are in one room. If many
+// packets are grabbed at the same time, they are spread over rooms of at most the plan's size.
 type grab struct{}
 
 const (
 	shareOnAverage = 100 // minor units
 	packetTTL      = int64(3600)
-	doubleClicks   = 20 // one grab in this many is sent twice
-	richUsers      = 64 // users that send the packets
+	doubleClicks   = 20 // on average, one grab in this many is sent twice; a closed loop has no double clicks
+	richUsers      = 64 // most users that send the packets; with more rooms than this, one in each room
 )
 
 func (grab) prepare(ctx context.Context, c *group) error {
@@ -69,7 +69,7 @@ func (grab) play(ctx context.Context, c *group) error {
 }
 
 // place returns the user and the packet of the i-th grab. Packets come one after the other, or all at the same time.
-// Each user grabs each packet once.
+// No two numbers have the same user and the same packet.
 func (c *group) place(i int) (*user, *packetLog) {
 	packet, before := i/c.grabbers(), i%c.grabbers()
 	if c.plan.spread() {
@@ -78,7 +78,7 @@ func (c *group) place(i int) (*user, *packetLog) {
 	return c.member(packet, before), c.packetLogs[packet]
 }
 
-// grab sends a user's grab, and sends it again while the answer is "pending".
+// grab sends a user's grab, and sends it again while the answer is "pending", for at most repeatTimeout.
 func (c *group) grab(u *user, p *packetLog, due time.Time, answered func()) {
 	c.sent.Add(1)
 	c.open.Add(1)
@@ -100,7 +100,7 @@ func (c *group) ask(u *user, p *packetLog, due time.Time, pending bool, answered
 	}})
 }
 
-// outcome records the answer to a grab. After "pending", a winner is answered "already", which counts as won.
+// outcome records the answer to a grab. After "pending", a winner may be answered "already", which counts as won.
 func (c *group) outcome(u *user, p *packetLog, g grabbed, failed *refusal, pending bool, took time.Duration) {
 	switch {
 	case failed != nil:

@@ -53,7 +53,8 @@ func newGroup(t *Target, p Plan) (*group, error) {
 	return c, nil
 }
 
-// each calls do for every item, many at the same time, and returns the first error.
+// each calls do for every item, at most setupCallers at the same time. After an error it begins no more items, and returns the
+// first error.
 func each[T any](ctx context.Context, all []T, do func(ctx context.Context, i int, one T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(setupCallers)
@@ -132,7 +133,7 @@ func (c *group) connectAll(ctx context.Context) error {
 	return c.awaitConnected(ctx)
 }
 
-// awaitConnected waits until every user is connected.
+// awaitConnected waits until every user is connected. After connectAllTimeout it returns an error.
 func (c *group) awaitConnected(ctx context.Context) error {
 	err := until(ctx, connectAllTimeout, func() bool { return c.runStats.connected.Load() == int64(len(c.users)) })
 	if err != nil {

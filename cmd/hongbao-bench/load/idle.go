@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idle is the scenario in which every user sends one command and then nothing. Each user is in a room of their own,
+// idle is the scenario in which every user sends one command, and then only answers pings. Each user is in a room of their own,
 // and all are in one common room.
 type idle struct{}
 

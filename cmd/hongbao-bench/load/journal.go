@@ -2,7 +2,7 @@ package load
 
 import "sync/atomic"
 
-// journal records which entries of one room one user has received. Each entry must follow the one before it.
+// journal records which entries of one room one user has received. They must come in order.
 type journal struct {
 	room *room
 	user string
@@ -14,7 +14,8 @@ type journal struct {
 // start sets the seq after which the user receives the room's entries.
 func (j *journal) start(seq int64) { j.last.Store(seq) }
 
-// receive records one entry and checks that it is the next one.
+// receive records one entry. It checks that the entry comes once and in order, and is the same that other users received. After a
+// gap, the missing entries may still come; finish reports those that did not.
 func (j *journal) receive(e *entry, c *checks) {
 	last := j.last.Load()
 	if e.offset < 1 || e.offset > last+maxSkipped || e.offset != e.seq {

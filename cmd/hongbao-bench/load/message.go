@@ -11,7 +11,7 @@ type message struct {
 	refusal refusal
 }
 
-// kind of a message.
+// kind is the kind of a message.
 type kind int
 
 const (
@@ -20,7 +20,7 @@ const (
 	reply
 	refused
 	publication
-	unsequenced
+	unsequenced // a push without an offset, such as a new balance
 	unsubscribed
 )
 
@@ -40,7 +40,8 @@ type refusal struct {
 	temporary bool
 }
 
-// read parses one message; false if it is malformed. Fields that no check needs are skipped.
+// read parses one message; false if it is malformed. Fields that no check needs are skipped. An unsequenced push is not read to
+// its end.
 func (l *message) read(b []byte) bool {
 	*l = message{}
 	c := newCursor(b)

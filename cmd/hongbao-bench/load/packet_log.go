@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// packetLog is one packet of the load, with all answers to its grabs.
+// packetLog is one packet of the load, with the shares that its winners were answered.
 type packetLog struct {
 	id      string
 	request []byte // the grab request
@@ -19,7 +19,7 @@ type packetLog struct {
 	given   int              // guarded by mu; number of shares that a user has
 }
 
-// share is what a winner was answered.
+// share is the share of a winner, as answered or as stored.
 type share struct {
 	amount int64
 	rank   int
@@ -29,7 +29,7 @@ func newPacketLog(id string, owner *user, total int64, count int) *packetLog {
 	return &packetLog{id: id, request: []byte(`{"packet":"` + id + `"}`), owner: owner, total: total, count: count}
 }
 
-// record records an answer to a user, and checks that it does not contradict earlier answers.
+// record records the share in an answer, if it has one, and checks that the answer does not contradict earlier ones.
 func (p *packetLog) record(user string, g grabbed, c *checks) {
 	switch g.outcome {
 	case "won", "already":
@@ -45,7 +45,7 @@ func (p *packetLog) record(user string, g grabbed, c *checks) {
 	}
 }
 
-// drained reports whether every share has a user.
+// drained reports whether every share has a user, by the answers so far.
 func (p *packetLog) drained() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

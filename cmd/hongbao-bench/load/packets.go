@@ -39,7 +39,7 @@ func (c *group) sender(packet int) *user {
 	return c.member(packet, packet/len(c.rooms)%min(c.grabbers(), max(1, richUsers/len(c.rooms))))
 }
 
-// grabbers returns the number of users for each packet.
+// grabbers returns the number of users that may grab each packet.
 func (c *group) grabbers() int { return len(c.users) / len(c.rooms) }
 
 // member returns the n-th member of the packet's room.

@@ -11,10 +11,10 @@ type Plan struct {
 	Scenario string        `json:"scenario"`
 	Users    int           `json:"users"`
 	RoomSize int           `json:"room_size,omitempty"` // chat, storm, and grab with many packets
-	Packets  int           `json:"packets,omitempty"`   // grab: number of packets at the same time; 1: hot packets, one after the other
+	Packets  int           `json:"packets,omitempty"`   // grab: number of packets at the same time; 1: hot packets, one after the other; if Closed: number of these
 	Shares   int           `json:"shares,omitempty"`    // grab: of each packet
 	Rate     float64       `json:"rate,omitempty"`      // requests a second of all users together
-	Closed   bool          `json:"closed,omitempty"`    // closed loop: each request is sent when the one before it is answered
+	Closed   bool          `json:"closed,omitempty"`    // closed loop: as many requests as users are open, and a request is sent when one is answered
 	Missed   int           `json:"missed,omitempty"`    // storm: entries of each room that are sent while all users are disconnected
 	Ramp     time.Duration `json:"ramp"`                // time over which the users' first connects are spread
 	Duration time.Duration `json:"duration"`
@@ -24,7 +24,7 @@ type Plan struct {
 // Scenarios are the names of all scenarios.
 var Scenarios = []string{"grab", "chat", "idle", "storm"}
 
-// Check returns an error for the first fault of the plan.
+// Check returns an error for the first number of the plan that is out of range. It does not check the scenario.
 func (p Plan) Check() error {
 	for _, number := range []struct {
 		name   string
@@ -49,10 +49,10 @@ func (p Plan) Check() error {
 	return enoughFiles(p.Users)
 }
 
-// maxShares is the default limit of a packet's shares.
+// maxShares is the largest number of shares that a server accepts by default (HONGBAO_MAX_PACKET_COUNT).
 const maxShares = 10_000
 
-// spareFiles is the number of open files besides the sockets.
+// spareFiles is how many open files are reserved besides the sockets.
 const spareFiles = 256
 
 // enoughFiles returns an error if this process may not open that many sockets.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Process is a part of the installation on this machine, with all its child processes.
+// Process is a part of the installation on this machine, with all its child processes. The generator of the load is also one.
 type Process struct {
 	Name string
 	PID  int
@@ -68,7 +68,7 @@ func allStats() map[int]stat {
 	return all
 }
 
-// worked returns the CPU time of the process and all its descendants.
+// worked returns the CPU time of the process and all its descendants; of the generator without its descendants.
 func (p Process) worked(all map[int]stat) time.Duration {
 	if p.own {
 		return all[p.PID].worked
@@ -82,7 +82,7 @@ func (p Process) worked(all map[int]stat) time.Duration {
 	return sum
 }
 
-// Worked returns the CPU time of the process and all its descendants.
+// Worked returns the CPU time of the process and all its descendants so far.
 func (p Process) Worked() time.Duration { return p.worked(allStats()) }
 
 // Resident returns the memory of the process itself in bytes; 0: unknown.
@@ -94,7 +94,7 @@ func (p Process) Resident() int64 {
 	return kilobytes(string(text), "VmRSS:") << 10
 }
 
-// kilobytes finds a line such as "VmRSS:    123 kB".
+// kilobytes returns the number in the line that begins with name, such as "VmRSS:    123 kB"; 0 if there is none.
 func kilobytes(text, name string) int64 {
 	for message := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(message, name); ok {
@@ -105,8 +105,8 @@ func kilobytes(text, name string) int64 {
 	return 0
 }
 
-// machine returns the CPU time that all cores have used since the start of the machine. known is false if the system
-// does not tell.
+// machine returns the CPU time that all cores have used since the start of the machine, without idle time. known is false if
+// the system does not tell.
 func machine() (worked time.Duration, known bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

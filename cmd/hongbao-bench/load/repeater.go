@@ -50,7 +50,7 @@ func Repeat(ctx context.Context, repeaters []*Repeater, budget time.Duration) (a
 	return int(sum.Load()), time.Since(begin), context.Cause(ctx)
 }
 
-// ask sends one grab. An answer with the same bytes as the last one is not decoded again.
+// ask sends one grab and waits for the answer. An answer with the same bytes as the last one is not decoded again.
 func (a *Repeater) ask() (g grabbed, err error) {
 	if err := a.socket.write(a.request); err != nil {
 		return g, err

@@ -14,7 +14,7 @@ type Logf func(format string, args ...any)
 type scenario interface {
 	// prepare creates rooms and other data, and puts the users into the rooms.
 	prepare(ctx context.Context, c *group) error
-	// play sends the requests of the load. It returns when the last one is sent; answers may be outstanding.
+	// play sends the requests of the load. It may return before the last ones are answered: then settle waits for the answers.
 	play(ctx context.Context, c *group) error
 }
 

@@ -35,7 +35,7 @@ func (b *runStats) series() []*series {
 	return []*series{b.connects, b.reconnects, b.sent, b.delivered, b.won, b.notWon}
 }
 
-// begin drops all figures from before the window.
+// begin drops the latencies from before the window. The counts of errors, lost connections and commands sent again go on.
 func (b *runStats) begin() {
 	for _, s := range b.series() {
 		s.clear()

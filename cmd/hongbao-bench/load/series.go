@@ -46,7 +46,7 @@ func (s *series) note(took time.Duration) {
 	_ = p.values.RecordValue(value) // the value is in the histogram's range
 }
 
-// all returns a copy of the values since the window began.
+// all returns a copy of the values since the last call of clear.
 func (s *series) all() *hdrhistogram.Histogram {
 	sum := newHistogram()
 	for i := range s.parts {

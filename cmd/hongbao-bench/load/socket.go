@@ -13,8 +13,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// socket is one connection of a client that reads everything at the least possible cost: one goroutine, one read for
-// many messages, one write for many commands.
+// socket is one connection of a client. It reads all messages at a low cost: with one goroutine, and with one read for many
+// messages.
 type socket struct {
 	conn     net.Conn
 	writable atomic.Int64 // end of the write deadline, in Unix seconds
@@ -103,7 +103,7 @@ func (s *socket) receive(show func(text []byte, now time.Time) error) error {
 	return nil
 }
 
-// take handles one frame of the server: it calls show with a text, and answers a ping.
+// take handles one frame of the server: it calls show with each line of a text frame, and answers a ping.
 func (s *socket) take(op opcode, content []byte, show func(text []byte) error) error {
 	switch op {
 	case opText:

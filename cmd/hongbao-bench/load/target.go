@@ -25,7 +25,7 @@ type Target struct {
 	client *http.Client
 }
 
-// setupCallers is the number of concurrent requests during preparation.
+// setupCallers is the largest number of concurrent requests before and after the measured part.
 const setupCallers = 32
 
 // NewTarget makes a target.
@@ -56,8 +56,8 @@ func (t *Target) socketURL(number int) string {
 	return "ws" + strings.TrimPrefix(t.url(number), "http") + "/v1/socket"
 }
 
-// do sends a request. After a lost connection, a status of 500 or above, or 429, it sends it again, for at most about
-// repeatTimeout. So the server may execute a request more than once.
+// do sends a request. If no answer comes, or one with a status of 500 or above or 429, do sends the request again, for at most
+// about repeatTimeout. So the server may execute a request more than once.
 func (t *Target) do(ctx context.Context, verb, url, token string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {

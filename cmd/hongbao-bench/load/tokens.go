@@ -15,7 +15,7 @@ type Tokens struct {
 	Admin    string // token with the scope hongbao:admin
 }
 
-// tokenTTL is longer than any load.
+// tokenTTL is longer than a load should take.
 const tokenTTL = 24 * time.Hour
 
 // SecretTokens returns Tokens that sign with the secret. Their admin token is signed already.

@@ -30,7 +30,8 @@ type user struct {
 
 var errRefused = errors.New("refused before the upgrade")
 
-// live is the user's goroutine. It connects at its due time and runs until ctx ends.
+// live is the user's goroutine. It connects, and connects again after each lost connection, until ctx ends. due is the time at
+// which the first connect was due.
 func (u *user) live(ctx context.Context, due time.Time) {
 	since, times := due, u.group.runStats.connects
 	for attempt := 0; ctx.Err() == nil; {
@@ -89,8 +90,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// backoff returns the pause before a reconnect as the SDKs choose it: at random, up to a bound that grows from half a
-// second to twenty.
+// backoff returns the pause before a reconnect, much as the SDKs choose it: at random, up to a bound that grows from half a
+// second to twenty seconds.
 func backoff(attempt int) time.Duration {
 	return rand.N(min(500*time.Millisecond<<min(attempt, 10), 20*time.Second))
 }

@@ -9,8 +9,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// settle waits until every command is answered, and every user has received each entry that any user has received. If
-// that takes too long, settle returns nevertheless, and verify reports what is missing.
+// settle waits until every command is answered, and every user has received each entry that any user has received or that was
+// acknowledged. If that takes too long, settle returns nevertheless, and verify reports the missing answers and entries.
 func (c *group) settle(ctx context.Context) {
 	_ = until(ctx, 2*repeatTimeout, func() bool { return c.open.Load() == 0 })
 	last := map[*room]int64{}
@@ -45,7 +45,7 @@ func (c *group) rest(ctx context.Context) error {
 	return err
 }
 
-// drained waits until the packet is finished.
+// drained waits until all shares of the packet are taken. After repeatTimeout it returns an error.
 func (c *group) drained(ctx context.Context, p *packetLog) error {
 	for began := time.Now(); time.Since(began) < repeatTimeout; pause(ctx, again/5) {
 		var now wire.PacketReply

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// activities holds the tables of article 3 and the common code of its schemes: packets are rows, shares are equal, and all
-// work is done in the request.
+// activities is the common code of article 3's schemes, over the tables of the article. Packets are rows, and shares are equal.
+// All work is done in the request, except in RedisQueueAsync.
 type activities struct {
 	db *Database
 }
@@ -26,7 +26,7 @@ func (s activities) Open(ctx context.Context, p Packet) error {
 	return nil
 }
 
-// Run implements Scheme: there is no background work.
+// Run implements Scheme: there is no background work. RedisQueueAsync has a Run of its own.
 func (activities) Run(context.Context) error { return nil }
 
 // Stored implements Scheme.
@@ -53,7 +53,7 @@ type left struct {
 	version        int
 }
 
-// left reads the rest outside of any transaction.
+// left reads the rest with one statement of its own, without a lock.
 func (s activities) left(ctx context.Context, packet string) (l left, err error) {
 	err = s.db.With(ctx, func(c *pgx.Conn) error {
 		l, err = readLeft(ctx, c, packet)
@@ -73,7 +73,7 @@ func readLeft(ctx context.Context, q interface {
 // equalShare returns the next share: all differ by at most one, and the last takes the rest.
 func equalShare(amountLeft, piecesLeft int64) int64 { return amountLeft / piecesLeft }
 
-// pay stores the grab and credits the user. It returns errHasOne if the user has a share.
+// pay stores the grab and credits the user. It returns errHasOne if the user has a share of the packet.
 func (activities) pay(ctx context.Context, tx pgx.Tx, packet, user string, amount int64) error {
 	inserted, err := tx.Exec(ctx, `insert into detail (activity_id, user_id, amount) values ($1, $2, $3) on conflict do nothing`, packet, user, amount)
 	if err != nil {
@@ -87,7 +87,7 @@ func (activities) pay(ctx context.Context, tx pgx.Tx, packet, user string, amoun
 	return err
 }
 
-// lateAnswer is the answer when no share is left: the user may have one already.
+// lateAnswer is the answer when no share is left: Already if the user has a share of the packet, else Gone.
 func (activities) lateAnswer(ctx context.Context, tx pgx.Tx, packet, user string) (Answer, error) {
 	var has bool
 	err := tx.QueryRow(ctx, `select exists (select from detail where activity_id = $1 and user_id = $2)`, packet, user).Scan(&has)

@@ -33,7 +33,7 @@ func Connect(ctx context.Context, url string, connections int) (*Database, error
 // URL returns the URL of the database.
 func (db *Database) URL() string { return db.url }
 
-// With waits for a free connection and calls use with it. A broken connection is replaced before its next use.
+// With passes the gate, waits for a free connection and calls use with it. A broken connection is replaced before its next use.
 func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error {
 	if err := db.Pass(ctx); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (db *Database) Transact(ctx context.Context, do func(tx pgx.Tx) error) erro
 	return db.With(ctx, func(c *pgx.Conn) error { return pgx.BeginFunc(ctx, c, do) })
 }
 
-// Exec runs one statement.
+// Exec runs one statement. Without arguments, it may also run several.
 func (db *Database) Exec(ctx context.Context, statement string, args ...any) error {
 	return db.With(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, statement, args...)
@@ -83,7 +83,7 @@ func (db *Database) Close() (failed error) {
 //go:embed tables.sql
 var tables string
 
-// MakeTables creates the empty tables of all schemes.
+// MakeTables creates the tables of all published schemes, and drops those of an earlier call.
 func (db *Database) MakeTables(ctx context.Context) error {
 	if err := db.Exec(ctx, tables); err != nil {
 		return fmt.Errorf("create tables: %w", err)

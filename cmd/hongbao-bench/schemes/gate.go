@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// ErrKilled is returned after Kill: no further statement reaches the database.
+// ErrKilled is the error of statements that did not begin before Kill: they do not reach the database.
 var ErrKilled = errors.New("killed")
 
-// gate stops statements before they reach a database: each one must pass it. A test can hold the gate for a while, to see which
-// grabs are answered before they are stored. Or it closes the gate for ever, as if the process died at this step.
+// gate stops statements before they reach a database. Each statement passes the gate once, and so does each transaction. A
+// scenario of package flaws can hold the gate for a while, to see which grabs are answered before they are stored. Kill closes
+// the gate for ever, as if the process died at this step.
 type gate struct {
 	killed chan struct{}
 	once   sync.Once
@@ -19,10 +20,10 @@ type gate struct {
 	hold *Held // nil: open
 }
 
-// Held is a hold of a gate: it lets a number of statements through, and no others until Release.
+// Held is a hold of a gate: it lets a number of statements or transactions through, and no others until Release.
 type Held struct {
 	gate    *gate
-	after   int           // guarded by gate.mu; number of statements that may still pass
+	after   int           // guarded by gate.mu; number of statements or transactions that may still pass
 	waiting chan struct{} // one value for each waiting statement
 	open    chan struct{}
 	once    sync.Once
@@ -31,7 +32,7 @@ type Held struct {
 // Waiting receives a value for each statement that waits at the gate.
 func (h *Held) Waiting() <-chan struct{} { return h.waiting }
 
-// Release lets all statements through. It can be called twice.
+// Release lets all statements through, unless Kill was called. It can be called more than once.
 func (h *Held) Release() {
 	h.once.Do(func() {
 		h.gate.mu.Lock()
@@ -53,10 +54,10 @@ func (g *gate) Hold(after int) *Held {
 // Kill closes the gate for ever, also for waiting statements. Statements that have begun are completed.
 func (g *gate) Kill() { g.once.Do(func() { close(g.killed) }) }
 
-// Killed is closed by Kill.
+// Killed returns a channel that Kill closes.
 func (g *gate) Killed() <-chan struct{} { return g.killed }
 
-// Pass blocks until the gate is open. It returns ErrKilled after Kill.
+// Pass blocks until the gate is open. It returns ErrKilled after Kill, and the error of ctx if ctx ends while it waits.
 func (g *gate) Pass(ctx context.Context) error {
 	select {
 	case <-g.killed:

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Instance is one process of a scheme with its background work running.
+// Instance stands for one process of a scheme, with its background work running. It runs in this process, with connections of
+// its own.
 type Instance struct {
 	Scheme
 
@@ -44,7 +45,7 @@ func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 	}
 }
 
-// Stop ends the instance in good order, unless it has ended.
+// Stop ends the instance in good order. After another Stop or a Kill it does nothing.
 func (i *Instance) Stop() (err error) {
 	i.over.Do(func() {
 		i.stop()
@@ -53,12 +54,13 @@ func (i *Instance) Stop() (err error) {
 	return err
 }
 
-// Kill ends the instance as kill -9 does: its memory is lost, and a database statement that has not begun never begins.
+// Kill ends the instance much as kill -9 does: its memory is lost, and a statement that has not passed the gate never begins. But
+// commands to Redis may still run, for grabs that are in progress.
 func (i *Instance) Kill() {
 	i.over.Do(func() {
 		i.db.Kill()
 		i.stop()
-		<-i.ended // with any error: no caller is left
+		<-i.ended // an error is ignored, as a killed process reports none
 		_ = i.close()
 	})
 }

@@ -16,8 +16,8 @@ import (
 // Lock is article 3's distributed lock. There is one key a packet, with its owner and a lease; a script that checks the owner
 // releases it. The holder reads the packet with plain SQL, takes a share and inserts the detail.
 //
-// Every grab of the packet waits for one holder. A lease may end while its holder is slow: then two holders have read the same
-// packet, and both take. The text does not say how a caller waits; here it retries every few milliseconds until its context
+// Every grab of the packet waits for one holder. A lease may end while its holder is slow: then two holders may have read the
+// same packet, and both take. The text does not say how a caller waits; here it retries every few milliseconds until its context
 // ends.
 type Lock struct {
 	activities
@@ -81,7 +81,7 @@ func (s *Lock) acquire(ctx context.Context, packet, owner string) (tries int, er
 	}
 }
 
-// take reads and then writes what follows from the read. The lock promises that there is no other holder.
+// take reads the rest and then writes what follows from it. It relies on the lock to keep other grabs out.
 func (s *Lock) take(ctx context.Context, packet, user string) (Answer, error) {
 	left, err := s.left(ctx, packet)
 	switch {

@@ -14,8 +14,8 @@ import (
 // LuaList is article 2. Shares are cut beforehand and wait in a Redis list; one script pops a share for a user that has none.
 // The claimed shares go to a second list, which one thread writes to the database.
 //
-// Its author says that it "may lose one second if Redis dies". More is lost: a grab is answered before it is stored, and
-// shares that the thread has popped exist only in its memory while it writes. There is no expiry. A refusal has no reason.
+// Its author says that it "may lose one second if Redis dies". More can be lost: a grab is answered before it is stored, and
+// shares that the thread has popped exist only in its memory until they are written. There is no expiry. A refusal has no reason.
 type LuaList struct {
 	redis redis.UniversalClient
 	db    *Database // nil: Redis alone, as the article measured it

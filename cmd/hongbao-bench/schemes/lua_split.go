@@ -14,8 +14,8 @@ import (
 // decision waits in a queue of this process until one consumer has written it to three tables. The packet is a key with a TTL,
 // and a listener of expiry events returns the rest.
 //
-// A draw may leave too little for later grabs, so packets jam: one unit left, several pieces, and every grab is an error. The
-// first grabs get most. A grab is answered before it is stored, and the queue dies with the process.
+// A draw may leave too little for later grabs, so packets jam: one unit left, several pieces, and every grab is an error. On
+// average the first grabs get most. A grab is answered before it is stored, and the queue dies with the process.
 type LuaSplit struct {
 	redis redis.UniversalClient
 	db    *Database
@@ -96,7 +96,7 @@ func (s *LuaSplit) enqueue(e splitEvent) {
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // the consumer is awake
+	default: // a signal waits for the consumer already
 	}
 }
 

@@ -30,8 +30,8 @@ func (s *LuaSplit) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen returns the rest of expired packets. An event is a message that is not stored: a process that does not listen at that
-// moment never gets it.
+// listen queues the return of the rest of each packet whose expiry event it gets. Redis does not store these events: a process
+// that does not listen at that moment never gets them.
 func (s *LuaSplit) listen(ctx context.Context, events *redis.PubSub) {
 	for {
 		select {
@@ -45,7 +45,7 @@ func (s *LuaSplit) listen(ctx context.Context, events *redis.PubSub) {
 			if !ours {
 				continue
 			}
-			if sender, err := s.senderOf(ctx, packet); err == nil { // after an error, the article's code only logs it
+			if sender, err := s.senderOf(ctx, packet); err == nil { // the article's code only logs an error, and the rest is not returned
 				s.enqueue(splitEvent{operation: "RETURN", user: sender, packet: packet})
 			}
 		}

@@ -18,7 +18,7 @@ func (s *LuaSplit) book(ctx context.Context, tx pgx.Tx, packet, user, operation 
 	return err
 }
 
-// send takes the money from the sender.
+// send takes the money from the sender and inserts the packet.
 func (s *LuaSplit) send(ctx context.Context, p Packet) error {
 	err := s.db.Transact(ctx, func(tx pgx.Tx) error {
 		if err := s.book(ctx, tx, p.ID, p.Sender, "SEND", p.Total(), -p.Total()); err != nil {

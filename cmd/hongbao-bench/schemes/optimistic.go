@@ -11,15 +11,15 @@ import (
 // Optimistic is article 3's version column: read the packet, and write it if its version is still the one that was read.
 // Otherwise start again. A grab has three tries, as in the author's code.
 //
-// Of all grabs that read the same version one wins, and the work of the others is wasted. A grab that loses three times gets
-// nothing, although shares are left.
+// Of all grabs that read the same version at most one wins, and the work of the others is wasted. A grab that loses three times
+// gets nothing, although shares are left.
 type Optimistic struct {
 	activities
 }
 
 var _ Scheme = (*Optimistic)(nil)
 
-// tries is how often a grab is tried if it meets conflicts: the author's number.
+// tries is how often a grab is tried at most, if it meets conflicts: the author's number.
 const tries = 3
 
 // NewOptimistic makes the scheme.

@@ -49,7 +49,7 @@ type piece struct {
 	version int
 }
 
-// store gives the piece to its user. It returns errHasOne if the user has a share.
+// store gives the piece to its user. It returns errHasOne if the user has a share of the packet.
 func (s pieces) store(ctx context.Context, tx pgx.Tx, p piece) error {
 	if _, err := tx.Exec(ctx, `update piece set status = 2, version = version + 1 where activity_id = $1 and id = $2`, p.Packet, p.ID); err != nil {
 		return err

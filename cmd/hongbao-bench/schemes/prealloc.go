@@ -55,7 +55,8 @@ func (s *Prealloc) take(ctx context.Context, tx pgx.Tx, packet, user string) (An
 	return Answer{Verdict: Got, Amount: p.Amount}, s.pay(ctx, tx, packet, user, p.Amount)
 }
 
-// available returns the first available share from this number on, or the first of all if there is none.
+// available returns the first available share from this number on. If there is none, it returns the first available share of the
+// packet. If no share is available, the error is pgx.ErrNoRows.
 func (s *Prealloc) available(ctx context.Context, tx pgx.Tx, packet string, from int) (p piece, err error) {
 	for _, from := range []int{from, 0} {
 		err = tx.QueryRow(ctx, `select id, amount, version from piece where activity_id = $1 and status = 1 and id >= $2

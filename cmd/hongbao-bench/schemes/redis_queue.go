@@ -11,7 +11,7 @@ import (
 )
 
 // RedisQueue is article 3's queue. Shares wait in a Redis list; a grab pops one and writes SQL before it is answered. The
-// decision is made in memory, and nothing is answered before it is stored.
+// decision is made in memory, and a share is stored before its grab is answered.
 //
 // But a crash between the two steps loses the share: it is in no list, and its row stays available for ever. The author calls
 // for "manual compensation". The text does not keep a user from grabbing twice; here a hash in Redis does.
@@ -57,7 +57,7 @@ func (s *queue) Open(ctx context.Context, p Packet) error {
 	return nil
 }
 
-// pop gives the user a share, or the verdict of a refusal. An empty list and a missing list are the same.
+// pop gives the user a share, or the verdict of a refusal. Redis has no empty lists, so the verdict for an unknown packet is Gone.
 func (s *queue) pop(ctx context.Context, packet, user string) (p piece, verdict Verdict, err error) {
 	first, err := s.redis.HSetNX(ctx, redisQueueUsers(packet), user, 1).Result()
 	switch {

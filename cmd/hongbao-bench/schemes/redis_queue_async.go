@@ -16,8 +16,8 @@ import (
 // answered. One consumer moves entries to a backup list, writes SQL, and removes them. A recovery thread writes the entries
 // that a dead consumer has left in the backup list, unless SQL has them.
 //
-// A grab is answered before it is stored, so it is lost when Redis dies. A crash between the pop and the push loses the share
-// although Redis lives: it is in no list.
+// A grab is answered before it is stored, so it is lost if Redis dies before SQL has it. A crash between the pop and the push
+// loses the share although Redis lives: it is in no list.
 type RedisQueueAsync struct {
 	queue
 }
@@ -79,8 +79,8 @@ func (s *RedisQueueAsync) Run(ctx context.Context) error {
 	}
 }
 
-// recoverAll scans the backup list repeatedly. The entry that the consumer is writing is there too; the key of the details
-// makes sure that it is written once.
+// recoverAll scans the backup list repeatedly. The entry that the consumer is writing is there too; the primary key of the table
+// detail makes sure that the grab is written once.
 func (s *RedisQueueAsync) recoverAll(ctx context.Context) {
 	tick := time.NewTicker(recoverEvery)
 	defer tick.Stop()

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Scheme is one way of grabbing. All methods are safe for concurrent use.
+// Scheme is one way of grabbing. The methods are safe for concurrent use; Run is called once.
 type Scheme interface {
 	// Open makes the packet grabbable.
 	Open(ctx context.Context, p Packet) error
 	// Grab answers as the scheme's code does. An error means that the scheme itself or an engine failed: its user would see an
 	// error page, and whether the user has a share is unknown.
 	Grab(ctx context.Context, packet, user string) (Answer, error)
-	// Run does the scheme's background work (consumers, listeners, recovery) until ctx ends. Queued work then stays where it
-	// is.
+	// Run does the scheme's background work (consumers, listeners, recovery) until ctx ends or the work fails. At the end of ctx,
+	// a published scheme leaves queued work where it is.
 	Run(ctx context.Context) error
 	// Stored reads a packet from the database alone.
 	Stored(ctx context.Context, packet string) (Book, error)
 }
 
-// ErrNotFound means that the scheme's tables have no such packet.
+// ErrNotFound means that the scheme's tables have no such packet, or that the scheme stores nothing.
 var ErrNotFound = errors.New("no such packet")
 
 // Packet is a packet to grab.
@@ -47,7 +47,7 @@ const (
 	Got     Verdict = "got"     // a share of Answer.Amount
 	Already Verdict = "already" // the user has a share
 	Gone    Verdict = "gone"    // no share is left
-	Unknown Verdict = "unknown" // expired, or never opened
+	Unknown Verdict = "unknown" // expired, or never opened; of our service also: the grab is still pending
 	Nothing Verdict = "nothing" // no share, and the scheme gives no reason
 	GaveUp  Verdict = "gave up" // all retries failed; shares may be left
 )

@@ -11,7 +11,7 @@ import (
 	"hongbao/store/storetest"
 )
 
-// builds holds the binaries that this test process has built, by build tags.
+// builds holds the binaries that this test process has built, by name: build tags, a commit, or another word.
 var builds struct {
 	mu       sync.Mutex
 	dir      string
@@ -39,13 +39,14 @@ func Build(t *testing.T, tags string) (binary string) {
 	return build(t, tags, "", "-tags", tags)
 }
 
-// build builds the program of the module in a folder with more arguments, once for each name.
+// build builds hongbao from the module of the folder dir, or of this folder if dir is empty. args are more arguments of go build.
+// It builds once for each name, and then returns that binary whatever the other arguments are.
 func build(t *testing.T, name, dir string, args ...string) (binary string) {
 	t.Helper()
 	return buildPackage(t, name, dir, "hongbao/cmd/hongbao", args...)
 }
 
-// buildPackage is build for the program of a package.
+// buildPackage is build for another program: of is the path of its package.
 func buildPackage(t *testing.T, name, dir, of string, args ...string) (binary string) {
 	t.Helper()
 	builds.mu.Lock()
@@ -86,6 +87,7 @@ func BuildCommit(t *testing.T, commit string) (binary string) {
 }
 
 // BuildNext builds the program as a next version, which has one migration more. postgres and sqlite are the SQL of that migration.
+// A test process builds only one next version: later calls return the first one.
 func BuildNext(t *testing.T, postgres, sqlite string) (binary string) {
 	t.Helper()
 	dir := t.TempDir()

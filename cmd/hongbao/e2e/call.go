@@ -27,7 +27,8 @@ func Try[Reply any](ctx context.Context, c *Client, method string, request any) 
 	}
 }
 
-// RPC calls c.RPC and returns when ctx ends or after 20 s. The SDK's own RPC sometimes never returns when the socket breaks.
+// RPC calls c.RPC and returns its result, or an error when ctx ends or after 20 s. The SDK's own RPC sometimes never returns when
+// the socket breaks.
 func RPC(ctx context.Context, c *centrifuge.Client, method string, data []byte) (centrifuge.RPCResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -55,7 +56,7 @@ func Call[Reply any](c *Client, method string, request any) Reply {
 	return CallWithin[Reply](c, 40*time.Second, method, request)
 }
 
-// CallWithin is Call with another limit.
+// CallWithin is Call with another time limit than 40 s.
 func CallWithin[Reply any](c *Client, limit time.Duration, method string, request any) Reply {
 	c.t.Helper()
 	var reply Reply

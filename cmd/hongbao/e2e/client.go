@@ -12,8 +12,9 @@ import (
 	"hongbao/web/wire"
 )
 
-// Client is a user with the unchanged SDK centrifuge-go. It records every push, and checks that the entries of each room come
-// once, in order and without gaps, across reconnects.
+// Client is a user with the unchanged SDK centrifuge-go. It records the entries that are pushed, and the newest balance. It checks
+// that the entries of each room come once, in order and without gaps, across reconnects; gaps that the server announces are
+// recorded.
 type Client struct {
 	*centrifuge.Client
 	User wire.User
@@ -25,14 +26,14 @@ type Client struct {
 	last      map[string]uint64 // offset by channel
 	epochs    map[string]string // epoch by channel
 	connected int
-	recovered int      // subscriptions that missed nothing across a reconnect
-	gaps      []gap    // entries that were too many to recover; Journal reads them from history
+	recovered int      // subscriptions that got all missed entries after a reconnect
+	gaps      []gap    // entries that the server did not recover; Journal reads them from history
 	balance   int64    // of the highest version since the last connect
 	version   int64    // of balance
 	disorder  []string // violations of the order
 
 	renumberings int      // rooms that were loaded anew, because the server had lost entries
-	closes       []uint32 // codes with which connections ended
+	closes       []uint32 // why the SDK began to connect: 0 for the first time, then the codes with which connections ended
 }
 
 // gap is the part of a channel after one offset, up to and including another.
@@ -107,7 +108,7 @@ func (c *Client) subscribed(e centrifuge.ServerSubscribedEvent) {
 	})
 }
 
-// renumbered forgets the entries of a room: the server has lost some. Journal reads all of them from history.
+// renumbered forgets the entries of a room, because the server has lost some or may have. Journal reads all of them from history.
 func (c *Client) renumbered(channel string, offset uint64) {
 	delete(c.heard, channel)
 	c.gaps = slices.DeleteFunc(c.gaps, func(g gap) bool { return g.channel == channel })
@@ -136,7 +137,8 @@ func (c *Client) published(e centrifuge.ServerPublicationEvent) {
 	})
 }
 
-// Heard returns the entries of a room that were pushed so far, in the order in which they came.
+// Heard returns the entries of a room that were pushed since the client last had to load the room anew (Renumberings), in the
+// order in which they came.
 func (c *Client) Heard(room string) []wire.Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,14 +165,14 @@ func (c *Client) Connections() (connected, recovered int) {
 	return c.connected, c.recovered
 }
 
-// Gaps returns how often a subscription could not recover all entries that it had missed.
+// Gaps returns how often a subscription could not recover all entries that it had missed. A room that was loaded anew counts once.
 func (c *Client) Gaps() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.gaps)
 }
 
-// Closes returns the codes with which connections ended.
+// Closes returns why the SDK has begun to connect each time: 0 for the first time, then the codes with which connections ended.
 func (c *Client) Closes() []uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +198,7 @@ func (c *Client) MustBeInOrder() {
 }
 
 // MustHaveAll is MustBeInOrder. It also fails the test if the server could not recover all entries that a subscription
-// had missed.
+// had missed, or if a room was loaded anew.
 func (c *Client) MustHaveAll() {
 	c.t.Helper()
 	c.MustBeInOrder()

@@ -1,14 +1,14 @@
 // Package e2e is the harness of the end-to-end tests: it builds the program, starts it as people run it, and drives it with
 // real clients. The tests stand in the folders below, one for each subject:
 //
-//	embedded   one server without other engines: packets and grabs, bytes on the socket that no library would send
+//	embedded   one server without other engines: packets and grabs, hooks, Web Push, TLS, traces, bytes that no library would send
 //	crash      servers and engines that are killed in the midst of work, and what must hold afterwards
 //	chaos      three servers whose engines, links, clocks and processes break by seed, checked after each fault
 //	scaled     three servers over one Redis and one Postgres, while parts of that pause, fail or lose their connection
 //	sdk        every scenario of a client's life, with each SDK that we support, unchanged
-//	attacks    what strangers, guests and users must not be able to do: the findings of SECURITY.md
-//	restored   a database that lost its last commits: journals of clients end with what it has
-//	proxies    three servers behind the nginx and the HAProxy of web/docs/deploy, restarted one after the other
+//	attacks    what strangers, guests, users and readers of files must not be able to do: the findings of SECURITY.md
+//	restored   a database that lost its last commits, or was backed up, restored or moved: clients end with what it has
+//	proxies    three servers behind the nginx and the HAProxy of web/docs/deploy, restarted or upgraded one after the other
 //	browser    the page, in Chromium
 //	host       two back ends of hosts, written from the documents alone, while two of three instances are killed
 //	debian     the program in an empty Debian, and in the image of the Dockerfile
@@ -16,6 +16,7 @@
 //	load       one server under very many sockets: the memory of idle ones, and thousands of reconnects at once
 //
 // It owns the built binaries, the server processes, and the load balancer and slow links between clients and servers. It must
-// always hold: a server ends with the test that started it; its log is shown when that test fails; a test sees no more of
-// the program than its users do (sockets, HTTP, the operator's pages, the command line and the log).
+// always hold: a server ends with the test that started it, at the latest; its log is shown when that test fails; a test sees no
+// more of a server process than users and operators do (sockets, HTTP, the operator's pages, the command line and the log). Some
+// tests also read or change the data in SQL, Redis or files, or break these engines.
 package e2e

@@ -86,7 +86,7 @@ func APIKey(t *testing.T, binary, addr string) (key string, variables []string) 
 	return strings.TrimSpace(string(out)), append(variables, "HONGBAO_API_ADDR="+addr)
 }
 
-// HostEvent is an event as a host reads it.
+// HostEvent has those parts of an event, as a host reads it, that tests need.
 type HostEvent struct {
 	ID, Type string
 	Data     struct {

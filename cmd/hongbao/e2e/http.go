@@ -85,7 +85,7 @@ func (s *Server) OpsStatus(path, token string) int {
 	return response.StatusCode
 }
 
-// opsPages reads pages of the operator's listener.
+// opsPages is the HTTP client for pages of the operator's listener, of the server API and of hosts.
 var opsPages = &http.Client{Timeout: 20 * time.Second}
 
 // Ready returns the status of /readyz and the first line of its text. Without an answer it returns 0 and "".

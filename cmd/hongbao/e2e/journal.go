@@ -10,8 +10,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// Journal waits until the client knows the room's entry with the seq last. It returns by seq all entries that were
-// pushed, and those of announced gaps, which it reads from history.
+// Journal waits until the client's position in the room is the seq last. It returns, in the order of seq, all entries that
+// were pushed, and those of announced gaps, which it reads from history.
 func (c *Client) Journal(room string, last int) []wire.Entry {
 	c.t.Helper()
 	channel := wire.RoomChannel(room)

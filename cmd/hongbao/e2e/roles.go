@@ -62,7 +62,7 @@ func RunSQL(t *testing.T, database, statements string) {
 	NoError(t, TrySQL(t, database, statements))
 }
 
-// TrySQL is RunSQL, but returns the error of the first statement that fails.
+// TrySQL is RunSQL, but returns the error of the first statement that fails. A failed connect still fails the test.
 func TrySQL(t *testing.T, database, statements string) error {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)

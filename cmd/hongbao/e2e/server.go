@@ -38,7 +38,8 @@ type Server struct {
 
 // Start runs a server on the data folder and waits until it serves. The port of addr may be 0. Variables are "NAME=value".
 // Rate limits and the bound of open packets are off unless a variable turns them on: most tests connect a crowd from one
-// address, and send from few users. Profiles are on. The drain delay is 0: a stop closes sockets without a wait before.
+// address, and send from few users. An embedded server has no lobby, either. Profiles are on. The drain delay is 0: a stop closes
+// sockets without a wait before.
 func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server {
 	t.Helper()
 	s, err := TryStart(t, binary, dir, addr, variables...)
@@ -100,8 +101,9 @@ func (s *Server) RestartAs(binary string, more ...string) *Server {
 	return Start(s.t, binary, s.Dir, s.URL.Host, append(slices.Clone(s.variables), more...)...)
 }
 
-// FreeAddress returns a loopback address that nothing listens on. It lies outside the system's range of automatic ports: no
-// other program is given the port while a server restarts, and a client that dials it meanwhile cannot connect to itself.
+// FreeAddress returns a loopback address that nothing listens on. It lies outside the range of ports that systems usually give
+// out by themselves. So while a server restarts, no other program is given the port, and a client that dials it cannot connect
+// to itself.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -115,7 +117,7 @@ func FreeAddress(t *testing.T) string {
 	return ""
 }
 
-// BareEnvironment returns the environment of the tests without settings of hongbao.
+// BareEnvironment returns the environment of the tests without the HONGBAO_ variables.
 func BareEnvironment() []string {
 	var bare []string
 	for _, pair := range os.Environ() {
@@ -152,7 +154,7 @@ func (s *Server) Log() string {
 	return s.log.String()
 }
 
-// AwaitLog waits until the server has logged a text so many times.
+// AwaitLog waits until the server has logged a text at least so many times.
 func (s *Server) AwaitLog(text string, times int) {
 	s.t.Helper()
 	Eventually(s.t, 10*time.Second, fmt.Sprintf("%s has logged %q %d times", s.URL.Host, text, times), func() bool {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TooSlow ends a test in which something took too long. Perhaps only the machine was busy: the message makes .ci/test run the test once more,
-// alone. If the test has failed before, the message does not: then something else is wrong.
+// TooSlow ends a test in which something took too long. Perhaps only the machine was busy. So if every test that failed in a step
+// of .ci/test has this message, the step runs them once more, one at a time. If the test has failed before, the message is
+// another one: then something else is wrong.
 func TooSlow(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if t.Failed() {

@@ -1,9 +1,9 @@
 // Package compare compares the last seqs of a hub's topics with the store. It finds messages that were lost on the bus and
 // whose loss no later message has revealed. It also notices when the store has lost messages that were delivered.
 //
-// Invariants: a topic counts as ahead of the store only if two comparisons in a row show it. Each comparison counts only
-// messages that were delivered before it began. Run is the only goroutine, and may block on the store. No lock of a topic
-// is held meanwhile.
+// Invariants: a topic is reset only if two comparisons in a row show that it is ahead of the store. Each comparison counts only
+// messages that were delivered before it began. All comparisons run on the goroutine of Run, which may block on the store. No
+// lock of a topic is held meanwhile.
 package compare
 
 import (

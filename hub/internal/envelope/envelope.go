@@ -16,7 +16,7 @@ import (
 type Envelope struct {
 	Kind     Kind
 	Seq      int64
-	Final    string // the topic whose subscribers receive nothing after this message; "": none
+	Final    string // the topic whose subscribers receive no further message of this message's topic; "": none
 	Deferred bool   // the message may be deferred
 	Epoch    string // "": the sender has named none
 	Trace    string // names the span that has caused the message; "": none

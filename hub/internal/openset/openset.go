@@ -1,7 +1,7 @@
 // Package openset holds open elements, such as connections, which must have ended before Stop returns.
 //
-// Invariants: the caller of Add closes an element that is added after Stop began. Stop returns only when every element has
-// been removed.
+// Invariants: the caller of Add closes an element that is added after Stop began. Stop returns only when the set has become
+// empty.
 package openset
 
 import (
@@ -62,7 +62,7 @@ func (s *Set[T]) Resume() {
 	s.stopped = false
 }
 
-// Stop calls abort for each element, and waits until all are removed.
+// Stop calls abort for each element, and waits until the set is empty.
 func (s *Set[T]) Stop(abort func(T)) {
 	s.mu.Lock()
 	s.stopped = true

@@ -1,5 +1,5 @@
-// Package poll lets connections wait for their next message without a goroutine each, and makes the system calls that
-// never wait.
+// Package poll lets connections wait for their next message without a goroutine each. It also has the reads and writes that do
+// not block.
 //
 // A goroutine that waits to read costs a stack, a third of the memory of an idle connection, and a wake-up for each
 // message. A Poller therefore watches all parked connections, which have no goroutine. There are two pollers:
@@ -11,15 +11,16 @@
 // It must always hold:
 //
 //   - A connection is read by one goroutine at a time: by its own, or, between Conn.Claim and Conn.Park, by a poller.
-//   - A poller's goroutine serves many connections, so it waits for none of them. It calls only methods of Conn, and Conn
-//     has no method that waits. Work that may block is returned as a function, which runs on a goroutine of its own.
+//   - A poller's goroutine serves many connections, so it waits for none of them. It makes system calls that do not block and
+//     calls methods of Conn, none of which blocks. Work that may block is returned as a function, which runs on a goroutine of
+//     its own.
 //   - A poller misses no event: data, the end of the stream and urgent data each wake the connection.
 //   - After Run has returned, every connection that was parked has a goroutine again.
 //
 // The goroutines:
 //
 //	goroutine                started by    ends when       may block on
-//	epoll loop, one a core   Epoll.Run     ctx is done     the epoll instance
+//	epoll loops (GOMAXPROCS) Epoll.Run     ctx is done     the epoll instance
 //
 // The lock order: loop.mu -> the lock of a Conn (Closing). Claim, Park, TryHandle and Flush are called without loop.mu.
 package poll

@@ -127,7 +127,8 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// wait returns the number of events. If there is none yet, it blocks until epoll has one, through the runtime's poller.
+// wait takes the events that have arrived, and returns their number. It does not block: if the number is 0, raw.Read of run
+// blocks in the runtime's poller, and then calls wait again.
 func (l *loop) wait(epoll uintptr) int {
 	for {
 		n, err := syscall.EpollWait(int(epoll), l.events[:], 0)
@@ -220,7 +221,7 @@ func (l *loop) add(c Conn, fd int) bool {
 }
 
 // connOf returns the watched connection with the file descriptor. If the number was reused after the event, that is a
-// different connection. Reading from it is harmless, because it only finds no data.
+// different connection. Reading from that one is harmless: at worst there is no data.
 func (l *loop) connOf(fd int) Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

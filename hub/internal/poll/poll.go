@@ -21,7 +21,7 @@ type Conn interface {
 	// TryHandle handles data that the poller has read from a claimed connection. data is valid only during the call.
 	// complete means that the socket had no more data. If needsGoroutine is nil, the connection is parked again.
 	// Otherwise the poller runs needsGoroutine on a new goroutine, which may block and reads the connection until it is
-	// parked. flush means that the poller must call Flush.
+	// parked again or ends. flush means that the poller must call Flush.
 	TryHandle(data []byte, complete bool) (flush bool, needsGoroutine func())
 	// StartReader starts a goroutine that reads the claimed connection.
 	StartReader()
@@ -40,7 +40,7 @@ type Poller interface {
 	Forget(c Conn)
 }
 
-// Goroutines is the Poller for all systems. It watches nothing: each connection keeps its reading goroutine.
+// Goroutines is a Poller that works on all systems. It watches nothing: each connection keeps its reading goroutine.
 type Goroutines struct{}
 
 // Run implements Poller. It returns at once.

@@ -15,12 +15,13 @@
 //   - No method of a Socket waits for the client, and nothing is written under a lock.
 //   - One goroutine may flush many connections in turn (a Round). It waits for none of them.
 //   - A poller's goroutine never blocks. A reader goroutine takes over work that may block, and incomplete messages.
-//   - A queue is bounded in bytes. When it is full, frames are dropped that their sender has marked as less important (shed). If that is not enough, the
-//     connection is closed (3008). Replies do not count: the next message is handled only after the client has taken its
-//     replies (Behind).
-//   - A deferred frame waits one tick at most, or four while its client expects a reply.
+//   - The pushes in a queue are bounded in bytes. Over the bound, frames are dropped that their sender has marked as less
+//     important (Frame.Shed). If that is not enough, the connection is closed (3008). Replies do not count: the client's next
+//     message is handled only when it has taken enough of its replies (Behind).
+//   - A deferred frame is held back for one tick at most, or for four while its client expects a reply.
 //   - If a message of the client is incomplete after 30 seconds, the connection is closed (3012) when its timer next fires.
-//   - An idle connection costs its structs: no channel, runtime timer or buffer, and no goroutine if it is parked.
+//   - An idle connection costs its structs and gorilla's read buffer (smallBuffer). It has no channel and no runtime timer, no
+//     other buffer, and no goroutine if it is parked.
 //
 // The goroutines:
 //
@@ -29,5 +30,6 @@
 //	flusher              an idle queue, an incomplete write the queue is empty           socket write with deadline
 //	round                Deliver to many, pings             each was tried once          nothing
 //
-// The lock order: Socket.mu -> a wheel's lock, the lock of the Group that the sockets of a hub share. No method of Owner is called under a lock.
+// The lock order: Socket.mu -> a wheel's lock, or the lock of the Group that the sockets of a hub share. No method of Owner is
+// called under a lock.
 package socket

@@ -56,7 +56,8 @@ func (s *Socket) Start() {
 	}
 }
 
-// Close codes that a socket chooses itself, besides 1009 for a message that is too big.
+// Close codes that a socket chooses itself, besides 1009 for a message that is too big and 1002, which gorilla sends for a
+// violation of RFC 6455.
 const (
 	CloseSlow     = 3008 // the client did not read its messages fast enough
 	CloseNoPong   = 3012 // the client did not answer a ping, or began a message and did not complete it within messageWithin

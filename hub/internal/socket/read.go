@@ -106,8 +106,8 @@ func (r reader) Descriptor() (raw syscall.RawConn, fd int) { return r.raw, int(r
 // StartReader implements poll.Conn.
 func (r reader) StartReader() { go r.run() }
 
-// TryHandle implements poll.Conn. It handles one whole message at once, if the client has read its replies. Anything
-// else might block. Then TryHandle returns a function for a reader goroutine, which begins with the same bytes.
+// TryHandle implements poll.Conn. It handles one whole message at once, if Behind returns nil. Anything else might block. Then
+// TryHandle returns a function for a reader goroutine, which begins with the same bytes.
 func (r reader) TryHandle(data []byte, complete bool) (flush bool, needsGoroutine func()) {
 	r.pollable.received = data
 	if complete && isWholeMessage(data) && r.Behind() == nil {
@@ -226,13 +226,12 @@ var (
 	errControl = errors.New("too many control frames") // Owner.Control has closed the socket
 )
 
-// reader is the reading side of a socket. Only one goroutine at a time reads: the connection's own or, while the
-// connection is parked, that of a poller. A reader has no fields besides the socket.
+// reader is the reading side of a socket. Only one goroutine at a time reads: the connection's own or that of a poller, which has
+// claimed the parked connection. A reader has no fields besides the socket.
 type reader struct{ *Socket }
 
-// handle passes the message that NextReader has returned to the owner. If wait is true, it first blocks until the
-// client has read its replies (Behind). flush and rest are the results of Owner.Frame. The error, if not nil, ends the
-// reading.
+// handle reads the message that NextReader has returned, and passes it to the owner. If wait is true, it blocks between the two
+// until Behind returns nil. flush and rest are the results of Owner.Frame. The error, if not nil, ends the reading.
 func (r reader) handle(kind int, message io.Reader, err error, wait bool) (flush bool, rest func(), _ error) {
 	r.heard.Store(true)
 	if err != nil || r.Closing() { // after our own close frame, everything is discarded until the peer's close frame

@@ -121,7 +121,7 @@ func (s *Socket) QueuedBytes() int64 { return s.queue.pushes.Load() + s.queue.re
 // UnreadReplies returns how many bytes of replies wait to be sent to the client.
 func (s *Socket) UnreadReplies() int64 { return s.queue.replies.Load() }
 
-// Behind returns nil if this socket's unread replies fit into the queue's bound. Otherwise it returns a channel that is
+// Behind returns nil if this socket's unread replies fit into Options.QueueBytes. Otherwise it returns a channel that is
 // closed when they fit again or the connection ends. While the unread replies of the group exceed half of
 // Options.ReplyBytes, only a socket without unread replies gets nil. A goroutine that queues replies must wait for the
 // channel before it queues more; nothing else limits them.
@@ -142,7 +142,7 @@ func (s *Socket) behindLocked() bool {
 	return !s.closing && unread > 0 && (unread > int64(s.group.options.QueueBytes) || s.group.unread() > s.group.options.ReplyBytes/2)
 }
 
-// wakeBehindLocked wakes the callers of Behind if the unread replies fit into the bound again.
+// wakeBehindLocked wakes the goroutines that wait for the channel of Behind, if Behind would return nil now.
 func (s *Socket) wakeBehindLocked() {
 	if s.caughtUp != nil && !s.behindLocked() {
 		close(s.caughtUp)
@@ -184,7 +184,7 @@ func (s *Socket) rearmLocked() {
 }
 
 // queue holds the frames that wait to be written to one connection. The lock of its Socket guards it. Only the byte
-// counts may be read without that lock.
+// counts, which are atomic, may be used without that lock.
 type queue struct {
 	ready   *batch        // nil: empty
 	held    *batch        // frames queued between Hold and Release; nil: empty
@@ -301,8 +301,9 @@ func (s *Socket) Deliver(f Frame) (flush bool) {
 	return s.enqueueLocked(f)
 }
 
-// Reply queues a message for this client alone. Replies are never dropped and never make the client count as slow;
-// callers limit them by waiting for Behind. If it returns true, the caller must call Flush soon.
+// Reply queues a message for this client alone. Replies do not count toward Options.QueueBytes, and are dropped only when the
+// connection closes. Callers limit them by waiting for Behind; Relieve ends sockets that have too many. If Reply returns true,
+// the caller must call Flush soon.
 func (s *Socket) Reply(message []byte) (flush bool) {
 	return s.Deliver(Frame{Bytes: EncodeFrame(s.encoding, message), reply: true})
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // Frame is a complete server frame (RFC 6455: final, unmasked) that waits to be written, and the rules for its
-// delivery. A broadcast has one Frame, which all its receivers share.
+// delivery. All receivers of a broadcast with the same encoding share its Bytes.
 type Frame struct {
 	Bytes    []byte // never changes
 	Shed     bool   // may be dropped when the queue is full
@@ -111,7 +111,7 @@ func bodyOf(frame []byte) []byte {
 func isControl(frame []byte) bool { return frame[0]&0x08 != 0 }
 
 // isWholeMessage reports whether b is exactly one client message in a single frame. Such bytes can be read without
-// waiting for more, and without an error.
+// waiting for more, and without an error. For messages of 64 KiB or more it returns false.
 func isWholeMessage(b []byte) bool {
 	const masked, key = 0x80, 4
 	if len(b) < 2 || b[0] != opText && b[0] != opBinary || b[1]&masked == 0 {
@@ -146,11 +146,11 @@ const (
 	keepFrames = 512
 	// keepBuffer is the capacity of the largest buffer that is returned to its pool.
 	keepBuffer = 2 * maxJoined
-	// freshBuffer is the initial size of a read buffer. A read buffer grows up to Options.FrameBytes.
+	// freshBuffer is the initial size of a read buffer, which grows for longer messages.
 	freshBuffer = 4 << 10
 )
 
-// A connection takes buffers from these pools only while it reads or writes, so that an idle connection has none.
+// A connection takes objects from these pools only while it reads or has frames to write, so that an idle connection has none.
 var (
 	batches      = sync.Pool{New: func() any { return new(batch) }}
 	readBuffers  = sync.Pool{New: func() any { return newBuffer(freshBuffer) }}
@@ -160,7 +160,7 @@ var (
 // batch is a list of frames that are written together.
 type batch struct{ frames []Frame }
 
-// recycle empties the batch and returns it to its pool.
+// recycle empties the batch and returns it to its pool, unless its capacity is above keepFrames.
 func (b *batch) recycle() {
 	if cap(b.frames) > keepFrames {
 		return
@@ -285,11 +285,12 @@ func (t *try) recycle() {
 	tries.Put(t)
 }
 
-// flusher is the writing side of a socket. At most one flusher runs for a socket (Socket.flushing), and nothing else
-// writes to it. It has no fields besides the socket.
+// flusher is the writing side of a socket. At most one flusher runs for a socket (Socket.flushing). Nothing else writes to the
+// socket, except gorilla (see the package documentation). A flusher has no fields besides the socket.
 type flusher struct{ *Socket }
 
-// writeAll writes the frames in as few Writes as maxJoined allows. It blocks while the client does not read.
+// writeAll writes the frames in as few Writes as maxJoined allows. It blocks while the client does not read. It returns false if
+// a Write failed.
 func (f flusher) writeAll(frames []Frame) bool {
 	if len(frames) == 1 {
 		return f.write(frames[0].Bytes, frames)
@@ -311,7 +312,7 @@ func (f flusher) writeAll(frames []Frame) bool {
 	return true
 }
 
-// write writes the bytes of the given frames. It blocks while the client does not read.
+// write writes the bytes of the given frames. It blocks while the client does not read. It returns false if it failed.
 func (f flusher) write(b []byte, frames []Frame) bool {
 	f.extendDeadline()
 	_, err := f.ws.NetConn().Write(b)
@@ -441,7 +442,7 @@ type Flusher interface {
 	Flush()
 }
 
-// Round is a list of connections that one goroutine flushes in turn, so that each needs no goroutine of its own. It
+// Round is a list of connections that one goroutine flushes in turn, so that each needs no goroutine of its own. The goroutine
 // blocks on none of them.
 type Round struct {
 	run     func() // r.flush as a value: starting it allocates nothing; static

@@ -6,8 +6,8 @@
 //
 // It must always hold:
 //
-//   - A timer fires at its tick or later, never earlier, and once however often it is moved before that.
-//   - A timer may fire although another goroutine has just moved or disarmed it. Its owner checks what is due.
+//   - A timer fires at its tick or later, and once however often it is moved before that. There is one exception: a timer may
+//     fire although another goroutine has just moved or disarmed it. Its owner checks what is due.
 //   - Owner.Fire runs without a lock of this package, so it may arm timers. It must not block.
 //
 // The package starts no goroutine. One goroutine of the caller calls Wheels.Advance. All other methods are safe for

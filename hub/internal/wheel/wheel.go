@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tick is a time, in intervals since the wheels were started.
+// Tick is a time: the number of Intervals since the wheels were started.
 type Tick int64
 
 // Interval is the duration of a tick.
@@ -168,7 +168,8 @@ func (w *wheel) advance(now Tick, due []Owner) []Owner {
 	return due
 }
 
-// cascade moves the timers of a slot of a higher level to lower levels, when the slot's time range begins.
+// cascade places the timers of a slot of a higher level again, when the slot's time range begins. They go to lower levels, or to
+// the last level again if they are still beyond the horizon.
 func (w *wheel) cascade(head *Timer) {
 	first := head.next
 	head.prev.next = nil

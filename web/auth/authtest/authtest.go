@@ -41,7 +41,7 @@ func NewKeyServer(t *testing.T) *KeyServer {
 	return s
 }
 
-// Respond sets the response to all later fetches.
+// Respond sets the response to later fetches, until the next call of Respond or Handle.
 func (s *KeyServer) Respond(status int, body []byte) {
 	s.Handle(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -49,7 +49,7 @@ func (s *KeyServer) Respond(status int, body []byte) {
 	})
 }
 
-// Handle sets the handler for all later fetches.
+// Handle sets the handler for later fetches, until the next call of Respond or Handle.
 func (s *KeyServer) Handle(f http.HandlerFunc) { s.handler.Store(&f) }
 
 // Now returns the time of the server's clock: the real time plus all calls of Advance.
@@ -61,7 +61,8 @@ func (s *KeyServer) Advance(d time.Duration) { s.ahead.Add(int64(d)) }
 // Fetches returns the number of fetches so far.
 func (s *KeyServer) Fetches() int64 { return s.fetches.Load() }
 
-// JWK returns the public key as a JSON Web Key. pairs are names and values of fields to add or replace.
+// JWK returns the public key as a JSON Web Key. A []byte is a secret and becomes a symmetric key (oct). pairs are names and values
+// of fields to add or replace.
 func JWK(t *testing.T, public any, pairs ...string) map[string]string {
 	t.Helper()
 	text := base64.RawURLEncoding.EncodeToString
@@ -106,7 +107,8 @@ func Sign(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaims)
 // Issuer is the issuer (iss) of the tokens that SignWithKeyID returns.
 const Issuer = "host"
 
-// SignWithKeyID returns a token of the user ann by Issuer. Its header names the key by kid; an empty kid is left out.
+// SignWithKeyID returns a token of the user ann by Issuer, valid for ten minutes. Its header names the key by kid; an empty kid is
+// left out.
 func SignWithKeyID(t *testing.T, kid string, method jwt.SigningMethod, key any) string {
 	t.Helper()
 	token := jwt.NewWithClaims(method, jwt.MapClaims{"sub": "ann", "iss": Issuer, "exp": time.Now().Unix() + 600})

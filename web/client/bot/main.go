@@ -1,6 +1,6 @@
-// Command bot is an example of a program that uses package client. It grabs each red packet of its rooms, names the luckiest
-// user when a packet has ended, and answers "ping". Copy it as a start for your own. It stores nothing, so you may stop and
-// start it at any time.
+// Command bot is an example of a program that uses package client. While it runs, it grabs a share of each red packet that another
+// user sends into its rooms. It names the luckiest user when a lucky packet has ended, and answers "ping". Copy it as a start for
+// your own. It stores nothing, so you may stop and start it at any time.
 //
 //	HONGBAO_TOKEN=… bot ws://127.0.0.1:8080/v1/socket
 package main

@@ -14,7 +14,7 @@ type Entry struct {
 	ID   string
 	At   time.Time
 	From User
-	Kind string // text, packet, packet_done, member, edit, recall, react or room
+	Kind string // text, packet, packet_done, member, edit, recall, react or room; from a newer server also another one
 	Key  string // of a text or packet: the key that its sender gave
 	Body Body
 }
@@ -25,7 +25,8 @@ type Body interface {
 	body()
 }
 
-// Text is a text message. Read from history it is the current text; only then EditedAt and Reactions are set.
+// Text is a text message. If the entry was read from history or by Client.Mentions, it is the current text, and only then
+// EditedAt and Reactions may be set.
 type Text struct {
 	Text      string
 	Data      json.RawMessage // a JSON object that the application defines
@@ -42,7 +43,7 @@ type PacketBody struct {
 
 	Reactions map[string]int // number of users by emoji; set only if the entry was read from history
 
-	State *State // current state; set only if the entry was read after a reconnect or from history
+	State *State // state when the entry was read; set only if it was missed and read after a reconnect, or was read from history
 }
 
 // PacketDone says that a packet has ended, and has the seed of its shares.

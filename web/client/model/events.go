@@ -56,8 +56,8 @@ type Presence struct {
 	Online     bool
 }
 
-// Read says up to which seq a user has read. It is sent for the user's own other devices, and in small rooms for all
-// members.
+// Read says up to which seq a user has read. It tells what the client's own user has read, on any device, and in small rooms what
+// other members have read.
 type Read struct {
 	Room, User string
 	Seq        int64

@@ -15,7 +15,7 @@ type (
 	Currency = wire.Currency
 	// Limits holds the limits that the server enforces.
 	Limits = wire.Limits
-	// Luckiest is the largest share of a finished lucky packet, and its winner.
+	// Luckiest is the largest share that a user has won of a finished lucky packet of two or more shares, and that user.
 	Luckiest = wire.Luckiest
 	// Proof lets a client check that the shares of a packet were computed from a seed to which the server had committed
 	// before the packet was sent.

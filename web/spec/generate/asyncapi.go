@@ -73,8 +73,8 @@ func (d channelDocument) message(name, summary string, payload object) object {
 	return object{"$ref": "#/channels/" + d.channel + "/messages/" + name}
 }
 
-// operation adds an operation and returns it. The action says whether the server receives the message or sends the
-// messages.
+// operation adds an operation and returns it. The action says whether the server receives ("receive") or sends
+// ("send") the messages.
 func (d channelDocument) operation(name, action, summary string, messages ...object) object {
 	o := object{
 		"action": action, "channel": object{"$ref": "#/channels/" + d.channel}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
@@ -140,7 +140,7 @@ func (d channelDocument) withoutDiscriminators() {
 	}
 }
 
-// tagObjects returns the tags of a method as AsyncAPI wants them: its tags are objects, so each stands in the document once.
+// tagObjects returns the tags of a method as AsyncAPI wants them: as references to objects, which are defined once in the document.
 func tagObjects(m wire.Method) (all []object) {
 	for _, name := range tagsOf(m) {
 		all = append(all, ref("tags", name))

@@ -21,9 +21,9 @@ type exampleSet struct {
 	events            map[string]json.RawMessage // by kind
 }
 
-// readExamples reads the examples of commands from the protocol pages (requests) and the golden frames (replies and
-// messages), which tests compare with the server. It reads those of the server API from server/testdata, and takes those
-// of endpoints from endpointExamples. web is the path of the folder web.
+// readExamples reads the examples of commands from the protocol pages (requests), and those of replies, pushes and errors from
+// the golden frames. It reads those of the server API from server/testdata, and takes those of endpoints from endpointExamples.
+// web is the path of the folder web.
 func readExamples(web string) (exampleSet, error) {
 	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
 	files := os.DirFS(web)
@@ -58,7 +58,7 @@ func readExamples(web string) (exampleSet, error) {
 	return all, err
 }
 
-// readAnswers reads what TestExamplesOfTheServerAPI has recorded in a folder, by the names of the files.
+// readAnswers reads what TestExamplesOfTheServerAPI or TestExamplesOfEvents has recorded in a folder, by the names of the files.
 func readAnswers(files fs.FS, folder string) (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	names, err := fs.Glob(files, folder+"/*.json")
@@ -124,7 +124,8 @@ func (all exampleSet) readPage(files fs.FS, page string) error {
 	return nil
 }
 
-// readFrame takes the golden frame of a file. The file reply-grab.json is the example of the reply; reply-grab-empty.json is none.
+// readFrame takes the golden frame of a file as an example. For example, reply-grab.json is the example of the reply of grab.
+// reply-grab-empty.json is not used, because no method has the name grab-empty.
 func (all exampleSet) readFrame(files fs.FS, name string) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {

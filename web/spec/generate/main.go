@@ -1,6 +1,7 @@
-// Command generate writes openapi.json and asyncapi.json, and the same for the server API, into the current directory. The documents are
-// derived from the tables of packages wire (methods, endpoints, kinds, pushes, codes) and hostapi (operations, kinds of events), from the
-// fields and tags of their types, and from the examples in the protocol pages, the golden frames and the recorded answers of package server.
+// Command generate writes openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API,
+// into the current directory. The documents are derived from the tables of packages wire (methods, endpoints, kinds, pushes,
+// codes) and hostapi (operations, kinds of events), from the fields and tags of their types, and from examples: those of the
+// protocol pages, the golden frames, the recorded answers of package server, the table of package hostapi, and endpointExamples.
 //
 // go generate runs it in the folder of package spec, which embeds the files.
 package main

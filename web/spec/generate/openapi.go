@@ -50,7 +50,8 @@ func openAPI(examples exampleSet) object {
 	}
 }
 
-// operation describes a command as an HTTP request. more are error codes in addition to wire.Always and those of the method.
+// operation describes a command or an endpoint as an HTTP request. more are error codes in addition to wire.Always and those of
+// the method.
 func operation(all schemas, examples exampleSet, m wire.Method, more ...wire.Code) object {
 	o := object{
 		"operationId": m.Name,
@@ -94,8 +95,8 @@ func responses(all schemas, m wire.Method, example json.RawMessage, errors []wir
 	return answers
 }
 
-// withFailures moves each response that is an error into the components of the document, where it stands once, and refers to it there. Its
-// name is its status with the words of its codes.
+// withFailures moves the error responses of all paths into the components of the document, and puts references in their place. The
+// name of such a response is its status with the words of its codes. Equal responses share one name.
 func withFailures(document object) object {
 	failures := object{}
 	for _, path := range document["paths"].(object) {

@@ -14,8 +14,8 @@ import (
 // schemas holds the JSON Schemas of the types of packages wire and hostapi, by name. The documents refer to them.
 type schemas map[string]object
 
-// of returns the schema of the value's type, in the form in which package wire reads and writes it. For a struct it
-// adds the schema to the map and returns a reference.
+// of returns the schema of the value's type, in the form in which package strict reads it and package wire writes it. For a struct,
+// and for wire.Code, it adds the schema to the map and returns a reference.
 func (all schemas) of(v any) object { return all.ofType(reflect.TypeOf(v)) }
 
 func (all schemas) ofType(t reflect.Type) object {
@@ -169,7 +169,7 @@ func codeSchema() object {
 	return object{"type": "integer", "oneOf": codes}
 }
 
-// closeCodes returns the close codes that the server sends, with their reasons.
+// closeCodes returns the close codes of package wire, with their reasons, and whether clients reconnect.
 func closeCodes() (closes []object) {
 	for _, c := range wire.Closes() {
 		closes = append(closes, object{"code": c.Code, "reason": c.Reason, "reconnect": c.Code < 3500})
@@ -177,7 +177,7 @@ func closeCodes() (closes []object) {
 	return closes
 }
 
-// info returns the head of a document. Package spec adds the version to the document that it returns.
+// info returns the head of a document. Its version is empty: package spec sets it in each document that is served.
 func info(description string) object {
 	return object{
 		"title": "hongbao", "version": "", "description": description,

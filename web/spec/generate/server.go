@@ -167,7 +167,7 @@ func encodedOr(v any) json.RawMessage {
 	return encoded(v)
 }
 
-// webhookHeaders describes the headers of a delivery.
+// webhookHeaders describes the headers of a request to the host: the delivery of an event, or the question of a hook.
 func webhookHeaders() (all []object) {
 	for _, h := range webhookHeaderNames {
 		all = append(all, object{"name": h.name, "in": "header", "required": true, "description": h.does, "schema": textSchema()})

@@ -62,9 +62,9 @@ func (d Document) Follow(v any) Object {
 	return o
 }
 
-// Mismatch returns how the value differs from the schema, or "" if it matches. It knows the keywords of JSON Schema that
-// the documents use. It is stricter than JSON Schema: numbers must be integers, and null matches nothing. If a schema names
-// properties, an object may hold no others, except as additionalProperties allows.
+// Mismatch returns how the value differs from the schema, or "" if it matches. It knows the keywords of JSON Schema that the
+// documents use for bodies and messages, and ignores all others. It is stricter than JSON Schema: numbers must be integers, and
+// null matches nothing. If a schema names properties, an object may hold no others, except as additionalProperties allows.
 func (d Document) Mismatch(schema Object, v any) string { return d.mismatch(schema, v, false) }
 
 // mismatch is Mismatch for a part of a schema. open means that the object may have properties which this part does not

@@ -1,5 +1,5 @@
-// Package frame decodes the frames of clients into commands. It must always hold: a frame is refused as a whole, or each of its commands
-// can be used without further checks.
+// Package frame decodes the frames of clients into commands. It must always hold: a frame is refused as a whole, or each of its
+// commands has the form that Decode promises. The order of commands, ids in use, and the data of requests are checked elsewhere.
 package frame
 
 import (
@@ -17,11 +17,11 @@ import (
 	"hongbao/web/wire/internal/scan"
 )
 
-// ErrProtocol means that a frame violates the protocol. The connection is then closed with wire.CloseProtocolError.
+// ErrProtocol means that a frame violates the protocol. The caller must then close the connection with wire.CloseProtocolError.
 var ErrProtocol = errors.New("protocol error")
 
 // Decode decodes the commands of one frame. Each is a pong (see IsPong), a send without an id, or a command with an id and
-// at least one request. The commands do not share memory with the frame. Callers must not modify pongs, which are shared. Any
+// at least one request. The commands do not share memory with the frame. Callers must not modify pongs, which may be shared. Any
 // error wraps ErrProtocol.
 func Decode(e wire.Encoding, frame []byte) ([]*protocol.Command, error) {
 	var one [1]*protocol.Command // on the caller's stack, because this function is inlined
@@ -114,7 +114,7 @@ func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
 }
 
-// pong is shared by all pongs in their usual form: each connection sends one every half minute.
+// pong is shared by all pongs in their usual form: each connection sends one about every 25 seconds.
 var pong = new(protocol.Command)
 
 // methodNames holds the names of commands, so that a decoded command needs no copy of its name.

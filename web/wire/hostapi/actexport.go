@@ -27,7 +27,7 @@ type ActsReply struct {
 	More bool   `json:"more"` // there may be more acts now: read on, also after an empty page
 }
 
-// Act is a request that was stored before it was carried out. It may have been refused later.
+// Act is a request that may change something. It was stored before it was carried out, and may have been refused after that.
 type Act struct {
 	ID        string `json:"id"`
 	At        int64  `json:"at"`

@@ -18,7 +18,7 @@ var scopes = map[string]Scope{
 	"block": Chat, "unblock": Chat, "set_contact": Chat, "set_room_prefs": Chat, "subscribe_push": Chat, "unsubscribe_push": Chat,
 }
 
-// systemCommands are the commands that the host calls in its own name, each with its scope.
+// systemCommands are the commands that the host may call in its own name (as chat.System), each with its scope.
 var systemCommands = map[string]Scope{
 	"send": Chat, "edit": Chat, "invite": Chat, "set_role": Chat, "update_room": Chat, "delete_room": Chat,
 	"recall": Moderate, "kick": Moderate, "unban": Moderate, "mute": Moderate,

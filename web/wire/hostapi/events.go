@@ -77,7 +77,7 @@ type EventData struct {
 	Details  json.RawMessage `json:"details,omitempty"`
 }
 
-// OfflineDetails are the details of user.offline_message. The entry is the newest one.
+// OfflineDetails are the details of user.offline_message. The entry of the event is the newest one that is news for the user.
 type OfflineDetails struct {
 	Reason string `json:"reason" enum:"direct,mention,packet"`
 	Count  int    `json:"count" min:"1"` // entries that are news for the user since the last such event
@@ -95,7 +95,7 @@ type EventClaim struct {
 // FundingDetails are the details of transfer.reversed, and of the transfer.credit of a funding.
 type FundingDetails struct {
 	Funding string `json:"funding"` // the id of the question about the packet
-	Room    string `json:"room"`    // with key: the request to send the packet
+	Room    string `json:"room"`    // room and key name the request to send the packet
 	Key     string `json:"key"`
 	Amount  int64  `json:"amount,omitempty"`   // what the host has taken, if it is known
 	HostKey string `json:"host_key,omitempty"` // the host's own name for it, if it is known

@@ -46,5 +46,5 @@ var HookExample = HookQuestion{
 	},
 }
 
-// HookAnswerExample is an answer to it, for the documents.
+// HookAnswerExample is an answer to HookExample, for the documents.
 var HookAnswerExample = HookAnswer{Allow: new(true), Fund: &HookFund{Amount: 1000, Key: "debit-77"}}

@@ -12,11 +12,11 @@ type Scope string
 
 // The scopes. Each operation needs one of them. A key with the scope admin may call all operations.
 const (
-	Read     Scope = "read"     // requests that change nothing; those about reports and acts need another scope
-	Chat     Scope = "chat"     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change other things
-	Money    Scope = "money"    // changes of wallets and their limits; commands for a user that move money
+	Read     Scope = "read"     // operations and commands that change nothing; reports need moderate, and acts need admin
+	Chat     Scope = "chat"     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change something else
+	Money    Scope = "money"    // changes of wallets and their limits; send_packet, grab and cancel_packet for a user
 	Moderate Scope = "moderate" // suspensions and reports; recall, kick, unban and mute as the system
-	Admin    Scope = "admin"    // acts, and the position of the webhook
+	Admin    Scope = "admin"    // acts, and changes of the position of the webhook
 )
 
 // Scopes returns all scopes.
@@ -24,7 +24,7 @@ func Scopes() []Scope { return []Scope{Read, Chat, Money, Moderate, Admin} }
 
 // Operation is one request of the server API.
 type Operation struct {
-	wire.Method // Name is unique; Request is nil only if the operation has no parameters at all
+	wire.Method // Name is unique; Request is nil only if the operation has no parameters of its own
 
 	Verb  string // GET, POST, PUT, DELETE
 	Path  string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
@@ -34,7 +34,7 @@ type Operation struct {
 	Command string // the command of users that it calls for the user that the path names; "": none
 	System  bool   // it calls the command as chat.System instead
 
-	Example any    // a request that a test sends; nil if Request is nil, or if it calls a command, whose examples it has
+	Example any    // a request that a test sends; nil if Request is nil, or if Command is set: then the command's example is sent
 	Group   string // name of its group; Operations sets it
 }
 
@@ -85,10 +85,11 @@ func Find(name string) (Operation, bool) {
 	return all[i], true
 }
 
-// InPath reports whether the field of the request is part of the path.
+// InPath reports whether a field of the request is part of the path.
 func (o Operation) InPath(field string) bool { return strings.Contains(o.Path, "{"+field+"}") }
 
-// InQuery reports whether the field of the request is a parameter of the query. All other fields are in the body.
+// InQuery reports whether a field of the request is a parameter of the query. A field that is neither in the path nor in the query
+// is in the body.
 func (o Operation) InQuery(field string) bool {
 	return !o.InPath(field) && (o.Verb == "GET" || o.Verb == "DELETE")
 }

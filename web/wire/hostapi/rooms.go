@@ -158,7 +158,7 @@ type MembersRequest struct {
 // MembersReply is the reply of add_members and remove_members.
 type MembersReply struct {
 	Changed   int             `json:"changed"`   // users that were added or removed
-	Unchanged int             `json:"unchanged"` // of add_members: users that were members already; of remove_members: users that were none
+	Unchanged int             `json:"unchanged"` // users that were members already (add_members), or were not members (remove_members)
 	Refused   []RefusedMember `json:"refused"`
 }
 

@@ -26,8 +26,8 @@ type PacketStory struct {
 	Claims      []PacketClaim      `json:"claims"` // by share
 	Refunded    int64              `json:"refunded"`
 	Transfers   []LedgerTransfer   `json:"transfers"`       // the sending, the claims by share, the refund
-	Entries     []wire.Entry       `json:"entries"`         // packet, and packet_done once it has ended
-	Proof       *wire.Proof        `json:"proof,omitempty"` // once it has ended
+	Entries     []wire.Entry       `json:"entries"`         // packet, and packet_done once the packet has ended
+	Proof       *wire.Proof        `json:"proof,omitempty"` // once the packet has ended
 	Quarantined []QuarantinedClaim `json:"quarantined"`
 }
 

@@ -36,8 +36,10 @@ type LedgerTransfer struct {
 	Share  *int   `json:"share,omitempty"` // of a claim; 0 is the first
 	Note   string `json:"note,omitempty"`
 
-	// of a credit or debit
-	Actor     string `json:"actor,omitempty"` // "key/" and the name of an API key, the id of an administrator, or "hook" if the host has funded a packet
+	// The following fields are of a credit or debit. Actor is "key/" with the name of an API key, the id of an administrator,
+	// "hook" if the host has funded a packet, "guests" for the credit of a new guest, "lobby" for welcome packets, or what an
+	// operator has named on the command line.
+	Actor     string `json:"actor,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 }

@@ -51,10 +51,10 @@ type Wallet struct {
 	Balance        int64   `json:"balance"`
 	AccountVersion int64   `json:"account_version"`
 	FrozenAt       int64   `json:"frozen_at,omitempty"` // missing: it is not frozen
-	Limits         *Limits `json:"limits,omitempty"`    // the user's own ones; missing: all are as the service's
+	Limits         *Limits `json:"limits,omitempty"`    // the user's own ones; missing: all are as the service's settings say
 }
 
-// Limits are limits per user and day. -1 is no limit. In a Wallet, a missing one is as the service's.
+// Limits are limits per user and day. -1 is no limit. In Wallet.Limits, a missing one is as the service's settings say.
 type Limits struct {
 	Sent     *int64 `json:"sent,omitempty"`     // sum of the packets that the user sends
 	Received *int64 `json:"received,omitempty"` // sum of the shares that the user gets

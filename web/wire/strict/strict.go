@@ -1,5 +1,5 @@
 // Package strict decodes the data of requests: one JSON object into one struct, and every field as its tags demand. A request that
-// breaks a rule is refused with the name of the field; nothing is guessed, rounded or converted.
+// breaks a rule is refused with an Error, which names the field. No value is guessed, rounded or converted to another type.
 package strict
 
 import (
@@ -14,7 +14,8 @@ import (
 	"hongbao/web/wire/internal/scan"
 )
 
-// MaxInt is the largest absolute value of an integer on the wire. Every JSON parser can hold it exactly.
+// MaxInt is the largest absolute value of an integer on the wire. A JSON parser that stores numbers as
+// float64 holds it exactly.
 const MaxInt = 1<<53 - 1
 
 // Error says what is invalid in a request. Field is the field's name on the wire, or "data" for the whole request.
@@ -29,6 +30,8 @@ func (e *Error) Error() string { return e.Field + " " + e.Reason }
 //
 //   - json names the field. With omitempty the field is optional. Without, it is required, and a string must not be empty.
 //   - min is the least integer allowed.
+//
+// A string in a list must not be empty. The tag enum is not checked here: it is for the specification.
 //
 // No data and null stand for {}. null as the value of a field is refused. Unknown fields are ignored, names match exactly, and
 // of a repeated name the last one counts. U+0000 is refused everywhere. Any error is an *Error.
@@ -82,7 +85,7 @@ func splitPlain(data []byte, fields []field, raws []json.RawMessage) bool {
 	}) && s.AtEnd()
 }
 
-// decode sets the field of v. raw is nil if the request does not have the field.
+// decode decodes raw into v, the value of the field. raw is nil if the request does not have the field.
 func (f *field) decode(raw json.RawMessage, v reflect.Value) error {
 	switch {
 	case raw == nil && f.optional:
@@ -221,7 +224,7 @@ type field struct {
 	least    int64 // smallest allowed integer
 }
 
-// maxFields bounds the number of fields of a request.
+// maxFields is the largest number of fields that a request type may have: Decode panics if there are more.
 const maxFields = 16
 
 var knownFields sync.Map // the []field of each request type, by reflect.Type

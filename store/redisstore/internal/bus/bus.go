@@ -78,7 +78,8 @@ func (b *Bus) Publish(topic string, payload []byte, rank hub.Rank) {
 }
 
 // Subscribe requests the topics' messages and does not wait for Redis. Messages that are published before Redis has
-// received the command do not arrive. If Redis confirms the command later than slowAfter, Receiver.Suspect is called.
+// received the command do not arrive. If Redis confirms the command later than slowAfter, Receiver.Suspect is called. While
+// the topic's shard is down, Suspect or Down(false) is called when the shard is up again.
 func (b *Bus) Subscribe(topics ...string) {
 	for _, topic := range topics {
 		b.shardOf(topic).subscriptions.set(topic, true)
@@ -139,7 +140,7 @@ func (b *Bus) shardOf(topic string) *shard {
 }
 
 // shardDown records that the shard may lose messages. The shard is up again when a heartbeat arrives that this instance
-// has sent after this call. If no other shard is down, Receiver.Down(true) is called.
+// has sent after this call. If the shard was up and no other shard is down, shardDown calls Receiver.Down(true).
 func (b *Bus) shardDown(s *shard) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()
@@ -183,8 +184,8 @@ func (b *Bus) shardHeartbeat(s *shard, n uint64, awake bool) {
 	}
 }
 
-// suspect calls Receiver.Suspect, because the shard may have lost messages. While the shard is down it does nothing:
-// Suspect follows when the shard is up again.
+// suspect calls Receiver.Suspect, because the shard may have lost messages. While the shard is down, suspect does nothing:
+// Receiver.Suspect or Receiver.Down(false) follows when the shard is up again.
 func (b *Bus) suspect(s *shard) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()
@@ -193,9 +194,8 @@ func (b *Bus) suspect(s *shard) {
 	}
 }
 
-// A peer is another instance. A peer that dies may have committed entries that it never published, and no gap
-// in the numbers need show this. So when a peer's heartbeats stop, Receiver.Suspect is called: the hub compares all topics with the
-// store.
+// A peer is another instance. A peer that dies may have committed entries that it never published, and no gap in the seqs
+// need show this. So when a peer's heartbeats stop, Receiver.Suspect is called: the hub compares all topics with the store.
 //
 // A silent peer may also be alive, cut off from Redis, and go on committing. So Receiver.Compare is called every few
 // seconds while the peer is silent, and Suspect every half minute. After two minutes the peer is forgotten, with a
@@ -226,7 +226,7 @@ func (b *Bus) heardPeer(id uint64) {
 	b.peers[id] = peer{heard: time.Now()}
 }
 
-// forgetPeer removes a peer that has shut down and left nothing unsent.
+// forgetPeer removes a peer that has shut down, and has left nothing unsent on a shard.
 func (b *Bus) forgetPeer(id uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -309,7 +309,7 @@ type sendQueue struct {
 	messages  []message
 	size      queueSize
 	compactAt queueSize
-	lost      bool  // messages of rank hub.Kept may have been dropped; the peers must be told
+	lost      bool  // messages of any rank may have been dropped; the peers must be told
 	dropped   int64 // messages, so far
 }
 

@@ -32,7 +32,7 @@ type shard struct {
 	subscriptions *subscriptions
 	began         time.Time
 
-	numbered atomic.Uint64 // number of the last message or heartbeat that this instance sent; only publish changes it
+	numbered atomic.Uint64 // number of the last message or heartbeat that this instance sent; only the goroutine publish changes it
 
 	// owned by run
 	seen      map[uint64]publisherState // by publisher
@@ -87,8 +87,9 @@ func (s *shard) run(ctx context.Context) {
 	}
 }
 
-// runLink opens a link and keeps it until it fails or ctx is done. lost is when the previous link was lost, or zero. The
-// other instances may have lost theirs, too. So after a loss, messages wait until those instances had time to reconnect.
+// runLink opens a link and keeps it until it fails or ctx is done. lost is when the present series of failures began, or zero
+// if there was no failure yet. The other instances may have lost their links, too. So after a failure, messages wait until
+// those instances had time to reconnect.
 func (s *shard) runLink(ctx context.Context, lost time.Time) error {
 	l, err := s.dial(ctx)
 	if err != nil {
@@ -139,11 +140,12 @@ type link struct {
 
 	lastOwnHeartbeat time.Time // owned by listen: arrival of this instance's last heartbeat
 
-	heard      atomic.Int64  // when Redis last delivered an own heartbeat or confirmed a subscription: nanoseconds since began
+	heard      atomic.Int64  // time of the last markHeard: nanoseconds since began
 	deliveries atomic.Uint64 // odd while the receiver handles a payload
 }
 
-// markHeard records that Redis has just shown that it works.
+// markHeard records that Redis does not count as silent now: it has just delivered a heartbeat of this instance or confirmed a
+// subscription, or the receiver is too busy to tell.
 func (l *link) markHeard() { l.heard.Store(int64(time.Since(l.began))) }
 
 // silent returns the time since the last markHeard.
@@ -175,8 +177,8 @@ var shardTags = [...]string{
 // Payloads of a heartbeat.
 const (
 	heartbeatAlive   = "."
-	heartbeatLost    = "!" // this instance has dropped messages of rank hub.Kept; the receivers call Receiver.Suspect
-	heartbeatGoodbye = "x" // this instance stops and has sent everything
+	heartbeatLost    = "!" // this instance may have dropped messages of any rank; the peers call Receiver.Suspect
+	heartbeatGoodbye = "x" // this instance stops and has sent everything on this shard
 )
 
 // publish sends queued messages and heartbeats until ctx, the link's context, is done. If busCtx is done as well, the
@@ -231,7 +233,7 @@ func (l *link) sendRest() error {
 }
 
 // send publishes messages and a heartbeat, if any, in one round trip. If a message fails, it and all later ones go
-// back to the front of the queue, so that the order stays.
+// back to the front of the queue, so that the order stays. Those of rank hub.Loose are dropped instead.
 func (l *link) send(messages []message, heartbeat string) error {
 	if len(messages) == 0 && heartbeat == "" {
 		return nil
@@ -329,8 +331,8 @@ func (s *shard) micros() (earlier, later uint64) {
 }
 
 const (
-	// rememberFor is how long a publisher is remembered after its last message, so that repeats are recognised. A message
-	// older than this is dropped if its publisher is not remembered, so a client of Redis cannot repeat it later.
+	// rememberFor is how long a publisher is remembered after its last message or heartbeat, so that repeats are recognised. A
+	// message older than this is dropped if its publisher is not remembered, so a client of Redis cannot repeat it later.
 	rememberFor = 10 * time.Minute
 	// A message that was sent more than beforeStart before the start of this instance is dropped if its publisher is not
 	// remembered. beforeStart is not zero, because clocks differ. What was committed before the start is read from SQL.

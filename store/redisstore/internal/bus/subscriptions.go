@@ -14,8 +14,8 @@ import (
 // topicsPerCommand is the most topics in one SUBSCRIBE.
 const topicsPerCommand = 512
 
-// slowAfter is how long Redis may take to confirm a subscription before Receiver.Suspect is called. Messages
-// published before the confirmation may be lost. The hub itself looks for lost messages in the first second after
+// slowAfter is how long Redis may take to confirm a subscription before Receiver.Suspect is called. Messages published before
+// the confirmation may be lost. The hub itself compares a new topic with the store twice in about the first second after
 // subscribing.
 const slowAfter = 500 * time.Millisecond
 
@@ -38,7 +38,7 @@ type topicState struct{ wanted, requested bool }
 // subscribeCommand is one SUBSCRIBE.
 type subscribeCommand struct {
 	last  string    // its last topic
-	since time.Time // when the first of the command's topics was wanted
+	since time.Time // when the first of the command's topics was wanted, or earlier
 }
 
 func newSubscriptions() *subscriptions {
@@ -108,7 +108,7 @@ func (w *subscriptions) resetLocked() {
 }
 
 // next returns topics to subscribe to and topics to unsubscribe from, and records them as sent. Both lists are empty
-// when nothing has changed.
+// when there is nothing to send.
 func (w *subscriptions) next() (subscribe, unsubscribe []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ const (
 )
 
 // subscribe sends changes of subscriptions to Redis, and checks the link from time to time. On a new link it
-// subscribes to the heartbeats last. So when a heartbeat arrives, all topics are subscribed.
+// subscribes to the heartbeats last. So when a heartbeat arrives, all topics that were wanted before are subscribed.
 func (l *link) subscribe(ctx context.Context) error {
 	checks := time.NewTicker(checkEvery)
 	defer checks.Stop()

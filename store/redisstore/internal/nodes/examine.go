@@ -110,7 +110,7 @@ func number(info, name string) int64 {
 	return n
 }
 
-// tryRights runs a script that writes, and publishes a message.
+// tryRights runs a script that writes, publishes a message, and subscribes to a channel.
 func (t Target) tryRights(ctx context.Context, client redis.UniversalClient) error {
 	if err := client.Eval(ctx, `return redis.call('SET', KEYS[1], '1', 'PX', 1000)`, []string{"rp:{p00}:doctor"}).Err(); err != nil {
 		return fmt.Errorf("a script that writes: %w", err)

@@ -194,8 +194,8 @@ func (s Set) Run(ctx context.Context, calls ...*Call) {
 	Retry(ctx, s, Retryable(calls, 0))
 }
 
-// Retry repeats calls that failed, until each succeeds, fails for good, or ctx ends. The Redis driver finds the nodes
-// and follows redirects.
+// Retry repeats calls that failed, until each succeeds or fails for good, or ctx ends or leaves no time for another try. The
+// Redis driver finds the nodes and follows redirects.
 func Retry[C Caller](ctx context.Context, s Set, calls []C) {
 	for tries := 1; len(calls) > 0; tries++ {
 		delay := min(minBackoff<<tries, maxBackoff)

@@ -224,7 +224,7 @@ func (t Target) options() *redis.UniversalOptions {
 // SetLog sets where the driver logs. The driver has one logger for all clients.
 func SetLog(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
 
-// driverLog receives the driver's log. Each failure in it is also returned as an error, so it is logged at debug level.
+// driverLog receives the driver's log. Failures of calls are also returned as errors, so the log is written at debug level.
 type driverLog struct{ log *slog.Logger }
 
 // Printf implements the driver's logger.

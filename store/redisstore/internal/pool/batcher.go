@@ -122,10 +122,10 @@ type batcher struct {
 
 var errCrowded = errors.New("too many requests wait for this node")
 
-// do adds the request to a batch and waits for its answer. The caller that must send the batch does so on its own
-// goroutine: waking another goroutine is a large part of the cost of a single grab. If that caller has a
-// deadline, a new goroutine sends the batch, so that the caller can return at its deadline. Without a deadline it returns
-// only when the batch is answered, even if ctx is cancelled.
+// do adds the request to a batch and waits for its answer. If the caller must send the batch and ctx has no deadline, the
+// caller's own goroutine sends it: waking another goroutine is a large part of the cost of a single grab. Such a caller
+// returns only after the batch is answered, even if ctx is cancelled. If ctx has a deadline, a new goroutine sends the batch,
+// so that the caller can return at the deadline.
 func (q *batcher) do(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -380,8 +380,8 @@ func (p *Pool) ackCall(portions []ackPortion, entries int) *call {
 	return c
 }
 
-// The outbox of a partition is a sorted set. Each of its entries is the text "time image user share user share …",
-// ordered by share. The time, in microseconds, is the entry's name. The image is the key of the packet's image.
+// The outbox of a partition is a sorted set. Besides one placeholder, each member is an entry: the text "time image user share
+// user share …", ordered by share. The time, in microseconds, is the entry's name. The image is the key of the packet's image.
 
 // appendClaims decodes an entry of a partition's outbox and appends its claims.
 func (p *Pool) appendClaims(claims []redpacket.Claim, partition int, entry string) ([]redpacket.Claim, error) {

@@ -194,7 +194,7 @@ func readEntered(cmd *redis.Cmd, users []localUser) ([]entered, error) {
 }
 
 func readUser(answer any) (n entered, err error) {
-	if answer == int64(0) { // no limit was given, and this instance knows the starts of all these sockets
+	if answer == int64(0) { // the call had no limit of sockets, and this instance knows the starts of all these sockets
 		return entered{}, nil
 	}
 	if err, ok := answer.(error); ok {
@@ -227,9 +227,9 @@ const (
 	stopTimeout = 3 * time.Second
 )
 
-// Run implements chat.Presence. It renews one slot after the other; each holds the sockets of a hundredth of the
-// users. After an outage it catches up at five times the usual pace. When ctx ends, it removes all sockets of this
-// instance from Redis.
+// Run implements chat.Presence. It starts the renewal of one slot after the other; each slot holds the sockets of about a
+// hundredth of the users. After an outage it catches up at five times the usual pace. When ctx ends, it removes the sockets of
+// this instance from Redis.
 func (p *Presence) Run(ctx context.Context) error {
 	round := p.lease / rounds
 	pace := round / slotCount

@@ -1,6 +1,6 @@
 // Package redistest holds what the tests of several packages of the Redis store need: clients with the store's options,
-// servers in unusual states, and waiting. It knows the nodes and the contract of the Pool, and none of the other packages. All that it
-// starts ends with its test.
+// servers in unusual states, and waiting. Of the Redis store it imports only package nodes, and of the Pool it knows only the
+// interface. All that it starts ends with its test.
 package redistest
 
 import (
@@ -62,7 +62,7 @@ func EachMaster(t testing.TB, client redis.UniversalClient, do func(context.Cont
 	}
 }
 
-// ForgetKeys deletes all keys that match, on every node.
+// ForgetKeys deletes all keys that match the pattern, on every master.
 func ForgetKeys(t testing.TB, client redis.UniversalClient, pattern string) {
 	t.Helper()
 	EachMaster(t, client, func(ctx context.Context, node *redis.Client) error {

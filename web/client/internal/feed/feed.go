@@ -1,5 +1,6 @@
 // Package feed orders the events that a program has not taken. It must always hold: the entries of a user's stay in a room are
-// returned once and in order, or named as skipped, in whatever order pushes, losses and pages of history arrive.
+// returned once and in order, or named as skipped. That does not depend on the order in which pushes, losses and pages of history
+// arrive.
 package feed
 
 import (
@@ -11,11 +12,11 @@ import (
 // maxLoose is how many events that belong to no room are queued for a slow reader. Older ones are dropped.
 const maxLoose = 1024
 
-// Feed queues the events that the program has not taken. Rooms take turns with one entry each. The entries of each room
-// stay in order.
+// Feed queues the events that the program has not taken. Rooms, and the events that belong to no room, take turns with one event
+// each. The entries of each room stay in order.
 type Feed struct {
-	queue     int   // largest number of entries that a stay queues
-	maxMissed int64 // 0: no limit
+	queue     int   // largest number of pushed entries that a stay queues; one more makes it drop all: see stay.push
+	maxMissed int64 // largest number of missed entries that a stay reads from history; 0: no limit
 
 	stays   map[string]*stay // by room: the user's newest stay in it
 	turns   []*stay          // the stays in the order of their turns; a nil is the turn of the first loose event
@@ -23,8 +24,8 @@ type Feed struct {
 	missing []*stay          // stays that wait for entries from history, in this order
 }
 
-// New returns an empty feed. queue is the largest number of entries that a stay queues. If a stay misses more than maxMissed
-// entries, the oldest are skipped. With maxMissed 0, none is skipped.
+// New returns an empty feed. queue is the largest number of pushed entries that a stay queues. If a stay misses more than
+// maxMissed entries, the oldest are skipped. With maxMissed 0, none is skipped because of their number.
 func New(queue int, maxMissed int64) Feed {
 	return Feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
 }
@@ -83,8 +84,8 @@ func (f *Feed) Describe(r model.Room) {
 	}
 }
 
-// Enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
-// announce is true, Entered is queued.
+// Enter begins a stay that starts after the room's last entry. If announce is true, Entered is queued. Enter begins no stay if the
+// user already has one there. A stay that has ended, but still waits for the end of the one before it, continues instead.
 func (f *Feed) Enter(r model.Room, announce bool) {
 	before := f.stays[r.ID]
 	if before != nil && before.left == nil {

@@ -8,7 +8,7 @@ type stay struct {
 	epoch   string        // epoch of the room's seqs; "": not known yet
 	numbers int           // how often the room was renumbered
 	notices []model.Event // events to be returned before any entry
-	given   int64         // seq of the last entry returned, or of the last one before the user entered
+	given   int64         // seq of the last entry returned or skipped, or of the last one before the user entered
 	known   int64         // seq of the last entry known to exist
 	ready   []model.Entry // entries with a seq after given and up to known, ascending; some may be missing
 	reason  string        // why the user is about to leave; "": not known
@@ -30,7 +30,7 @@ const (
 // span is a range of entries that were not pushed: after one seq, up to and including another.
 type span struct {
 	after, through int64
-	numbers        int // stay.numbers at that time: after a renumbering the same seqs may name other entries
+	numbers        int // stay.numbers when the span was made: after a renumbering the same seqs may name other entries
 }
 
 // next returns the next event, or the span that must be read from history first. If both are nil, there is nothing to

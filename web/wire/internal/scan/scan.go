@@ -147,8 +147,8 @@ func (s *Scanner) AtEnd() bool {
 	return s.at == len(s.text)
 }
 
-// OneLine removes the newlines between the parts of a JSON document. Newlines inside strings are escapes and remain. An empty
-// document becomes null.
+// OneLine removes the newlines between the parts of a JSON document. In strings newlines are written as escapes, which remain. An
+// empty document becomes null.
 func OneLine(doc []byte) []byte {
 	if len(doc) == 0 {
 		return []byte("null")
