@@ -13,14 +13,15 @@ import (
 func TestRepeatedAfterAnUnknownOutcome(t *testing.T) {
 	ann, users := person("ann"), []string{"ann", "bob", "cyn", "dan"}
 	for name, change := range map[string]func(h *testService, room string) error{
-		"invite": func(h *testService, room string) error { return h.Invite(h.ctx, ann, room, []string{"cyn", "dan"}) },
-		"kick":   func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", false) },
-		"ban":    func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", true) },
-		"unban":  func(h *testService, room string) error { return h.Unban(h.ctx, ann, room, "cyn") },
-		"role":   func(h *testService, room string) error { return h.SetRole(h.ctx, ann, room, "bob", chat.Admin) },
-		"unmute": func(h *testService, room string) error { return h.Mute(h.ctx, ann, room, "bob", 0) },
-		"leave":  func(h *testService, room string) error { return h.Leave(h.ctx, person("bob"), room) },
-		"join":   func(h *testService, room string) error { _, err := h.Join(h.ctx, person("dan"), room); return err },
+		"invite":       func(h *testService, room string) error { return h.Invite(h.ctx, ann, room, []string{"cyn", "dan"}) },
+		"kick":         func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", false) },
+		"ban":          func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", true) },
+		"unban":        func(h *testService, room string) error { return h.Unban(h.ctx, ann, room, "cyn") },
+		"role":         func(h *testService, room string) error { return h.SetRole(h.ctx, ann, room, "bob", chat.Admin) },
+		"unmute":       func(h *testService, room string) error { return h.Mute(h.ctx, ann, room, "bob", 0) },
+		"owner leaves": func(h *testService, room string) error { return h.Leave(h.ctx, ann, room) },
+		"leave":        func(h *testService, room string) error { return h.Leave(h.ctx, person("bob"), room) },
+		"join":         func(h *testService, room string) error { _, err := h.Join(h.ctx, person("dan"), room); return err },
 	} {
 		for _, lateCommit := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

@@ -226,10 +226,13 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	left, err := s.store.Leave(ctx, Leaving{Room: room, User: u, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}})
 	s.Forget(room, u.ID) // also after an error: the outcome may be unknown
 	s.announceStandings(room, err, u.ID)
-	if err != nil || !left.Changed {
+	switch {
+	case errors.Is(err, ErrUnavailable), err == nil && !left.Changed:
+		s.announceOwner(ctx, room)
 		return err
-	}
-	if left.NewOwner != "" {
+	case err != nil:
+		return err
+	case left.NewOwner != "":
 		s.Forget(room, left.NewOwner)
 		s.pub.StandingChanged(room, left.NewOwner)
 	}
@@ -239,6 +242,15 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	s.pub.ToUser(u.ID, Exited{Room: room, Reason: "left", Through: left.through()})
 	s.memberCounts.changed(room, left.Room.Members)
 	return nil
+}
+
+// announceOwner makes all instances drop the cached standing of the room's owner. A Leave with an unknown outcome may have made
+// that member the owner. If the store does not answer here either, a repeated Leave tells the instances.
+func (s *Service) announceOwner(ctx context.Context, room string) {
+	if first, _, err := s.store.Members(ctx, room, "", 1); err == nil && len(first) > 0 {
+		s.Forget(room, first[0].User.ID)
+		s.pub.StandingChanged(room, first[0].User.ID)
+	}
 }
 
 // through returns the seq of the entry that records the leaving, or 0 if there is none.
