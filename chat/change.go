@@ -101,7 +101,7 @@ type Ruling struct {
 	Entries   []RuledEntry   // entries to be appended, in this order
 	UsesLink  bool           // Change.Link has one more use
 	Asks      bool           // the user of Change.Users asks to enter from now on
-	Answered  bool           // the user of Change.Users no longer asks to enter
+	Answered  bool           // the user of Change.Users no longer asks to enter: a request is deleted
 	Refused   []Refusal
 }
 

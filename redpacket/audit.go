@@ -18,7 +18,7 @@ const (
 	auditShare = 20              // audits that no administrator asked for take at most one part in auditShare of the time
 	auditRenew = time.Minute     // how often an audit that runs renews its lease
 	auditStale = 5 * time.Minute // a lease that was not renewed for so long is void: its instance has probably died
-	auditRetry = time.Minute     // the least pause after the failure of an audit that an administrator asked for
+	auditRetry = time.Minute     // the least pause after the failure of an audit that an administrator asked for; a new request ends it
 )
 
 // Checkpoint says up to where an audit has found no difference, so that the next one looks only at what is newer.

@@ -8,7 +8,8 @@ import (
 	"hongbao/chat"
 )
 
-// Details is the present state of a packet, as far as one user may see it.
+// Details is the present state of a packet, for one user. Its Claims have all amounts: if ShowAmounts is false, the caller must hide
+// those of other users.
 type Details struct {
 	Packet      Packet
 	State       State
@@ -25,7 +26,7 @@ type Proof struct {
 	Shares     []Money
 }
 
-// Details returns what the user may see of a packet, with at most limit of its claims, those after afterRank.
+// Details returns the state of a packet for the user, with at most limit of its claims, those after afterRank.
 func (s *Service) Details(ctx context.Context, user, packet string, afterRank, limit int) (Details, error) {
 	if afterRank < 0 {
 		return Details{}, chat.BadField("after_rank", "must not be negative")

@@ -207,7 +207,7 @@ const reorderWindow = 10 * time.Second
 
 func newWallets(pub chat.Publisher) *wallets { return &wallets{pub: pub, seed: maphash.MakeSeed()} }
 
-// publish publishes a committed change to the user.
+// publish publishes a committed change to the user. If a newer account of the user was just published, the change has that one.
 func (w *wallets) publish(user string, e WalletChanged) {
 	last := &w.lastPushes[maphash.String(w.seed, user)%uint64(len(w.lastPushes))]
 	last.mu.Lock()

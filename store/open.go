@@ -27,7 +27,7 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// These errors say that this data folder cannot be used now. The operator can correct that.
+// These errors mean that the data folder cannot be used now. The operator can correct the cause.
 var (
 	// ErrNoBooks means that the folder has no database.
 	ErrNoBooks = errors.New("no database")

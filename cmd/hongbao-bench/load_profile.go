@@ -15,8 +15,8 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// profiled returns a function that runs a load, and writes CPU profiles of it into the folder, for `go tool pprof`. There is one
-// file for this process, and one for each of the instances.
+// profiled returns a function that runs a load, and writes CPU profiles of it into the folder, for `go tool pprof`. Each
+// run makes one file of this process, and one of each instance.
 func profiled(ctx context.Context, folder string, instances []*instance) func(load.Plan, func() error) error {
 	played := 0
 	return func(p load.Plan, play func() error) error {

@@ -16,7 +16,7 @@ import (
 // size is the number of instances.
 const size = 3
 
-// cluster is the running instances and their servers.
+// cluster is the running instances, and the Redis and Postgres that they use.
 type cluster struct {
 	binary   string // of hongbao
 	dir      string

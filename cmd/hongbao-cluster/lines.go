@@ -13,7 +13,7 @@ type lines struct {
 	out io.Writer
 }
 
-// say writes a line. It ignores failures: the cluster goes on when the terminal is gone.
+// say writes a line. It ignores failures: when the terminal is gone, the cluster must still stop in order.
 func (l *lines) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -106,7 +106,7 @@ func rules() map[string]rule {
 			why:    "a hash is the same whichever database the row is read from",
 		},
 		"hongbao/store/tables": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
 			why: "what both databases do in the same way depends on neither driver",
 		},
 		"hongbao/store/audit": {
@@ -173,8 +173,13 @@ func rules() map[string]rule {
 			why: "tests of the other packages use it, so it imports none of them but nodes",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog", "hongbao/store/pgstore/internal/batch"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
+		},
+		"hongbao/store/pgstore/internal/batch": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/tables"},
+			mayNot: []string{"github.com/jackc/pgx/v5", "database/sql"},
+			why:    "how jobs share a transaction, and which of them wait, depends on no statement",
 		},
 		"hongbao/store/sqlitestore": {
 			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/eventlog", "hongbao/store/tables", "hongbao/migrations", "modernc.org/sqlite"},

@@ -125,7 +125,7 @@ type audited struct {
 	newer      bool                 // only rows newer than a checkpoint were looked at
 }
 
-// auditedPacket is the line of one packet.
+// auditedPacket is what the report shows of one packet, in one line.
 type auditedPacket struct {
 	Packet   string           `json:"packet"`
 	Status   redpacket.Status `json:"status"`

@@ -54,7 +54,7 @@ func (c *config) dangers() (list []string) {
 	return list
 }
 
-// hostPort returns the host and the port of an http:// URL: port 80 if it names none.
+// hostPort returns host:port of an http:// URL, with port 80 if it names none. It returns "" if the text is no URL.
 func hostPort(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

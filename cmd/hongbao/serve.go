@@ -48,7 +48,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 		err = fmt.Errorf("%w\nstop that one, or give this one a folder of its own: HONGBAO_DATA_DIR", err)
 	}
 	if err != nil {
-		return errors.Join(err, l.clients.Close(), l.ops.Close())
+		return errors.Join(err, l.close())
 	}
 	var began time.Time // zero until the server serves
 	defer func() {

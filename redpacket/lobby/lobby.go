@@ -53,7 +53,7 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Lobby is the room of newcomers.
+// Lobby keeps the room of newcomers, and sends its welcome packets.
 type Lobby struct {
 	// static after Open
 	packets *redpacket.Service

@@ -20,7 +20,8 @@ func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 // killChildren does nothing: the child processes of Postgres end soon after their parent.
 func killChildren(int) {}
 
-// pauseChildren does nothing: pausing Postgres stops only its main process, which accepts connections.
+// pauseChildren does nothing. So Pause stops only the main process of Postgres: no new connection is accepted, but open ones are
+// still served.
 func pauseChildren(int) {}
 
 func resumeChildren(int) {}

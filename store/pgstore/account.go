@@ -3,11 +3,9 @@ package pgstore
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,7 +13,6 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/chain"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -289,22 +286,14 @@ func checkAmount(amount redpacket.Money) error {
 // applyAdjustment records the adjustment, changes the wallet and returns the account after it. It inserts the
 // idempotency key first: a second call with the same key then waits for this one, and holds no other lock.
 func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, error) {
-	m := transfer{
-		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
-		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
-		actor: a.Actor, requestID: a.RequestID, reason: a.Reason,
-	}
-	if a.Amount < 0 {
-		m.debit, m.credit = m.credit, m.debit
-		m.amount, m.kind = -a.Amount, redpacket.TransferDebit
-	}
+	m := tables.AdjustmentTransfer(a, nil)
 	var (
 		b        pgx.Batch
 		recorded int64
 		all      map[string]redpacket.Account
 		err      error
 	)
-	if m.link, err = w.chained(m.leaf()); err != nil {
+	if m.Link, err = w.chained(m.Leaf()); err != nil {
 		return redpacket.Account{}, err
 	}
 	unused := w.queueKey(&b, a.Key)
@@ -324,7 +313,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	if a.Amount > 0 {
 		queueCredit(&b, []string{a.User}, []redpacket.Money{a.Amount}).Exec(affected(&changed))
 	} else {
-		queueDebit(&b, a.User, m.amount, 0).Exec(affected(&changed))
+		queueDebit(&b, a.User, m.Amount, 0).Exec(affected(&changed))
 	}
 	w.queueAccounts(&b, []string{a.User}, &all)
 	queueCirculation(&b, a.Amount, &circulating)
@@ -374,51 +363,10 @@ func amountLimit(reason string, amount redpacket.Money) error {
 	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
 }
 
-// transfer is a row of the table transfers: money that went from the debited party to the credited one.
-type transfer struct {
-	id            string
-	at            time.Time
-	debit, credit string
-	amount        redpacket.Money
-	kind          redpacket.TransferKind
-	user          string // owner of the changed wallet
-	packet, share any    // nil if the transfer does not concern one
-	key           any    // idempotency key of an adjustment, with hash and note
-	hash          []byte
-	note          string
-	// of an adjustment
-	actor, requestID, reason string
-	link                     int64 // 0 for transfers that are no adjustment: they are derived from packets and claims
-
-	details json.RawMessage // of the event; nil: none
-}
-
-// outside is the party that money of adjustments comes from and goes to.
-const outside = "outside"
-
-func userParty(id string) string   { return "user:" + id }
-func packetParty(id string) string { return "packet:" + id }
-
 // queueTransfer makes the batch insert the transfer, but not change the wallet. It also adds the event of the transfer.
 // If the transfer's key has been used before, no row is inserted. On Citus, that covers only uses by users of the same
 // bucket: see adjustment_keys.
-func (w *writer) queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
-	w.refs.Transfer(m.user, m.at, m.id, m.kind, m.details)
-	return b.Queue(`insert into transfers
-		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
-		actor, request_id, reason, link /*! , bucket */)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16 /*! , bucket_of($7) */)
-		on conflict (/*! bucket, */ key) where key is not null do nothing`,
-		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note,
-		m.actor, m.requestID, m.reason, m.link)
-}
-
-// leaf returns the leaf of a credit or debit.
-func (m transfer) leaf() chain.Hash {
-	key, _ := m.key.(string)
-	return chain.Transfer{
-		ID: m.id, At: m.at.UnixMilli(), Debit: m.debit, Credit: m.credit, Amount: int64(m.amount), Kind: string(m.kind), User: m.user,
-		Key: key, Request: m.hash, Note: m.note,
-		Actor: m.actor, RequestID: m.requestID, Reason: m.reason,
-	}.Leaf()
+func (w *writer) queueTransfer(b *pgx.Batch, t tables.Transfer) *pgx.QueuedQuery {
+	t.Event(&w.refs)
+	return b.Queue(tables.InsertTransfer+` on conflict (/*! bucket, */ key) where key is not null do nothing`, t.Args()...)
 }

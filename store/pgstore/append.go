@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/tables"
 )
 
@@ -21,7 +22,7 @@ type appendJob struct {
 // Append implements chat.Store.
 func (s *Store) Append(ctx context.Context, d chat.Draft) (chat.Entry, bool, error) {
 	j := &appendJob{draft: d}
-	err := s.entries.do(ctx, j)
+	err := s.entries.Do(ctx, j)
 	if err == nil {
 		err = j.err
 	}
@@ -75,12 +76,13 @@ func keysOfDraft(j *appendJob) [2]string {
 }
 
 // appendWork returns how the committer of entries runs its jobs.
-func (s *Store) appendWork() work[*appendJob] {
-	return work[*appendJob]{
-		span:  "postgres append",
-		run:   s.appendAll,
-		keys:  keysOfDraft,
-		wrote: func(j *appendJob) bool { return j.err == nil && !j.dup },
+func (s *Store) appendWork() batch.Work[*appendJob] {
+	return batch.Work[*appendJob]{
+		Span:  "postgres append",
+		Run:   s.appendAll,
+		Keys:  keysOfDraft,
+		Wrote: func(j *appendJob) bool { return j.err == nil && !j.dup },
+		Judge: judge,
 	}
 }
 

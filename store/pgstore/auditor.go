@@ -44,14 +44,15 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	return a, nil
 }
 
-// connectFirst connects for a program that starts. While Postgres does not answer in time, it tries again, for about
+// connectFirst connects for a program that starts. While Postgres may answer later, it tries again, for about
 // startPatience.
 func connectFirst(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
 	for began := time.Now(); ; {
 		conn, err = pgx.ConnectConfig(ctx, config)
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || time.Since(began) > startPatience {
+		if !mayAnswerLater(err) || ctx.Err() != nil || time.Since(began) > startPatience {
 			return conn, err
 		}
+		time.Sleep(longestPause) // a Postgres that is starting answers at once
 	}
 }
 

@@ -31,7 +31,7 @@ func byBucket[T any](all []T, id func(T) string) (groups map[int][]T, order []in
 	return groups, slices.Sorted(maps.Keys(groups))
 }
 
-// wantByBucket is want for rows of a split table. It makes one statement for each bucket, because Citus cannot lock
+// wantByBucket does what want does, for rows of a split table. It makes one statement for each bucket, because Citus cannot lock
 // rows of several buckets with one statement.
 func (f *freeLocks) wantByBucket(kind, table, column, mode string, ids []string) {
 	groups, order := byBucket(ids, func(id string) string { return id })
@@ -56,9 +56,12 @@ func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
 		m.run(nil, "", firstSeeds, unseeded, newSeeds(w.keys, unseeded))
 	}
 	if len(inserted) == 0 {
-		w.link.committedWithout()
 		m.add("commit")
-		return m.send(w.reader)
+		err := m.send(w.reader)
+		if err == nil {
+			w.link.committedWithout()
+		}
+		return err
 	}
 	sums := map[string]redpacket.Money{}
 	refs := eventlog.Collect(w.events)
@@ -193,9 +196,9 @@ func (m *message) queueClaimTransfers(rows []*claimRow) {
 			m.raw([]string{"(", ",("}[min(i, 1)], n, `,`)
 			m.literal(r.transfer)
 			m.raw(`,`, r.At.UnixMilli(), `,`)
-			m.literal(packetParty(r.ID))
+			m.literal(tables.PacketParty(r.ID))
 			m.raw(`,`)
-			m.literal(userParty(r.User))
+			m.literal(tables.UserParty(r.User))
 			m.raw(`,`, int64(r.amount), `,'claim',`)
 			m.literal(r.User)
 			m.raw(`,`)

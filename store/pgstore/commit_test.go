@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/batch"
 )
 
 // appendInOneBatch queues the drafts in order behind a commit that the test holds up, so that they share the next commit.
@@ -20,7 +19,6 @@ func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*app
 	t.Helper()
 	var wg sync.WaitGroup
 	errs = make([]error, len(drafts))
-	run := s.entries.run
 	began, release := holdCommit(t, s)
 	wg.Go(func() {
 		if _, _, err := s.Append(t.Context(), textDraft(1000)); err != nil {
@@ -31,24 +29,27 @@ func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*app
 	for i, d := range drafts {
 		j := &appendJob{draft: d}
 		jobs = append(jobs, j)
-		wg.Go(func() { errs[i] = s.entries.do(t.Context(), j) })
+		wg.Go(func() { errs[i] = s.entries.Do(t.Context(), j) })
 		awaitQueued(t, s, i+1)
 	}
 	release()
 	wg.Wait()
-	s.entries.run = run
 	return jobs, errs
 }
 
 // holdCommit holds up the next commit of entries until release is called, at the latest when the test ends. began is closed
-// when the commit has its jobs; later jobs stay in the queue.
+// when the commit has its jobs; later jobs stay in the queue. No call of the store may be under way.
 func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
-	run, began, released := s.entries.run, make(chan struct{}), make(chan struct{})
+	began, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(began); <-released })
-	s.entries.run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
+	held := s.appendWork()
+	run := held.Run
+	held.Run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
 		hold()
 		return run(ctx, jobs, skip)
 	}
+	s.entries.Close()
+	s.entries = batch.New(held, make(chan struct{}, 1), s.log)
 	release = sync.OnceFunc(func() { close(released) })
 	t.Cleanup(release)
 	return began, release
@@ -57,9 +58,10 @@ func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
 // awaitQueued waits until n jobs are in the queue of entries. It fails the test after 30 s.
 func awaitQueued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for until := time.Now().Add(30 * time.Second); len(s.entries.queue) < n; time.Sleep(time.Millisecond) {
+	queued := func() int { return s.entries.Meters("", "").Waiting }
+	for until := time.Now().Add(30 * time.Second); queued() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%d of %d jobs are queued after 30 s", len(s.entries.queue), n)
+			t.Fatalf("%d of %d jobs are queued after 30 s", queued(), n)
 		}
 	}
 }
@@ -218,32 +220,6 @@ func TestCloseAnswersQueuedJobs(t *testing.T) {
 	}
 }
 
-// TestCloseCommitsQueuedJobs closes a store while a job waits in the queue. The job is committed.
-func TestCloseCommitsQueuedJobs(t *testing.T) {
-	url := migratedDatabase(t)
-	s, other := openStore(t, url), openStore(t, url)
-	createTestRoom(t, s)
-	var wg sync.WaitGroup
-	results := make([]error, 3)
-	say := func(i int) { wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) }) }
-	began, release := holdCommit(t, s)
-	say(0)
-	<-began
-	say(1)
-	say(2)
-	awaitQueued(t, s, len(results)-1)
-	wg.Go(func() { _ = s.Close() })
-	<-s.entries.closing
-	release()
-	wg.Wait()
-	if err := errors.Join(results...); err != nil {
-		t.Error(err)
-	}
-	if got := lastSeq(t, other); got != 3 {
-		t.Errorf("last seq %d, want 3", got)
-	}
-}
-
 func TestCancelledContextIsUnavailable(t *testing.T) {
 	s := storeWithRoom(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -278,20 +254,4 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
-}
-
-// TestPanicFailsOnlyItsJob makes one job of a batch panic. That job fails, and the others succeed.
-func TestPanicFailsOnlyItsJob(t *testing.T) {
-	c := newCommitter(work[int]{run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
-		if slices.Contains(jobs, 13) {
-			panic("unlucky")
-		}
-		return nil, nil
-	}}, nil, slog.New(slog.DiscardHandler))
-	defer c.close()
-	for i, err := range c.doAll(t.Context(), []int{11, 12, 13, 14}) {
-		if (err != nil) != (i == 2) {
-			t.Errorf("job %d: %v", i, err)
-		}
-	}
 }

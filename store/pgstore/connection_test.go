@@ -3,15 +3,20 @@ package pgstore
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
+	"net"
+	"net/url"
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -141,6 +146,65 @@ func TestStartWaitsForASlowServer(t *testing.T) {
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("opened after %v, and the server was silent for 3 s", took)
 	}
+}
+
+// TestStartWaitsForAStartingServer opens a store and an auditor while the server answers that it is starting up.
+func TestStartWaitsForAStartingServer(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(migratedDatabase(t))
+	must(t, err)
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = front.Close() })
+	server := u.Host
+	var refused atomic.Int32
+	go func() {
+		for {
+			conn, err := front.Accept()
+			if err != nil {
+				return
+			}
+			if refused.Add(1) <= 4 {
+				go refuseAsStarting(conn)
+			} else {
+				go forward(conn, server)
+			}
+		}
+	}()
+	u.Host = front.Addr().String()
+	a, err := OpenAuditor(t.Context(), u.String(), discardLog)
+	must(t, err)
+	must(t, a.Close())
+	refused.Store(0)
+	openStore(t, u.String())
+	if n := refused.Load(); n <= 4 {
+		t.Errorf("opened after %d connections, want 4 to be refused", n)
+	}
+}
+
+// refuseAsStarting answers a startup message as a Postgres that is starting up.
+func refuseAsStarting(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	if _, err := pgproto3.NewBackend(conn, conn).ReceiveStartupMessage(); err != nil {
+		return
+	}
+	reply, _ := (&pgproto3.ErrorResponse{Severity: "FATAL", Code: "57P03", Message: "the database system is starting up"}).Encode(nil)
+	_, _ = conn.Write(reply)
+}
+
+// forward copies bytes between a client and the server until one of them closes.
+func forward(client net.Conn, addr string) {
+	server, err := net.Dial("tcp", addr)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	}()
+	_, _ = io.Copy(client, server)
+	_ = client.Close()
 }
 
 // TestReadOnlyServerIsRefused makes the server read-only. Open, later calls and the probe must all refuse it.

@@ -41,7 +41,7 @@
 // most four such runs hold a connection at once. Six connections are reserved for group commits, lanes and reads, if the pool
 // has more.
 //
-// A locked or failing row delays the jobs that do not need it only briefly (commit.go):
+// A locked or failing row delays the jobs that do not need it only briefly (internal/batch):
 //
 //   - A group commit waits 200 ms for a locked row, then runs again without the jobs that need it. These jobs wait in the lane
 //     of the row. A lane is a queue with a goroutine, which retries its jobs in transactions of its own.

@@ -25,11 +25,7 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 	}
 	e.queueCredits(&batch, *b)
 	if b.Refunded > 0 {
-		from := b.Packet.From.ID
-		w.queueTransfer(&batch, transfer{
-			id: e.refundID, at: e.At, debit: packetParty(e.ID), credit: userParty(from), amount: b.Refunded,
-			kind: redpacket.TransferRefund, user: from, packet: e.ID,
-		})
+		w.queueTransfer(&batch, tables.RefundTransfer(e.refundID, e.ID, b.Packet.From.ID, b.Refunded, e.At))
 	}
 	if len(e.missing) > 0 {
 		batch.Queue(tables.ClaimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {

@@ -18,10 +18,7 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	if err != nil {
 		return err
 	}
-	m := transfer{
-		id: credit.ID, at: credit.At, user: credit.User, debit: outside, credit: userParty(credit.User), amount: credit.Amount,
-		kind: redpacket.TransferCredit, key: credit.Key, hash: credit.Hash, actor: credit.Actor, requestID: credit.RequestID, details: details,
-	}
+	m := tables.AdjustmentTransfer(credit, details)
 	n, err := w.Exec(`update fundings set state = 'sent', settled_at = $6, amount = $5, host_key = $4, packet_id = $7
 		where bucket = $1 and user_id = $2 and id = $3 and state = 'asked' and `+tables.NoOtherFunding,
 		chat.UserBucket(f.User), f.User, f.ID, f.HostKey, f.Amount, o.Packet.CreatedAt.UnixMilli(), o.Packet.ID)
@@ -31,7 +28,7 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	if n == 0 {
 		return w.fundingRefused(*f)
 	}
-	if m.link, err = w.chained(m.leaf()); err != nil {
+	if m.Link, err = w.chained(m.Leaf()); err != nil {
 		return err
 	}
 	var (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/storetest"
 )
 
@@ -280,7 +280,7 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 			const size, bad = 8, 5
 			i := newIsolationTest(t)
 			s := i.instances[0]
-			failures := 3 + maxTries - 1 // fails in batches of 8, 4 and 2, and then alone
+			failures := 3 + 4 - 1 // fails in batches of 8, 4 and 2, and then alone; batch.maxTries is 4
 			must(t, s.withReader(t.Context(), func(r reader) error {
 				return simple(r.ctx, r.conn, fmt.Sprintf(`create sequence failures;
 					create function fail_some() returns trigger language plpgsql as
@@ -288,16 +288,9 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 					create trigger fail_some before insert on wallets for each row when (new.user_id = 'user-%d') execute function fail_some()`,
 					failures, code, bad))
 			}))
-			batch := make([]*ticket[*settleJob], size)
-			for n := range batch {
-				c := i.claim(0, n)
-				batch[n] = &ticket[*settleJob]{job: &settleJob{Claim: c, transfer: chat.NewID(c.At)}, done: make(chan struct{})}
-			}
-			s.claims.commit(slices.Clone(batch), false, "", time.Now().Add(time.Minute))
-			for n, claim := range batch {
-				<-claim.done
-				if got := claim.job.answer.Verdict; claim.err != nil || got != redpacket.PaidNow {
-					t.Errorf("claim %d: verdict %d, %v, want it paid", n, got, claim.err)
+			for n, answer := range settleInOneBatch(t, s, func(n int) redpacket.Claim { return i.claim(0, n) }, size) {
+				if answer.Verdict != redpacket.PaidNow {
+					t.Errorf("claim %d: verdict %d, %q, want it paid", n, answer.Verdict, answer.Why)
 				}
 			}
 			var tries int
@@ -311,6 +304,37 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 			wantBalanced(t, s)
 		})
 	}
+}
+
+// settleInOneBatch settles the claims while the transaction of another one, claim(size), is held up. So the next transaction
+// has all of them.
+func settleInOneBatch(t *testing.T, s *Store, claim func(n int) redpacket.Claim, size int) []redpacket.Settlement {
+	t.Helper()
+	began, released := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(began); <-released })
+	held := s.settleWork()
+	run := held.Run
+	held.Run = func(ctx context.Context, jobs []*settleJob, skip bool) ([]string, error) {
+		hold()
+		return run(ctx, jobs, skip)
+	}
+	s.claims.Close()
+	s.claims = batch.New(held, make(chan struct{}, 1), s.log)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.Settle(t.Context(), []redpacket.Claim{claim(size)}) })
+	<-began
+	claims := make([]redpacket.Claim, size)
+	for n := range claims {
+		claims[n] = claim(n)
+	}
+	var answers []redpacket.Settlement
+	wg.Go(func() { answers = s.Settle(t.Context(), claims) })
+	for s.claims.Meters("", "").Waiting < size {
+		time.Sleep(time.Millisecond)
+	}
+	close(released)
+	wg.Wait()
+	return answers
 }
 
 // TestPoisonedSenderFailsAlone makes Postgres refuse the entries of one sender. The texts of other senders are

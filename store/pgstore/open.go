@@ -16,6 +16,7 @@ import (
 	"hongbao/redpacket/meter"
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -25,10 +26,10 @@ type Store struct {
 	tables.Tables
 
 	pool      *pool
-	entries   *committer[*appendJob]
-	claims    *committer[*settleJob]
-	standings *committer[*standingJob] // reads only
-	cuts      shareCache
+	entries   *batch.Committer[*appendJob]
+	claims    *batch.Committer[*settleJob]
+	standings *batch.Committer[*standingJob] // reads only
+	cuts      tables.ShareCache
 	seeded    seeded
 	keys      *secret.Keys
 	citus     bool // static: the tables are split
@@ -95,9 +96,9 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
 	s.warnIfNotDurable(ctx)
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
-	s.entries = newCommitter(s.appendWork(), slots, log)
-	s.claims = newCommitter(s.settleWork(), slots, log)
-	s.standings = newCommitter(work[*standingJob]{span: "postgres standings", run: s.standAll}, nil, log)
+	s.entries = batch.New(s.appendWork(), slots, log)
+	s.claims = batch.New(s.settleWork(), slots, log)
+	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge}, nil, log)
 	return s, nil
 }
 
@@ -141,9 +142,9 @@ func (s *Store) Ready(ctx context.Context) error {
 // Close answers the queued jobs, then closes the connections.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.entries.close()
-		s.claims.close()
-		s.standings.close()
+		s.entries.Close()
+		s.claims.Close()
+		s.standings.Close()
 		s.giveBack()
 		s.own.close()
 		s.pool.close()

@@ -2,9 +2,13 @@ package pgstore
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
+	"hongbao/store/pgstore/internal/batch"
+
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestErrorsAreClassifiedBySQLState raises errors of many SQLSTATEs. It checks which are retried, which lose the
@@ -12,13 +16,16 @@ import (
 func TestErrorsAreClassifiedBySQLState(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
 	for _, test := range []struct {
-		code                       string
-		retryable, lost, poisonous bool
+		code            string
+		retryable, lost bool
+		fault           batch.Fault
 	}{
-		{"40001", true, false, false}, {"40P01", true, false, false},
-		{"57P01", false, true, false}, {"25006", false, true, false}, {"08006", false, true, false},
-		{"53100", false, false, false}, {"57014", false, false, true}, {"53200", false, false, true}, {"58030", false, false, true},
-		{"23505", false, false, true}, {"22003", false, false, true}, {"22021", false, false, true}, {"54000", false, false, true},
+		{"40001", true, false, batch.Outage}, {"40P01", true, false, batch.Outage},
+		{"57P01", false, true, batch.Outage}, {"25006", false, true, batch.Outage}, {"08006", false, true, batch.Outage},
+		{"53100", false, false, batch.Outage},
+		{"57014", false, false, batch.PassingRow}, {"53200", false, false, batch.PassingRow}, {"58030", false, false, batch.PassingRow},
+		{"23505", false, false, batch.LastingRow}, {"22003", false, false, batch.LastingRow}, {"22021", false, false, batch.LastingRow},
+		{"54000", false, false, batch.LastingRow},
 	} {
 		err := s.withReader(t.Context(), func(r reader) error {
 			return r.sendBatch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
@@ -26,8 +33,19 @@ func TestErrorsAreClassifiedBySQLState(t *testing.T) {
 		if err := s.pool.breaker.await(t.Context()); err != nil { // waits until calls pass again: two lost connections have tripped the breaker
 			t.Fatal(err)
 		}
-		if sqlState(err) != test.code || retryable(err) != test.retryable || errors.Is(err, errLost) != test.lost || poisonous(err) != test.poisonous {
-			t.Errorf("%s: %v: overtaken %v, lost %v, poisonous %v", test.code, err, retryable(err), errors.Is(err, errLost), poisonous(err))
+		if sqlState(err) != test.code || retryable(err) != test.retryable || errors.Is(err, errLost) != test.lost || judge(err) != test.fault {
+			t.Errorf("%s: %v: retryable %v, lost %v, fault %d; want %+v", test.code, err, retryable(err), errors.Is(err, errLost), judge(err), test)
+		}
+	}
+	timeout := &pgconn.PgError{Code: "55P03", Routine: "ProcessInterrupts"}
+	for err, want := range map[error]batch.Fault{
+		timeout:      batch.RowsLocked,
+		errContended: batch.RowsLocked,
+		fmt.Errorf("%w: %w", errKeyTaken, timeout):                 batch.KeyTaken,
+		&pgconn.PgError{Code: "55P03", Routine: "exec_stmt_raise"}: batch.PassingRow, // a function of the database has raised it
+	} {
+		if got := judge(err); got != want {
+			t.Errorf("%v is judged %d, want %d", err, got, want)
 		}
 	}
 }

@@ -68,15 +68,15 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// startPatience is how long a program that starts waits for a Postgres that does not answer in time.
+// startPatience is how long a program that starts waits for a Postgres that mayAnswerLater.
 const startPatience = 10 * time.Second
 
-// acquireFirst is acquire for a program that starts. If Postgres does not answer in time, for example because it is busy,
-// acquireFirst waits until a probe succeeds, for at most startPatience, and tries once more. Any other failure, such as a wrong
-// address or password, is returned at once.
+// acquireFirst is acquire for a program that starts. If Postgres may answer later, acquireFirst waits
+// until a probe succeeds, for at most startPatience, and tries once more. Any other failure, such as a wrong address or password,
+// is returned at once.
 func (p *pool) acquireFirst(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := p.acquire(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+	if !mayAnswerLater(err) || ctx.Err() != nil {
 		return conn, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, startPatience)
@@ -85,6 +85,11 @@ func (p *pool) acquireFirst(ctx context.Context) (*pgxpool.Conn, error) {
 		return nil, err
 	}
 	return p.acquire(ctx)
+}
+
+// mayAnswerLater reports whether a Postgres that did not let a program connect is busy or still starting.
+func mayAnswerLater(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || sqlState(err) == "57P03"
 }
 
 // noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended,
@@ -398,7 +403,7 @@ func (p *pool) admitServer(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// serve makes calls use servers of this identity only.
+// serve makes new connections fail unless the server has this identity. Open ones are not checked: see noteIdentity.
 func (p *pool) serve(identity string) { p.serving.Store(&identity) }
 
 // noteIdentity makes all calls fail if they may not use a server of this identity. They pass again after a probe has

@@ -110,10 +110,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 	acc = redpacket.Account{Balance: -1, NextCommitment: redpacket.Commitment(next)}
 	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, w.keys.EncryptNextSeed(p.From.ID, next))
 	queueDebit(&b, p.From.ID, p.Total, 1).QueryRow(func(row pgx.Row) error { return noRowsOK(row.Scan(&acc.Balance, &acc.Version)) })
-	w.queueTransfer(&b, transfer{
-		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
-		amount: p.Total, kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
-	})
+	w.queueTransfer(&b, tables.SendTransfer(chat.NewID(p.CreatedAt), p))
 	queueReadStanding(&b, p.Room, p.From.ID, " for update", &standings)
 	switch err := w.sendBatch(&b); {
 	case err != nil:

@@ -15,6 +15,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -436,6 +437,21 @@ func poisonous(err error) bool {
 		return c == "53200" || c == "57014"
 	}
 	return true
+}
+
+// judge says what an error means for a batch.
+func judge(err error) batch.Fault {
+	switch {
+	case contended(err) && errors.Is(err, errKeyTaken):
+		return batch.KeyTaken
+	case contended(err):
+		return batch.RowsLocked
+	case !poisonous(err):
+		return batch.Outage
+	case invalidRow(err), workerDown(err):
+		return batch.LastingRow
+	}
+	return batch.PassingRow
 }
 
 // invalidRow reports whether Postgres will always refuse the row because of its content: data, integrity, program

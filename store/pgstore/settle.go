@@ -15,6 +15,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -35,7 +36,7 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacke
 		jobs[i] = &settleJob{Claim: c, transfer: chat.NewID(c.At)}
 	}
 	settled := make([]redpacket.Settlement, len(claims))
-	for i, err := range s.claims.doAll(ctx, jobs) {
+	for i, err := range s.claims.DoAll(ctx, jobs) {
 		switch why := rowRefusal(err); {
 		case err == nil:
 			settled[i] = jobs[i].answer
@@ -102,12 +103,13 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 }
 
 // settleWork returns how the committer of claims runs its jobs.
-func (s *Store) settleWork() work[*settleJob] {
-	return work[*settleJob]{
-		span:  "postgres settle",
-		run:   s.settleAll,
-		keys:  keysOfClaim,
-		wrote: func(j *settleJob) bool { return j.answer.Verdict == redpacket.PaidNow },
+func (s *Store) settleWork() batch.Work[*settleJob] {
+	return batch.Work[*settleJob]{
+		Span:  "postgres settle",
+		Run:   s.settleAll,
+		Keys:  keysOfClaim,
+		Wrote: func(j *settleJob) bool { return j.answer.Verdict == redpacket.PaidNow },
+		Judge: judge,
 	}
 }
 
@@ -124,7 +126,7 @@ func unpayable(why string) redpacket.Settlement {
 func rowRefusal(err error) string {
 	var (
 		failed *pgconn.PgError
-		poison *poisonedError
+		poison *batch.PoisonedError
 	)
 	switch {
 	case errors.As(err, &poison) && sqlState(err) != "": // if the error is not from Postgres, the claim may have been committed
@@ -287,10 +289,10 @@ func (s *Store) classify(q querier, b *claimBatch) error {
 	paid := b.paidJobs()
 	for i, r := range b.rest {
 		if n, ok := paid[r.perUser()]; ok && n > r.n {
-			all[i].mine = storedShare{} // the claim that SQL has of this user was paid by a later job of the batch
+			all[i].mine = storedShare{} // a later job of the batch paid the claim that SQL has of this user: this job is no duplicate of it
 		}
 		if all[i].status == "" { // SQL lacks the packet: it was lost in a failover
-			s.cuts.drop(r.ID)
+			s.cuts.Drop(r.ID)
 		}
 		if r.answer, err = r.verdict(all[i], b.accounts); err != nil {
 			return err

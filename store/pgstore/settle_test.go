@@ -160,7 +160,7 @@ func TestSettleOfLostPacket(t *testing.T) {
 			t.Errorf("claim %d: %+v", i, got)
 		}
 	}
-	if cut, _ := s.cuts.cached([]string{p.ID}); len(cut) != 0 {
+	if _, ok := s.cuts.Get(p.ID); ok {
 		t.Error("shares of the lost packet are still cached")
 	}
 }

@@ -19,7 +19,7 @@ func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing,
 	ctx, cancel := context.WithTimeout(ctx, patience) // covers the wait in the queue, too: earlier batches may take as long
 	defer cancel()
 	a := &standingJob{room: room, user: user}
-	if err := s.standings.doRead(ctx, a); err != nil {
+	if err := s.standings.DoRead(ctx, a); err != nil {
 		return chat.Standing{}, tables.Outcome("read standing", err)
 	}
 	return a.standing, nil

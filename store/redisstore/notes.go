@@ -68,7 +68,7 @@ const dropUnchanged = `
 for i = 1, #ARGV, 2 do
   if redis.call('HMGET', KEYS[1], ARGV[i])[1] == ARGV[i + 1] then
     redis.call('HDEL', KEYS[1], ARGV[i])
-  end -- otherwise it was renewed
+  end -- otherwise the instance has renewed its note
 end
 return 0`
 

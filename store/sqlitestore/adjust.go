@@ -44,11 +44,7 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 
 // applyAdjustment changes the wallet and the money in circulation, and records the transfer. details is for its event; nil: none.
 func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage) error {
-	m := transfer{
-		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
-		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
-		actor: a.Actor, requestID: a.RequestID, reason: a.Reason, details: details,
-	}
+	m := tables.AdjustmentTransfer(a, details)
 	switch {
 	case a.Amount == 0:
 		return chat.BadField("amount", "must not be 0")
@@ -59,14 +55,12 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 			return err
 		}
 	default:
-		m.debit, m.credit = m.credit, m.debit
-		m.amount, m.kind = -a.Amount, redpacket.TransferDebit
-		if err := w.debit(a.User, m.amount); err != nil {
+		if err := w.debit(a.User, m.Amount); err != nil {
 			return err
 		}
 	}
 	var err error
-	if m.link, err = w.chained(m.leaf()); err != nil {
+	if m.Link, err = w.chained(m.Leaf()); err != nil {
 		return err
 	}
 	if err := w.record(m); err != nil {

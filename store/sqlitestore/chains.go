@@ -19,7 +19,7 @@ type ownChain struct {
 	last   int64 // id of the newest link; 0: the chain is not stored yet
 	opened int64 // id of the link without rows that opens or continues the chain; 0: this link is stored
 
-	at     int64        // time of the open transaction
+	at     int64        // time of the first row that the open transaction has chained
 	id     int64        // id of the link that the open transaction will add; 0: none yet
 	leaves []chain.Hash // of the rows that the open transaction has inserted
 }
@@ -115,7 +115,8 @@ func (w *writer) insertLink(l chain.Link, prev chain.Hash) error {
 }
 
 // newestHash reads the hash of the chain's newest link, as it is stored. It fails with errTailLost if the newest link
-// is not the one that this process has added last.
+// is not the one that the writer knows as the last: the one that it has added last, or, before the first one, the one that
+// findChain has found.
 func (w *writer) newestHash() (chain.Hash, error) {
 	var head redpacket.Head
 	_, err := w.Row(`select chain, id, hash from links where chain = ? order by id desc limit 1`, []any{w.chain.number},

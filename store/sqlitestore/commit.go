@@ -29,7 +29,7 @@ type writer struct {
 	ctx   context.Context
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	cache shareCache
+	cache tables.ShareCache
 	log   *slog.Logger
 	keys  *secret.Keys
 
@@ -218,8 +218,8 @@ func (w *writer) reset() {
 		_ = st.Close()
 	}
 	clear(w.stmts)
-	w.cache.forget()
-	w.chain = nil // the last transaction may have been committed or not
+	w.cache.Clear() // it may have a packet that was never committed
+	w.chain = nil   // the last transaction may have been committed or not
 	if w.conn != nil {
 		// After ErrBadConn, database/sql closes the connection instead of keeping it in its pool. SQLite then rolls back.
 		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })

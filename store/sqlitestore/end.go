@@ -105,10 +105,7 @@ func (w *writer) refund(b redpacket.Book, at time.Time) (redpacket.Money, error)
 	if err := w.credit(from, left); err != nil {
 		return 0, err
 	}
-	return left, w.record(transfer{
-		id: chat.NewID(at), at: at, debit: packetParty(b.Packet.ID), credit: userParty(from), amount: left,
-		kind: redpacket.TransferRefund, user: from, packet: b.Packet.ID,
-	})
+	return left, w.record(tables.RefundTransfer(chat.NewID(at), b.Packet.ID, from, left, at))
 }
 
 func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, error) {

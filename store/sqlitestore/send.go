@@ -112,10 +112,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err := w.insertPacket(p, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if err := w.record(transfer{
-		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
-		amount: p.Total, kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
-	}); err != nil {
+	if err := w.record(tables.SendTransfer(chat.NewID(p.CreatedAt), p)); err != nil {
 		return redpacket.Sent{}, err
 	}
 	if err := tables.PutRequest(w, p.From.ID, p.Key, o.Hash, tables.Request{Room: p.Room, Seq: sent.Entry.Seq, Ref: p.ID}); err != nil {

@@ -110,10 +110,7 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 		return false, err
 	}
 	w.refs.Claim(packet, g.Share)
-	return true, w.record(transfer{
-		id: id, at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
-		kind: redpacket.TransferClaim, user: g.User, packet: packet, share: g.Share,
-	})
+	return true, w.record(tables.ClaimTransfer(id, packet, g, amount, at))
 }
 
 func (w *writer) paidNow(c redpacket.Claim, amount redpacket.Money) (redpacket.Settlement, error) {
@@ -161,38 +158,9 @@ func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, reason
 	}))
 }
 
-// shareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each
-// claim would limit the throughput of a hot packet. Only the committer uses it. The amounts are as secret as the
-// seeds.
-type shareCache struct {
-	cut  map[string][]redpacket.Money
-	size int // number of shares in all entries
-}
-
-// maxCachedShares bounds the cache to 8 MB.
-const maxCachedShares = 1 << 20
-
-func (c *shareCache) put(packet string, shares []redpacket.Money) {
-	if c.cut == nil {
-		c.cut = map[string][]redpacket.Money{}
-	}
-	for id, old := range c.cut { // evicts any one: a hot packet is soon cached again
-		if c.size+len(shares) <= maxCachedShares {
-			break
-		}
-		c.size -= len(old)
-		delete(c.cut, id)
-	}
-	c.cut[packet] = shares
-	c.size += len(shares)
-}
-
-// forget clears the cache after a failed transaction, because the cache may have a packet that was never committed.
-func (c *shareCache) forget() { *c = shareCache{} }
-
 // shares returns the amounts of a packet's shares. The packet must exist.
 func (w *writer) shares(packet string) ([]redpacket.Money, error) {
-	if shares, ok := w.cache.cut[packet]; ok {
+	if shares, ok := w.cache.Get(packet); ok {
 		return shares, nil
 	}
 	var (
@@ -208,6 +176,6 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.cache.put(packet, shares)
+	w.cache.Put(packet, shares)
 	return shares, nil
 }

@@ -216,7 +216,7 @@ func droppedOnce(b *fundingBench) {
 	_, err := b.fundings.OpenFunding(b.ctx, f.Funding)
 	b.must(err)
 	b.must(b.fundings.DropFunding(b.ctx, f.Funding))
-	b.reverse(f, true) // the funding still exists
+	b.reverse(f, true) // DropFunding did nothing, because the host was asked twice
 }
 
 func hostKeyOnce(b *fundingBench) {

@@ -105,7 +105,7 @@ func loadDue(b *poolBench) {
 	b.load(soon)
 	b.wantDue("loaded", late)
 	b.pass(redpacket.CloseLease / 2)
-	b.load(all) // does not delay the due date
+	b.load(all) // a second Load does not delay the packet's due date
 	b.wantDue("at the deadline", late, soon)
 	b.pass(redpacket.CloseLease / 2)
 	b.wantDue("after a lease", late, soon, all)

@@ -70,7 +70,7 @@ func systemHandsOver(b *storeBench) {
 	b.moved(done, []string{bob, ann}, nil, nil)
 	b.stands(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	b.stands(room, ann, chat.Standing{Ever: true, In: true, Role: chat.Admin})
-	for _, users := range [][]string{{cyn}, {cyn, ann}} { // ann is the owner no longer
+	for _, users := range [][]string{{cyn}, {cyn, ann}} { // the last user must be the owner: cyn never was, and ann is not any more
 		b.unchanged(room, func() {
 			_, err := b.Change(b.ctx, bySystem(b.giving(chat.Owner, room, ann, users...)))
 			b.refused(err, chat.ErrConflict)

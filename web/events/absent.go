@@ -60,7 +60,8 @@ func (s *Service) lookForAbsent(ctx context.Context, l *look) {
 // candidates are the kinds of entries that may be news.
 var candidates = eventlog.Kinds{eventlog.MessageNew: true, eventlog.PacketSent: true}
 
-// lookOnce judges the next entries. It reports whether there are more.
+// lookOnce judges the next entries, and stores the absences and the new position of the look. It reports whether there are more
+// entries.
 func (s *Service) lookOnce(ctx context.Context, l *look) (more bool, err error) {
 	c, err := s.o.Store.Consumer(ctx, l.consumer)
 	if err != nil {

@@ -203,7 +203,7 @@ func (s *Session) admit(cmd *protocol.Command) (waiting *command, code int) {
 	return nil, 0
 }
 
-// Control implements hub.Handler. It counts a frame that has no reply. Such a frame cannot be refused, so the connection is
+// Control implements hub.Handler. It counts a ping or a pong. Such a frame cannot be refused with an error, so the connection is
 // closed if there are too many.
 func (s *Session) Control() bool {
 	_, abuse := s.takeToken()

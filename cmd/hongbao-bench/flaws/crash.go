@@ -93,7 +93,7 @@ func afterwards(ctx context.Context, sc *scenario, t *answers, again grabsAgain)
 	later.inTurn(ctx, s, "crash", userNames(10, 20))
 	wait := timeout
 	if !sc.ours() {
-		wait /= 4 // a lost share never appears; a queued one appears within this time
+		wait /= 4 // a lost share never appears, and a queued one appears within a quarter of the time
 	}
 	b, err := book(ctx, s, "crash", wait, func(b schemes.Book) bool { return len(b.Paid) == 5 })
 	if err != nil {

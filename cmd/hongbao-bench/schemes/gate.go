@@ -54,9 +54,6 @@ func (g *gate) Hold(after int) *Held {
 // Kill closes the gate for ever, also for waiting statements. Statements that have begun are completed.
 func (g *gate) Kill() { g.once.Do(func() { close(g.killed) }) }
 
-// Killed returns a channel that Kill closes.
-func (g *gate) Killed() <-chan struct{} { return g.killed }
-
 // Pass blocks until the gate is open. It returns ErrKilled after Kill, and the error of ctx if ctx ends while it waits.
 func (g *gate) Pass(ctx context.Context) error {
 	select {

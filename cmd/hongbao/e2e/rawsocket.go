@@ -34,8 +34,11 @@ func (s *RawSocket) ReadFrame() (head byte, payload []byte, err error) {
 		_, err = io.ReadFull(s.In, b[:8])
 		size = binary.BigEndian.Uint64(b[:8])
 	}
-	if err != nil || size > 1<<20 {
-		return head, nil, fmt.Errorf("a frame of %d bytes: %w", size, err)
+	if err != nil {
+		return head, nil, fmt.Errorf("read the length of a frame: %w", err)
+	}
+	if size > 1<<20 {
+		return head, nil, fmt.Errorf("a frame of %d bytes, want at most 1 MiB", size)
 	}
 	payload = make([]byte, size)
 	_, err = io.ReadFull(s.In, payload)

@@ -62,7 +62,7 @@ func (s *Set[T]) Resume() {
 	s.stopped = false
 }
 
-// Stop calls abort for each element, and waits until the set is empty.
+// Stop makes Add return false from now on, calls abort for each element, and waits until the set is empty.
 func (s *Set[T]) Stop(abort func(T)) {
 	s.mu.Lock()
 	s.stopped = true

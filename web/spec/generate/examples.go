@@ -125,7 +125,7 @@ func (all exampleSet) readPage(files fs.FS, page string) error {
 }
 
 // readFrame takes the golden frame of a file as an example. For example, reply-grab.json is the example of the reply of grab.
-// reply-grab-empty.json is not used, because no method has the name grab-empty.
+// reply-grab-empty.json gets the name grab-empty, which nothing reads, because no method has it.
 func (all exampleSet) readFrame(files fs.FS, name string) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {

@@ -1,17 +1,16 @@
-package pgstore
+package batch
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"hongbao/chat"
 )
@@ -30,7 +29,25 @@ type rowStore struct {
 	done   []rowJob             // guarded by mu
 }
 
-var errLockTimeout = &pgconn.PgError{Code: "55P03", Routine: "ProcessInterrupts", Message: "canceling statement due to lock timeout"}
+var (
+	errLockTimeout = errors.New("lock timeout")
+	errBroken      = errors.New("row cannot be written")
+)
+
+// patience is how long a caller of a store waits.
+const patience = 4 * time.Second
+
+func judge(err error) Fault {
+	if errors.Is(err, errLockTimeout) {
+		return RowsLocked
+	}
+	return PassingRow
+}
+
+func isPoisoned(err error) bool {
+	var poisoned *PoisonedError
+	return errors.As(err, &poisoned)
+}
 
 // run behaves like a transaction: it takes time, waits for locked rows or skips them, and rolls back as a whole.
 func (s *rowStore) run(_ context.Context, jobs []rowJob, skip bool) (locked []string, err error) {
@@ -71,11 +88,11 @@ func (s *rowStore) lock(row string, for_ time.Duration) {
 	s.locked[row] = time.Now().Add(for_)
 }
 
-func newRowCommitter() (*rowStore, *committer[rowJob]) {
+func newRowCommitter() (*rowStore, *Committer[rowJob]) {
 	s := &rowStore{locked: map[string]time.Time{}, bad: map[string]error{}}
-	return s, newCommitter(work[rowJob]{
-		run: s.run, keys: func(j rowJob) [2]string { return j.rows }, wrote: func(rowJob) bool { return true },
-	}, make(chan struct{}, 4), discardLog)
+	return s, New(Work[rowJob]{
+		Run: s.run, Keys: func(j rowJob) [2]string { return j.rows }, Wrote: func(rowJob) bool { return true }, Judge: judge,
+	}, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
 }
 
 // TestLanesAnswerEachJobOnce locks random rows for random times. Each job is answered once. Jobs of free rows are
@@ -100,7 +117,7 @@ func TestLanesAnswerEachJobOnce(t *testing.T) {
 						time.Sleep(pace)
 						j := rowJob{[2]string{fmt.Sprint("room-", room), fmt.Sprint("user-", user)}, n}
 						began := time.Now()
-						err := c.do(t.Context(), j)
+						err := c.Do(t.Context(), j)
 						took := time.Since(began)
 						if err != nil && !errors.Is(err, chat.ErrUnavailable) {
 							t.Errorf("seed %d: %v", seed, err)
@@ -112,7 +129,7 @@ func TestLanesAnswerEachJobOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			c.close()
+			c.Close()
 			last := map[[2]string]int{}
 			for _, j := range s.done {
 				if n, ok := last[j.rows]; ok && n >= j.n {
@@ -135,14 +152,14 @@ func TestLaneKeepsTheOrder(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range 20 {
 			wg.Go(func() {
-				if err := c.do(t.Context(), rowJob{[2]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
+				if err := c.Do(t.Context(), rowJob{[2]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
 					t.Error(err)
 				}
 			})
 			time.Sleep(50 * time.Millisecond)
 		}
 		wg.Wait()
-		c.close()
+		c.Close()
 		if !slices.IsSortedFunc(s.done, func(a, b rowJob) int { return a.n - b.n }) || len(s.done) != 20 {
 			t.Errorf("done: %v", s.done)
 		}
@@ -160,7 +177,7 @@ func TestLanesAreBounded(t *testing.T) {
 			for n := range jobs {
 				wg.Go(func() {
 					began := time.Now()
-					if err := c.do(t.Context(), job(n)); errors.Is(err, chat.ErrUnavailable) && time.Since(began) < 2*time.Second {
+					if err := c.Do(t.Context(), job(n)); errors.Is(err, chat.ErrUnavailable) && time.Since(began) < 2*time.Second {
 						mu.Lock()
 						refused++
 						mu.Unlock()
@@ -182,11 +199,11 @@ func TestLanesAreBounded(t *testing.T) {
 		if n := refusedAtOnce(maxLanes+9, func(n int) rowJob { return rowJob{[2]string{"free", fmt.Sprint("user-", n)}, n} }); n != 10 {
 			t.Errorf("%d of %d were refused, want 10: one lane is open already", n, maxLanes+9)
 		}
-		if err := c.do(t.Context(), rowJob{[2]string{"free", "somebody"}, 0}); err != nil {
+		if err := c.Do(t.Context(), rowJob{[2]string{"free", "somebody"}, 0}); err != nil {
 			t.Error(err)
 		}
 		wg.Wait()
-		c.close()
+		c.Close()
 	})
 }
 
@@ -196,59 +213,58 @@ func TestCloseEndsLanes(t *testing.T) {
 		s, c := newRowCommitter()
 		s.lock("room", time.Hour)
 		result := make(chan error, 1)
-		go func() { result <- c.do(t.Context(), rowJob{[2]string{"room", "user"}, 0}) }()
+		go func() { result <- c.Do(t.Context(), rowJob{[2]string{"room", "user"}, 0}) }()
 		time.Sleep(time.Second)
 		began := time.Now()
-		c.close()
+		c.Close()
 		if err := <-result; !errors.Is(err, chat.ErrUnavailable) || time.Since(began) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
 }
 
-// TestPoisonNeedsOtherCommits makes a row fail repeatedly. The error is a poisonedError only if other jobs are
+// TestPoisonNeedsOtherCommits makes a row fail repeatedly. The error is a PoisonedError only if other jobs are
 // committed meanwhile.
 func TestPoisonNeedsOtherCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newRowCommitter()
-		defer c.close()
-		broken := &pgconn.PgError{Code: "XX001", Message: "invalid page"}
-		job := func(user string) error { return c.do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
-		s.bad["room"] = broken
+		defer c.Close()
+		job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		s.bad["room"] = errBroken
 		for range 3 {
-			if err := job("user"); err == nil || rowRefusal(err) != "" {
+			if err := job("user"); err == nil || isPoisoned(err) {
 				t.Errorf("no row can be written: %v", err)
 			}
 		}
 		delete(s.bad, "room")
-		s.bad["user"] = broken
+		s.bad["user"] = errBroken
 		if err := errors.Join(job("another"), job("third")); err != nil {
 			t.Error(err)
 		}
-		if err := job("user"); rowRefusal(err) == "" {
+		if err := job("user"); !isPoisoned(err) {
 			t.Errorf("other rows can be written: %v, want a poisoned row", err)
 		}
 		delete(s.bad, "user")
 		if err := job("user"); err != nil {
 			t.Error(err)
 		}
-		s.bad["user"] = broken
-		if err := job("user"); err == nil || rowRefusal(err) != "" {
+		s.bad["user"] = errBroken
+		if err := job("user"); err == nil || isPoisoned(err) {
 			t.Errorf("no commit since the failure: %v", err)
 		}
 	})
 }
 
 // TestOldFailuresDoNotPoison makes all jobs fail in two outages. A row fails alone in both. Jobs committed between
-// the outages must not make its error a poisonedError.
+// the outages must not make its error a PoisonedError.
 func TestOldFailuresDoNotPoison(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newRowCommitter()
-		defer c.close()
-		job := func(user string) error { return c.do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		defer c.Close()
+		job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
 		for outage := range 2 {
-			s.bad["room"] = &pgconn.PgError{Code: "58030", Message: "could not write"}
-			if err := job("user"); err == nil || rowRefusal(err) != "" {
+			s.bad["room"] = errBroken
+			if err := job("user"); err == nil || isPoisoned(err) {
 				t.Errorf("outage %d: %v, want an error of the database", outage, err)
 			}
 			delete(s.bad, "room")
@@ -263,18 +279,19 @@ func TestOldFailuresDoNotPoison(t *testing.T) {
 // TestContendedGroupsAreHalved makes every batch of more than two jobs fail by contention. All jobs are done in
 // smaller ones.
 func TestContendedGroupsAreHalved(t *testing.T) {
-	c := newCommitter(work[int]{
-		run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
+	c := New(Work[int]{
+		Run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
 			if len(jobs) > 2 {
-				return nil, errContended
+				return nil, errLockTimeout
 			}
 			return nil, nil
 		},
-		keys:  func(int) [2]string { return [2]string{"room", "user"} },
-		wrote: func(int) bool { return true },
-	}, make(chan struct{}, 1), discardLog)
-	defer c.close()
-	if err := errors.Join(c.doAll(t.Context(), make([]int, 100))...); err != nil {
+		Keys:  func(int) [2]string { return [2]string{"room", "user"} },
+		Wrote: func(int) bool { return true },
+		Judge: judge,
+	}, make(chan struct{}, 1), slog.New(slog.DiscardHandler))
+	defer c.Close()
+	if err := errors.Join(c.DoAll(t.Context(), make([]int, 100))...); err != nil {
 		t.Error(err)
 	}
 }
@@ -288,7 +305,7 @@ func TestManyLockedRowsDelayNoOther(t *testing.T) {
 		call := func(user string, most time.Duration, wantErr bool) {
 			wg.Go(func() {
 				began := time.Now()
-				err := c.do(t.Context(), rowJob{[2]string{"room", user}, 0})
+				err := c.Do(t.Context(), rowJob{[2]string{"room", user}, 0})
 				if took := time.Since(began); took > most || (err != nil) != wantErr {
 					t.Errorf("%s: %v after %v, want %v at most", user, err, took, most)
 				}
@@ -303,9 +320,53 @@ func TestManyLockedRowsDelayNoOther(t *testing.T) {
 		call("short", 2600*time.Millisecond, false) // a slot is free once the first jobs of the other rows give up, after at most 2.57 s
 		wg.Wait()
 		began := time.Now()
-		c.close()
+		c.Close()
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("closing took %v", took)
+		}
+	})
+}
+
+// TestPanicFailsOnlyItsJob makes one job of a batch panic. That job fails, and the others succeed.
+func TestPanicFailsOnlyItsJob(t *testing.T) {
+	c := New(Work[int]{Judge: judge, Run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
+		if slices.Contains(jobs, 13) {
+			panic("unlucky")
+		}
+		return nil, nil
+	}}, nil, slog.New(slog.DiscardHandler))
+	defer c.Close()
+	for i, err := range c.DoAll(t.Context(), []int{11, 12, 13, 14}) {
+		if (err != nil) != (i == 2) {
+			t.Errorf("job %d: %v", i, err)
+		}
+	}
+}
+
+// TestCloseRunsQueuedJobs closes a committer while a batch runs and two jobs wait in the queue. All jobs are done.
+func TestCloseRunsQueuedJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		s.lock("room", 100*time.Millisecond) // holds up the first batch
+		var wg sync.WaitGroup
+		for n := range 3 {
+			wg.Go(func() {
+				if err := c.Do(t.Context(), rowJob{[2]string{"room", "user"}, n}); err != nil {
+					t.Errorf("job %d: %v", n, err)
+				}
+			})
+			synctest.Wait()
+		}
+		if waiting := c.Meters("", "").Waiting; waiting != 2 {
+			t.Fatalf("%d jobs are queued, want 2", waiting)
+		}
+		c.Close()
+		wg.Wait()
+		if len(s.done) != 3 {
+			t.Errorf("%d jobs were done, want 3", len(s.done))
+		}
+		if err := c.Do(t.Context(), rowJob{}); !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("after Close: %v, want unavailable", err)
 		}
 	})
 }

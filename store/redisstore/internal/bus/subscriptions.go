@@ -37,7 +37,7 @@ type topicState struct{ wanted, requested bool }
 
 // subscribeCommand is one SUBSCRIBE.
 type subscribeCommand struct {
-	last  string    // its last topic
+	last  string    // the command's last topic: when Redis confirms it, the command is confirmed
 	since time.Time // when the first of the command's topics was wanted, or earlier
 }
 

@@ -223,7 +223,7 @@ func (p *Pool) batcher(ctx context.Context, r redpacket.Ref) (*batcher, error) {
 	return p.batchers.of(p, node), nil
 }
 
-// call is one script call of a batch: a grab or an ack.
+// call is one script call of a batch. It has the grabs, or the acks, of one or more requests.
 type call struct {
 	nodes.Call
 

@@ -41,8 +41,8 @@ func (s *Scanner) Object(member func(name []byte) bool) bool {
 	}
 }
 
-// Value parses a value of any type and returns its text. It fails for numbers that are not integers, for strings with escapes,
-// and for values that are nested too deep.
+// Value parses a value of any type and returns its text. It fails for strings with escapes and for values that are nested too
+// deep. Of a number it parses only the integer part: of 1.5 it returns 1, and the next step of the caller fails at .5.
 func (s *Scanner) Value() (raw []byte, ok bool) { return s.value(0) }
 
 func (s *Scanner) value(depth int) (raw []byte, ok bool) {
