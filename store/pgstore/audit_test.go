@@ -8,6 +8,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/audit"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -35,13 +36,13 @@ func TestTamperings(t *testing.T) {
 // startTampering lets a test change the data in a transaction that is never committed, and audits inside it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
-	config := s.pool.config.ConnConfig.Copy()
+	config := s.pool.ConnConfig().Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // it plans the many statements of the audit only once
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeConn(conn) })
+	t.Cleanup(func() { pg.CloseConn(conn) })
 	if err := simple(t.Context(), conn, dropChecks+`; set session_replication_role = replica`); err != nil { // without triggers
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQue
 	must(simple(t.Context(), conn, "begin"))
 	defer func() { must(simple(t.Context(), conn, "rollback")) }()
 	done, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
-	if sqlState(err) == "23505" { // a unique key
+	if pg.SQLState(err) == "23505" { // a unique key
 		return nil, false
 	}
 	must(err)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -23,37 +23,22 @@ type Auditor struct {
 // OpenAuditor connects to the database. It fails with an error of package migrations if the schema is not that of this
 // version.
 func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, error) {
-	config, err := parseURL(url)
+	config, err := pg.ParseReadURL(url)
 	if err != nil {
 		return nil, err
 	}
-	if !setsSessionAttrs(url) {
-		config.ConnConfig.ValidateConnect = nil // a standby will do
-	}
-	conn, err := connectFirst(ctx, config.ConnConfig)
+	conn, err := pg.First(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	a := &Auditor{conn: conn}
-	if err = errors.Join(prepareConn(ctx, conn, log), a.checkSchema(ctx)); err == nil {
+	if err = errors.Join(pg.Prepare(ctx, conn, log), a.checkSchema(ctx)); err == nil {
 		a.citus, err = isSplit(reader{ctx: ctx, conn: conn})
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
-}
-
-// connectFirst connects for a program that starts. While Postgres may answer later, it tries again, for about
-// startPatience.
-func connectFirst(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
-	for began := time.Now(); ; {
-		conn, err = pgx.ConnectConfig(ctx, config)
-		if !mayAnswerLater(err) || ctx.Err() != nil || time.Since(began) > startPatience {
-			return conn, err
-		}
-		time.Sleep(longestPause) // a Postgres that is starting answers at once
-	}
 }
 
 // checkSchema returns nil if the database has exactly the migrations of this version.
@@ -80,6 +65,6 @@ func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (found red
 
 // Close closes the connection.
 func (a *Auditor) Close() error {
-	closeConn(a.conn)
+	pg.CloseConn(a.conn)
 	return nil
 }

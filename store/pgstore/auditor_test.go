@@ -13,6 +13,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -30,7 +31,7 @@ func auditURL(t *testing.T, database string) string {
 		ctx := context.WithoutCancel(t.Context())
 		admin, err := pgx.Connect(ctx, database)
 		must(t, err)
-		defer closeConn(admin)
+		defer pg.CloseConn(admin)
 		must(t, simple(ctx, admin, "drop owned by "+role+"; drop role "+role))
 	})
 	u, err := url.Parse(database)
@@ -54,7 +55,7 @@ func TestAuditorNeedsOnlySelect(t *testing.T) {
 		t.Error("a store opens as a role that may not write")
 	}
 	for _, secret := range []string{`select value from settings`, `select next_seed from users`} {
-		if err := simple(t.Context(), connect(t, reading), secret); sqlState(err) != "42501" {
+		if err := simple(t.Context(), connect(t, reading), secret); pg.SQLState(err) != "42501" {
 			t.Errorf("the auditor may %s: %v", secret, err)
 		}
 	}

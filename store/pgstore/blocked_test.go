@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -38,7 +39,7 @@ func othersSucceed(t *testing.T, s *Store, l *storetest.Life, from int, until ti
 			if took := time.Since(began); err != nil || took > time.Second {
 				t.Errorf("unrelated %s: %v after %v", what, err, took)
 			}
-			if err := s.pool.breaker.err(); err != nil {
+			if err := s.pool.Err(); err != nil {
 				t.Errorf("breaker open: %v", err)
 			}
 			calls++
@@ -69,7 +70,7 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 		must(t, simple(r.ctx, r.conn, `rollback; begin; select from wallets where user_id = 'stuck' for update`))
 		began := time.Now()
 		first, ended := start(1)
-		othersSucceed(t, s, l, 1, began.Add(patience))
+		othersSucceed(t, s, l, 1, began.Add(pg.Patience))
 		ended()
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("calls ended after %v, want at most 5 s", took)
@@ -87,7 +88,7 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 			t.Errorf("%d of %d errors name the locked row", locked, callers)
 		}
 		second, wait = start(1 + callers)
-		othersSucceed(t, s, l, 10_000, time.Now().Add(patience/4))
+		othersSucceed(t, s, l, 10_000, time.Now().Add(pg.Patience/4))
 		return simple(r.ctx, r.conn, `rollback`)
 	}))
 	othersSucceed(t, s, l, 20_000, time.Now().Add(time.Second/2))
@@ -116,7 +117,7 @@ func TestSlowStatementDoesNotOpenTheBreaker(t *testing.T) {
 	began := time.Now()
 	results := make(chan error)
 	go func() { results <- credit(t, s, "slow", 1) }()
-	othersSucceed(t, s, l, 1, began.Add(patience+time.Second/2))
+	othersSucceed(t, s, l, 1, began.Add(pg.Patience+time.Second/2))
 	if err := <-results; !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("slow call: %v, want unavailable", err)
 	}
@@ -141,7 +142,7 @@ func TestKeyLockWaitEndsWithPatience(t *testing.T) {
 		unlock, err := locks.lock(t.Context(), "key")
 		must(t, err)
 		began := time.Now()
-		if _, err := locks.lock(t.Context(), "key"); !errors.Is(err, errPatience) || time.Since(began) != patience {
+		if _, err := locks.lock(t.Context(), "key"); !errors.Is(err, pg.ErrPatience) || time.Since(began) != pg.Patience {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 		unlock()

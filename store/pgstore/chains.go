@@ -16,6 +16,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -103,9 +104,9 @@ func (s *Store) giveBack() {
 	if numbers == nil || s.OutOfReach() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), pg.CloseTimeout)
 	defer cancel()
-	pooled, err := s.pool.acquire(ctx)
+	pooled, err := s.pool.Acquire(ctx)
 	if err == nil {
 		_, err = pooled.Exec(ctx, `update chains set free = true where id = any($1)`, numbers)
 		pooled.Release()
@@ -200,7 +201,7 @@ func (w *writer) releaseChain(err error) {
 	case l.added:
 		l.chain.last = l.id
 		w.chains.put(l.chain)
-	case l.opened || prevMissing(err) || l.sent && (errors.Is(err, errLost) || sqlState(err) == ""):
+	case l.opened || prevMissing(err) || l.sent && (errors.Is(err, errLost) || pg.SQLState(err) == ""):
 	default:
 		w.chains.put(l.chain)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -86,7 +87,7 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 			b.Queue(`select 1`)
 			b.Queue(`select $1::text`, arg)
 			for _, err := range []error{exec, row, query, w.sendBatch(&b)} {
-				if sqlState(err) != "22021" || !poisonous(err) || rowRefusal(err) == "" {
+				if pg.SQLState(err) != "22021" || !poisonous(err) || rowRefusal(err) == "" {
 					t.Errorf("%T: %v", arg, err)
 				}
 			}
@@ -97,7 +98,7 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 		await(t, s, `select $1::int in (select pid from pg_stat_activity)`, pid)
 	}
 	err := s.tx(t.Context(), func(w *writer) error { _, err := w.Exec(`select $1`, "\xff"); return err })
-	if sqlState(err) != "22021" {
+	if pg.SQLState(err) != "22021" {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
 }
@@ -110,7 +111,7 @@ func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
 	raised := s.withReader(t.Context(), func(r reader) error {
 		return simple(r.ctx, r.conn, `do $$ begin raise lock_not_available; end $$`)
 	})
-	if sqlState(raised) != "55P03" || lockTimeout(raised) {
+	if pg.SQLState(raised) != "55P03" || lockTimeout(raised) {
 		t.Errorf("%v counts as a lock timeout", raised)
 	}
 	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
@@ -118,8 +119,8 @@ func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
 		err := other.withReader(t.Context(), func(r reader) error {
 			return simple(r.ctx, r.conn, `begin; set local lock_timeout = 10; select pg_advisory_lock(7)`)
 		})
-		if !lockTimeout(err) || errors.Is(err, errLost) || other.pool.breaker.err() != nil {
-			t.Errorf("%v, %v", err, other.pool.breaker.err())
+		if !lockTimeout(err) || errors.Is(err, errLost) || other.pool.Err() != nil {
+			t.Errorf("%v, %v", err, other.pool.Err())
 		}
 		return simple(r.ctx, r.conn, `select pg_advisory_unlock(7)`)
 	}))
@@ -216,8 +217,8 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeConn(admin) })
-	database := pgx.Identifier{s.pool.config.ConnConfig.Database}.Sanitize()
+	t.Cleanup(func() { pg.CloseConn(admin) })
+	database := pgx.Identifier{s.pool.ConnConfig().Database}.Sanitize()
 	readOnly := func(on string) {
 		t.Helper()
 		_, err := admin.Exec(t.Context(), `alter database `+database+` set default_transaction_read_only = `+on)
@@ -236,12 +237,12 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 		return err
 	}))
 	unavailableWithin(t, time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
-	time.Sleep(2 * probeEvery)
-	if err := s.pool.breaker.err(); !errors.Is(err, chat.ErrUnavailable) {
+	time.Sleep(2 * time.Second) // the time of two probes
+	if err := s.pool.Err(); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("breaker after a probe of a read-only server: %v, want unavailable", err)
 	}
 	readOnly("off")
-	must(t, s.pool.breaker.await(t.Context()))
+	must(t, s.pool.Await(t.Context()))
 	must(t, s.Ready(t.Context()))
 }
 
@@ -297,7 +298,7 @@ func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
-	pooled, err := s.pool.acquire(t.Context())
+	pooled, err := s.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,26 +339,4 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 		time.Sleep(time.Second)
 		return errors.Join(err, simple(r.ctx, r.conn, `select 1`))
 	}))
-}
-
-func TestConnectionsThatOthersCouldReadAreNamed(t *testing.T) {
-	for url, want := range map[string]string{
-		"postgres://u:p@127.0.0.1/d?sslmode=disable":          "",
-		"postgres:///d?host=/run/postgresql&sslmode=disable":  "",
-		"postgres://u@localhost/d":                            "",
-		"postgres://u:p@db.example.com/d?sslmode=verify-full": "",
-		"postgres://u:p@db.example.com/d":                     "db.example.com may be without TLS",
-		"postgres://u:p@127.0.0.1,10.0.0.7/d?sslmode=disable": "10.0.0.7 may be without TLS",
-		"postgres://u@db.example.com/d?sslmode=verify-full":   "no password for db.example.com",
-		"postgres://u@10.0.0.7/d?sslmode=disable":             "no password for 10.0.0.7",
-	} {
-		t.Setenv("PGPASSWORD", "")
-		config, err := parseURL(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(dangers(config.ConnConfig), "; "); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: dangers %q, want %q", url, got, want)
-		}
-	}
 }

@@ -54,7 +54,7 @@
 //   - A claim with a bad row is Unpayable, and package redpacket puts it into quarantine. For any other failed job the call
 //     returns chat.ErrUnavailable.
 //
-// If no connection can be made, or a call's connection is lost and then the new one too, the breaker opens: all calls fail at
+// If no connection can be made, or a call's connection is lost and then the new one too, the breaker (internal/pg) opens: all calls fail at
 // once, except those of lineage.Store. A Postgres that only has too many connections does not open the breaker. It also
 // opens when a server of another identity answers (lineage.go). A call without an answer only starts a probe, which connects
 // anew. The breaker opens if the probe fails.
@@ -70,12 +70,10 @@
 //   - There is no snapshot of all nodes, so an audit that finds differences is made twice, and reports what both found.
 //   - If the coordinator cannot reach the worker of a row, the call returns chat.ErrUnavailable without another try.
 //
-// The goroutines, besides those of pgx:
+// The goroutines, besides those of internal/pg:
 //
 //	goroutine         started by         ends when                     may block on
 //	committer (three) Open               Close, queue and lanes empty  Postgres, bounded by patience
 //	lane              a job that waits   no job waits in the lane      Postgres, bounded by patience
-//	breaker's probe   an opened breaker  it has connected, or Close    Postgres, bounded by the connect timeout
-//	probe (suspect)   a slow call        one probe has ended           Postgres, bounded by the connect timeout
 //	migration watch   a migration        the migration has ended       Postgres, bounded by watchTimeout
 package pgstore

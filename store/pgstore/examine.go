@@ -11,6 +11,7 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/finding"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -21,12 +22,12 @@ const ownConns = 2
 // Examine checks the Postgres of the URL for hongbao doctor. It changes nothing.
 func Examine(ctx context.Context, url string, mode migrations.Mode) []finding.Finding {
 	l := &finding.List{Part: "postgres"}
-	config, err := parseURL(url)
+	config, err := pg.ParseURL(url)
 	if err != nil {
 		l.Fail(err.Error(), "correct HONGBAO_DATABASE_URL")
 		return l.All
 	}
-	for _, danger := range dangers(config.ConnConfig) {
+	for _, danger := range pg.Dangers(config.ConnConfig) {
 		what, do, _ := strings.Cut(danger, ": ")
 		if do == "" {
 			do = "put one into HONGBAO_DATABASE_URL_FILE, or use client certificates"
@@ -39,7 +40,7 @@ func Examine(ctx context.Context, url string, mode migrations.Mode) []finding.Fi
 		l.Fail(fmt.Sprintf("cannot connect to %s: %v", where, err), "start Postgres, or correct host, user, password and database in HONGBAO_DATABASE_URL")
 		return l.All
 	}
-	defer closeConn(conn)
+	defer pg.CloseConn(conn)
 	x := examination{l, reader{ctx: ctx, conn: conn}}
 	for _, check := range []func() error{
 		x.version, x.durability, x.standbys, func() error { return x.connections(int(config.MaxConns)) },

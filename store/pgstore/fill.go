@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -35,7 +36,7 @@ var ErrNotEmpty = errors.New("the database is not empty")
 // Fill copies all rows of the source into a database whose schema was just made, and returns what the audits of both find. It is one
 // transaction: unless all rows and both audits agree, nothing is copied.
 func Fill(ctx context.Context, url string, from Source, log *slog.Logger) (found redpacket.Audit, err error) {
-	config, err := parseURL(url)
+	config, err := pg.ParseURL(url)
 	if err != nil {
 		return found, err
 	}
@@ -43,8 +44,8 @@ func Fill(ctx context.Context, url string, from Source, log *slog.Logger) (found
 	if err != nil {
 		return found, fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
-	defer closeConn(conn) // without a commit this rolls back
-	if err := prepareConn(ctx, conn, log); err != nil {
+	defer pg.CloseConn(conn) // without a commit this rolls back
+	if err := pg.Prepare(ctx, conn, log); err != nil {
 		return found, err
 	}
 	f := filling{ctx: ctx, conn: conn, from: from, log: log}
@@ -140,7 +141,7 @@ func mustBeEmpty(ctx context.Context, conn *pgx.Conn, tables []string) error {
 // count. It changes nothing, so call it before the schema is made for Fill: a database that is in use by mistake must
 // not be migrated.
 func CheckEmpty(ctx context.Context, url string) error {
-	config, err := parseURL(url)
+	config, err := pg.ParseURL(url)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func CheckEmpty(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
-	defer closeConn(conn)
+	defer pg.CloseConn(conn)
 	tables, err := tables.List(reader{ctx: ctx, conn: conn}, func(rs tables.Row) (name string, err error) { return name, rs.Scan(&name) },
 		`select tablename::text from pg_tables where schemaname = current_schema() and tablename <> 'schema_migrations'`)
 	if err != nil {

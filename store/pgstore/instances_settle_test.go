@@ -13,6 +13,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // deadlocks is a log handler that counts the deadlocks that Postgres has resolved.
@@ -25,7 +26,7 @@ func (*deadlocks) Enabled(context.Context, slog.Level) bool { return true }
 
 func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok && sqlState(err) == "40P01" {
+		if err, ok := a.Value.Any().(error); ok && pg.SQLState(err) == "40P01" {
 			d.seen.Add(1)
 		}
 		return true

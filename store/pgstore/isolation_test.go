@@ -13,6 +13,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -48,11 +49,11 @@ func (i *isolationTest) hold(sql string) (end func()) {
 
 func hold(t *testing.T, s *Store, sql string) (end func()) {
 	t.Helper()
-	conn, err := pgx.ConnectConfig(t.Context(), s.pool.config.ConnConfig)
+	conn, err := pgx.ConnectConfig(t.Context(), s.pool.ConnConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeConn(conn) })
+	t.Cleanup(func() { pg.CloseConn(conn) })
 	must(t, simple(t.Context(), conn, "begin"))
 	tag, err := conn.Exec(t.Context(), sql)
 	must(t, err)
@@ -162,7 +163,7 @@ func TestLockedRowDelaysOnlyItsOwnClaims(t *testing.T) {
 				t.Error("not paid within 5 s after the unlock")
 			}
 			wantBalanced(t, i.instances[0])
-			if err := i.instances[0].pool.breaker.err(); err != nil {
+			if err := i.instances[0].pool.Err(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -409,7 +410,7 @@ func TestLockedTableFailsCallsInTime(t *testing.T) {
 	for n := range others {
 		all.Go(func() {
 			began := time.Now()
-			if s := i.settleOne(0, i.claim(0, n), false); s.Verdict != redpacket.Unsettled || time.Since(began) > patience+2*time.Second {
+			if s := i.settleOne(0, i.claim(0, n), false); s.Verdict != redpacket.Unsettled || time.Since(began) > pg.Patience+2*time.Second {
 				t.Errorf("%+v after %v", s, time.Since(began))
 			}
 		})

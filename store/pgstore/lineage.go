@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/store/lineage"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -39,10 +40,10 @@ func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 	if err != nil {
 		return lineage.State{}, tables.Outcome("read state of the database", err)
 	}
-	s.pool.noteIdentity(st.Identity)
+	s.pool.NoteIdentity(st.Identity)
 	switch {
 	case st.Epoch != "":
-	case s.pool.serving.Load() != nil:
+	case s.pool.Serving():
 		return lineage.State{}, tables.Unavailable("read state of the database", errNoEpoch)
 	default: // a new database: the first reader draws the epoch
 		st.Epoch, err = s.Epoch(ctx)
@@ -55,7 +56,7 @@ func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 var errNoEpoch = errors.New("the database has no epoch: is a backup being restored?")
 
 func (s *Store) readState(r reader) (st lineage.State, err error) {
-	if st.Identity, err = s.pool.readIdentity(r.ctx, r.conn); err != nil {
+	if st.Identity, err = s.pool.ReadIdentity(r.ctx, r.conn); err != nil {
 		return lineage.State{}, err
 	}
 	var epoch, stored []byte
@@ -66,7 +67,7 @@ func (s *Store) readState(r reader) (st lineage.State, err error) {
 }
 
 // Serve implements lineage.Store.
-func (s *Store) Serve(identity string) { s.pool.serve(identity) }
+func (s *Store) Serve(identity string) { s.pool.Serve(identity) }
 
 // Recent implements lineage.Store.
 func (s *Store) Recent() *lineage.Recent { return &s.recent }
@@ -210,7 +211,7 @@ func (o *ownConn) close() {
 
 func (o *ownConn) closeLocked() {
 	if o.conn != nil {
-		closeConn(o.conn)
+		pg.CloseConn(o.conn)
 		o.conn = nil
 	}
 }
@@ -219,5 +220,5 @@ func (o *ownConn) closeLocked() {
 func (s *Store) withOwnConn(ctx context.Context, limit time.Duration, fn func(r reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return s.own.use(ctx, s.pool.config.ConnConfig, fn)
+	return s.own.use(ctx, s.pool.ConnConfig(), fn)
 }

@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/loopback"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -32,7 +33,7 @@ func newFaultyStore(t *testing.T) *faultyStore {
 	database := migratedDatabase(t)
 	proxy, url := startProxy(t, database)
 	b := &faultyStore{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
-	b.pool.config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+	b.pool.ConnConfig().DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if b.bypass.Load() {
 			addr = sharedServer(t).Addr()
 		}
@@ -116,7 +117,7 @@ func TestLostAppendMeetsALockedRow(t *testing.T) {
 	b.beforeCut = func() {
 		unlock := hold(t, b.direct, `select from members where room_id = 'room-1' and user_id = 'owner' for update`)
 		go func() {
-			until := time.Now().Add(patience)
+			until := time.Now().Add(pg.Patience)
 			for b.entries.Meters("", "").Waiting == 0 && time.Now().Before(until) {
 				time.Sleep(time.Millisecond)
 			}
@@ -151,7 +152,7 @@ func TestAppendWhoseReplyWasLost(t *testing.T) {
 	})
 	b.proxy.DropReplies(false)
 	b.proxy.Cut()
-	b.must(b.pool.breaker.await(t.Context()))
+	b.must(b.pool.Await(t.Context()))
 	again := textDraft(1)
 	again.ID = "another"
 	if e, dup, err := b.Append(t.Context(), again); err != nil || !dup || e.Seq != 1 || e.ID != "entry-1" {
@@ -243,7 +244,7 @@ func TestSilentConnection(t *testing.T) {
 	unavailableWithin(t, time.Second, "ready", func() error { return b.Ready(t.Context()) })
 	b.proxy.Swallow(false)
 	b.proxy.Cut()
-	b.must(b.pool.breaker.await(t.Context()))
+	b.must(b.pool.Await(t.Context()))
 	if e, dup, err := b.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 {
 		t.Errorf("after recovery: %+v, dup %v, %v", e, dup, err)
 	}
@@ -287,7 +288,7 @@ func TestPostgresKilledAndRestarted(t *testing.T) {
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pool.breaker.await(t.Context()); err != nil {
+	if err := s.pool.Await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i, errs := range results {
@@ -326,7 +327,7 @@ func TestPostgresKilledBehindPgBouncer(t *testing.T) {
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pool.breaker.await(t.Context()); err != nil { // PgBouncer waits, too, before it connects to the server again
+	if err := s.pool.Await(t.Context()); err != nil { // PgBouncer waits, too, before it connects to the server again
 		t.Fatal(err)
 	}
 	if e, dup, err := s.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 {

@@ -17,6 +17,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/loopback"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func migratedDatabase(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeConn(admin)
+	defer pg.CloseConn(admin)
 	if _, err := admin.Exec(t.Context(), "create database "+name+" template "+template.name); err != nil {
 		t.Fatal(err)
 	}

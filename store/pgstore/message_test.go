@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"hongbao/store/pgstore/internal/pg"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -22,7 +24,7 @@ func TestMessageCarriesAnyText(t *testing.T) {
 		m.run(nil, "", echo, []string{"a\x00b"}, []int64{}, [][]byte{})
 		return m.send(r)
 	})
-	if sqlState(err) != "22021" || !poisonous(err) {
+	if pg.SQLState(err) != "22021" || !poisonous(err) {
 		t.Errorf("a zero byte: %v", err)
 	}
 }

@@ -4,7 +4,7 @@ import "hongbao/redpacket/meter"
 
 // Meters returns what the store measures. It sends nothing to Postgres.
 func (s *Store) Meters() meter.Engines {
-	stat := s.pool.all.Stat()
+	stat := s.pool.Stat()
 	return meter.Engines{
 		Work: []meter.Work{
 			s.entries.Meters("postgres", "entries"), s.claims.Meters("postgres", "claims"), s.standings.Meters("postgres", "standings"),

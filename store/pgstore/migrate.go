@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/migrations"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -23,11 +24,11 @@ const migrationLock = 0x686f6e6762616f
 // and in mode Off it does nothing. On Citus it also splits the tables (place) or, in mode Verify, checks that they are
 // split. A migration is one transaction, which also records its name. A migration has no time limit.
 // A role that may not change the schema is enough if nothing is missing.
-func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog.Logger) error {
+func prepareSchema(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Logger) error {
 	if mode == migrations.Off {
 		return nil
 	}
-	pooled, err := p.acquireFirst(ctx)
+	pooled, err := p.AcquireFirst(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -105,7 +106,7 @@ func appliedMigrations(r reader) (map[string]string, error) {
 	applied := map[string]string{}
 	found, err := tables.List(r, func(rs tables.Row) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
 		`select name, coalesce(to_jsonb(m) ->> 'sum', '') from schema_migrations m`)
-	if err != nil && sqlState(err) != "42P01" { // no such table: an empty database
+	if err != nil && pg.SQLState(err) != "42P01" { // no such table: an empty database
 		return nil, tables.Outcome("read schema", err)
 	}
 	for _, m := range found {

@@ -15,6 +15,7 @@ import (
 	"hongbao/chat"
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -167,7 +168,7 @@ func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	must(t, err)
-	t.Cleanup(func() { closeConn(conn) })
+	t.Cleanup(func() { pg.CloseConn(conn) })
 	return conn
 }
 

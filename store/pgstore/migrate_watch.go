@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ import (
 // to an hour. Otherwise the migration would be tried again and again for that hour, and each try stalls its tables. Such an
 // audit begins again later.
 type migrationWatch struct {
-	pool   *pool
+	pool   *pg.Pool
 	log    *slog.Logger
 	logged time.Time // when it has last logged what a migration waits for
 }
@@ -77,7 +78,7 @@ type blocker struct {
 func (m *migrationWatch) look(ctx context.Context, pid uint32) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
-	pooled, err := m.pool.acquire(ctx)
+	pooled, err := m.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,22 +1,17 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hongbao/migrations"
 	"hongbao/redpacket/meter"
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -25,7 +20,7 @@ import (
 type Store struct {
 	tables.Tables
 
-	pool      *pool
+	pool      *pg.Pool
 	entries   *batch.Committer[*appendJob]
 	claims    *batch.Committer[*settleJob]
 	standings *batch.Committer[*standingJob] // reads only
@@ -48,20 +43,6 @@ type Store struct {
 	closing sync.Once
 }
 
-const (
-	// patience is how long a transaction or a read is tried before it fails. So a caller learns within 5 s that
-	// Postgres is dead. If Postgres is not dead, the wait for other calls (keyLocks, committer) comes on top. Audits,
-	// migrations, Fill and the methods of lineage.Store have limits of their own or none.
-	patience = 4 * time.Second
-	// connectTimeout bounds the time to make a connection, unless the URL sets another bound.
-	connectTimeout = 2 * time.Second
-	// pingTimeout bounds the wait for the answer to a ping, which checks an idle connection before its reuse. The URL
-	// may set another bound.
-	pingTimeout = time.Second
-	// poolSize is the maximum number of connections, unless the URL sets another one (pool_max_conns).
-	poolSize = 16
-)
-
 // Open connects to the database, applies the missing migrations and starts the committers.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	return OpenWith(ctx, url, migrations.Auto, log)
@@ -69,19 +50,19 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 
 // OpenWith is Open with another mode for the schema.
 func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.Logger) (*Store, error) {
-	config, err := parseURL(url)
+	config, err := pg.ParseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	for _, danger := range dangers(config.ConnConfig) {
+	for _, danger := range pg.Dangers(config.ConnConfig) {
 		log.Warn("HONGBAO_DATABASE_URL is not safe on a network", "danger", danger)
 	}
-	p, err := newPool(config, log)
+	p, err := pg.New(config, log)
 	if err != nil {
 		return nil, err
 	}
 	if err := prepareSchema(ctx, p, mode, log); err != nil {
-		p.close()
+		p.Close()
 		return nil, err
 	}
 	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
@@ -90,7 +71,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 		s.citus, err = isSplit(r)
 		return err
 	}); err != nil {
-		p.close()
+		p.Close()
 		return nil, err
 	}
 	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
@@ -101,35 +82,6 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge}, nil, log)
 	return s, nil
 }
-
-// parseURL returns the settings of the connections and of the pool. Its error does not show the password of a well-formed
-// URL. In a malformed one, pgx masks what it recognises as the password.
-func parseURL(url string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, fmt.Errorf("HONGBAO_DATABASE_URL: want postgres://user@host/database: %w", err)
-	}
-	if sized, err := pgx.ParseConfig(url); err == nil && sized.RuntimeParams["pool_max_conns"] == "" {
-		config.MaxConns = poolSize
-	}
-	if config.MaxConns < minPoolSize {
-		return nil, fmt.Errorf("HONGBAO_DATABASE_URL: pool_max_conns is %d, want at least %d", config.MaxConns, minPoolSize)
-	}
-	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
-	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	// A writer's messages and batches are simple Queries (see writer). By default no prepared statement stays on the
-	// server, because PgBouncer may change the server between transactions. prepareAll prepares some without PgBouncer.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	config.ConnConfig.DialFunc = dialer.DialContext
-	if config.ConnConfig.ValidateConnect == nil && !setsSessionAttrs(url) {
-		config.ConnConfig.ValidateConnect = requireWritable
-	}
-	return config, nil
-}
-
-// minPoolSize allows for one connection of each of the two committers that write, and one for reads. A single transaction
-// may use one of them, too.
-const minPoolSize = 3
 
 // Ready returns nil if Postgres answers.
 func (s *Store) Ready(ctx context.Context) error {
@@ -147,7 +99,7 @@ func (s *Store) Close() error {
 		s.standings.Close()
 		s.giveBack()
 		s.own.close()
-		s.pool.close()
+		s.pool.Close()
 	})
 	return nil
 }

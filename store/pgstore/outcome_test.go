@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,10 +31,10 @@ func TestErrorsAreClassifiedBySQLState(t *testing.T) {
 		err := s.withReader(t.Context(), func(r reader) error {
 			return r.sendBatch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
 		})
-		if err := s.pool.breaker.await(t.Context()); err != nil { // waits until calls pass again: two lost connections have tripped the breaker
+		if err := s.pool.Await(t.Context()); err != nil { // waits until calls pass again: two lost connections have tripped the breaker
 			t.Fatal(err)
 		}
-		if sqlState(err) != test.code || retryable(err) != test.retryable || errors.Is(err, errLost) != test.lost || judge(err) != test.fault {
+		if pg.SQLState(err) != test.code || retryable(err) != test.retryable || errors.Is(err, errLost) != test.lost || judge(err) != test.fault {
 			t.Errorf("%s: %v: retryable %v, lost %v, fault %d; want %+v", test.code, err, retryable(err), errors.Is(err, errLost), judge(err), test)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 func backends(t *testing.T, s *Store, n int) (pids []uint32) {
 	t.Helper()
 	for range n {
-		conn, err := s.pool.acquire(t.Context())
+		conn, err := s.pool.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +45,7 @@ func TestCancelledReadLosesOnlyItsConnection(t *testing.T) {
 			t.Errorf("session %d is new: a good connection was closed", pid)
 		}
 	}
-	if err := s.pool.breaker.err(); err != nil {
+	if err := s.pool.Err(); err != nil {
 		t.Errorf("breaker open: %v", err)
 	}
 }
@@ -64,42 +63,12 @@ func TestCallersDeadlineDoesNotTripTheBreaker(t *testing.T) {
 	if _, err := s.Room(ctx, room); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("got %v, want unavailable", err)
 	}
-	if err := s.pool.breaker.err(); err != nil {
+	if err := s.pool.Err(); err != nil {
 		t.Errorf("breaker open: %v", err)
 	}
 	proxy.Swallow(false)
 	proxy.Cut()
 	if _, err := s.Room(t.Context(), room); err != nil {
 		t.Errorf("next call: %v", err)
-	}
-}
-
-func TestParseURL(t *testing.T) {
-	for _, url := range []string{
-		"postgres://u:secret@h/d?pool_max_conns=2", "postgres://u:secret@h/d?pool_max_conns=x", "postgres://u:secret@h:port/d",
-	} {
-		if _, err := parseURL(url); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	for url, size := range map[string]int32{"postgres://u@h/d?application_name=x": 16, "postgres://u@h/d?pool_max_conns=7&application_name=x": 7} {
-		c, err := parseURL(url)
-		if err != nil || c.MaxConns != size || c.MinConns != 0 || len(c.ConnConfig.RuntimeParams) != 1 || c.ConnConfig.ConnectTimeout != connectTimeout {
-			t.Errorf("%s: %+v, %v", url, c, err)
-		}
-	}
-}
-
-// TestTargetSessionAttrs checks which URLs make the store refuse a read-only server: all that do not set
-// target_session_attrs.
-func TestTargetSessionAttrs(t *testing.T) {
-	for url, validated := range map[string]bool{
-		"postgres://u@h/d": true, "postgres://u@a:1,b:2/d": true, "postgres://u@a,b/d?target_session_attrs=primary": true,
-		"postgres://u@a,b/d?target_session_attrs=any": false, "host=a,b target_session_attrs=any": false, "host=a,b": true,
-	} {
-		c, err := parseURL(url)
-		if err != nil || (c.ConnConfig.ValidateConnect != nil) != validated {
-			t.Errorf("%s: validated %v, %v", url, !validated, err)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -265,7 +266,7 @@ func (s *Store) withSnapshot(ctx context.Context, fn func(r reader) error) error
 // withLongSnapshot runs fn once, with one snapshot of the database, without data keys and without a time limit. fn may
 // be slow between two rows, so the timeouts that end the session of a slow client are switched off.
 func (s *Store) withLongSnapshot(ctx context.Context, fn func(r reader) error) error {
-	pooled, err := s.pool.acquire(ctx)
+	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -289,24 +290,24 @@ const waitForClient = `select set_config(name, '0', true) from pg_settings
 
 // runRead calls work with a connection, and once more with another one if the first is lost.
 func (s *Store) runRead(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	ctx, cancel := context.WithTimeoutCause(ctx, pg.Patience, pg.ErrPatience)
 	defer cancel()
 	err := s.readOnce(ctx, work)
 	if errors.Is(err, errLost) && ctx.Err() == nil {
 		if err = s.readOnce(ctx, work); errors.Is(err, errLost) && ctx.Err() == nil {
-			s.pool.breaker.trip(err) // the second connection was lost, too
+			s.pool.Trip(err) // the second connection was lost, too
 		}
 	}
 	return err
 }
 
 func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
-	pooled, err := s.pool.acquire(ctx)
+	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer pooled.Release()
-	defer s.pool.suspectIfSlow()()
+	defer s.pool.SuspectIfSlow()()
 	return s.noteConnError(ctx, pooled.Conn(), work(ctx, pooled.Conn()))
 }
 
@@ -315,19 +316,19 @@ func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, con
 // connection is gone, too, but that says nothing about Postgres: the error is returned as it is. So is an error with the
 // SQLSTATE idleTimeout.
 func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) error {
-	impatient := errors.Is(context.Cause(ctx), errPatience)
+	impatient := errors.Is(context.Cause(ctx), pg.ErrPatience)
 	switch {
 	case err == nil:
 		return nil
 	case wrongServer(err):
-		closeConn(conn)
-		s.pool.dropConns()
-	case !conn.IsClosed() || ctx.Err() != nil && !impatient || sqlState(err) == idleTimeout:
+		pg.CloseConn(conn)
+		s.pool.Drop()
+	case !conn.IsClosed() || ctx.Err() != nil && !impatient || pg.SQLState(err) == idleTimeout:
 		return err
 	case impatient:
-		s.pool.suspect(err)
+		s.pool.Suspect(err)
 	default:
-		s.pool.dropConns()
+		s.pool.Drop()
 	}
 	return fmt.Errorf("%w: %w", errLost, err)
 }
@@ -361,8 +362,6 @@ var (
 	// errBlocked means that a row stayed locked by another transaction for the whole lock timeout. The transaction was
 	// rolled back and is run again later, until its caller has waited for the whole patience.
 	errBlocked = errors.New("a row stays locked by another transaction")
-	// errPatience is the cancellation cause of a context that ended because patience was over.
-	errPatience = errors.New("no answer in time")
 	// errKeyTaken means that another transaction is inserting the same unique key and does not end. Locking rows in
 	// advance cannot show that.
 	errKeyTaken = errors.New("key is being inserted by another transaction")
@@ -372,19 +371,10 @@ var (
 	errLost = errors.New("connection lost")
 )
 
-// sqlState returns the SQLSTATE of an error of Postgres, or "".
-func sqlState(err error) string {
-	var failed *pgconn.PgError
-	if errors.As(err, &failed) {
-		return failed.Code
-	}
-	return ""
-}
-
 // retryable reports whether the same transaction, which was rolled back, may succeed if it is run again. A lost
 // connection (errLost) does not count.
 func retryable(err error) bool {
-	switch sqlState(err) {
+	switch pg.SQLState(err) {
 	case "40001", "40P01", idleTimeout: // serialization failure, deadlock, ended session
 		return true
 	}
@@ -405,18 +395,18 @@ func lockTimeout(err error) bool {
 // wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: for example because the
 // server is shutting down, starting up, or is not the primary any more.
 func wrongServer(err error) bool {
-	switch c := sqlState(err); c {
+	switch c := pg.SQLState(err); c {
 	case "25006", "57P01", "57P02", "57P03": // read-only, shut down, crashed, starting up
 		return true
 	default:
-		return sqlClass(c) == "08" && !workerDown(err) // connection exceptions, also those of PgBouncer
+		return pg.SQLClass(c) == "08" && !workerDown(err) // connection exceptions, also those of PgBouncer
 	}
 }
 
 // workerDown reports whether a coordinator of Citus cannot reach a worker. Statements about rows of other workers can succeed.
 func workerDown(err error) bool {
 	var failed *pgconn.PgError
-	return errors.As(err, &failed) && sqlClass(failed.Code) == "08" && strings.Contains(failed.Message, "remote node")
+	return errors.As(err, &failed) && pg.SQLClass(failed.Code) == "08" && strings.Contains(failed.Message, "remote node")
 }
 
 // contended reports whether other transactions kept this one from its rows. A smaller batch may succeed.
@@ -430,7 +420,7 @@ func poisonous(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || chainFailed(err) {
 		return false
 	}
-	switch c := sqlState(err); sqlClass(c) {
+	switch c := pg.SQLState(err); pg.SQLClass(c) {
 	case "25": // transaction state
 		return false
 	case "53", "57": // resources, operator: one row can cause only lack of memory (53200) and a cancelled statement (57014)
@@ -460,11 +450,9 @@ func invalidRow(err error) bool {
 	if chainFailed(err) {
 		return false
 	}
-	switch sqlClass(sqlState(err)) {
+	switch pg.SQLClass(pg.SQLState(err)) {
 	case "22", "23", "54":
 		return true
 	}
 	return false
 }
-
-func sqlClass(code string) string { return code[:min(2, len(code))] }

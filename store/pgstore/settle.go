@@ -16,6 +16,7 @@ import (
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -116,7 +117,7 @@ func (s *Store) settleWork() batch.Work[*settleJob] {
 func keysOfClaim(j *settleJob) [2]string { return [2]string{packetRow + j.ID, walletRow + j.User} }
 
 // OutOfReach implements redpacket.Ledger.
-func (s *Store) OutOfReach() error { return s.pool.breaker.err() }
+func (s *Store) OutOfReach() error { return s.pool.Err() }
 
 func unpayable(why string) redpacket.Settlement {
 	return redpacket.Settlement{Verdict: redpacket.Unpayable, Why: why}
@@ -129,7 +130,7 @@ func rowRefusal(err error) string {
 		poison *batch.PoisonedError
 	)
 	switch {
-	case errors.As(err, &poison) && sqlState(err) != "": // if the error is not from Postgres, the claim may have been committed
+	case errors.As(err, &poison) && pg.SQLState(err) != "": // if the error is not from Postgres, the claim may have been committed
 		return poison.Error()
 	case invalidRow(err) && errors.As(err, &failed):
 		return failed.Message
@@ -397,7 +398,7 @@ select (select count(*) from paid), user_id, balance, version,
 }
 
 // notAllNew reports whether payNewClaims failed because a share or user has a claim already, or a packet is not open.
-func notAllNew(err error) bool { return sqlState(err) == "23505" || nullInLink(err, "leaves") }
+func notAllNew(err error) bool { return pg.SQLState(err) == "23505" || nullInLink(err, "leaves") }
 
 // holdPackets locks the packets as payClaims does, but also closed ones. It runs before payClaims if first seeds must
 // be drawn, because packets are locked before users.

@@ -14,7 +14,7 @@ import (
 // the write.
 func TestOneSnapshot(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
-	pooled, err := s.pool.acquire(t.Context())
+	pooled, err := s.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

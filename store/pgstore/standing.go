@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -16,7 +17,7 @@ type standingJob struct {
 // Standing implements chat.Store. Concurrent calls share a query: when many users without a cached standing grab at
 // once, a query for each would cost more than the rest of their grabs.
 func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience) // covers the wait in the queue, too: earlier batches may take as long
+	ctx, cancel := context.WithTimeout(ctx, pg.Patience) // covers the wait in the queue, too: earlier batches may take as long
 	defer cancel()
 	a := &standingJob{room: room, user: user}
 	if err := s.standings.DoRead(ctx, a); err != nil {

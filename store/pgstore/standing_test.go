@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -70,7 +71,7 @@ func TestStandingFailsInTime(t *testing.T) {
 	for range 3 {
 		taken.Add(1)
 		all.Go(func() {
-			pooled, err := s.pool.acquire(t.Context())
+			pooled, err := s.pool.Acquire(t.Context())
 			taken.Done()
 			if err != nil {
 				t.Error(err)
@@ -94,7 +95,7 @@ func TestStandingFailsInTime(t *testing.T) {
 	}
 	began := time.Now()
 	_, err := s.Standing(t.Context(), room, "y")
-	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
+	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > pg.Patience+time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 }

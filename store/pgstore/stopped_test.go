@@ -114,7 +114,7 @@ func (c *stoppedClient) stopAfter(messages int, how loopback.Stop, call writingC
 	if err != nil && !(reached && errors.Is(err, chat.ErrUnavailable)) {
 		c.Errorf("%s after %d messages: %v", how, messages, err)
 	}
-	if err := c.stops.pool.breaker.await(c.Context()); err != nil {
+	if err := c.stops.pool.Await(c.Context()); err != nil {
 		c.Error(err)
 	}
 	return reached

@@ -16,6 +16,7 @@ import (
 
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -61,7 +62,7 @@ const (
 	// blockedLockWait bounds each wait for a lock of a single transaction after its first lock timeout. At most
 	// maxBlocked runs that directly follow a lock timeout are active at once.
 	blockedLockWait = 500 * time.Millisecond
-	// maxBlocked is the most connections that runs directly after a lock timeout use at once: a quarter of poolSize.
+	// maxBlocked is the most connections that runs directly after a lock timeout use at once: a quarter of the usual 16 connections.
 	maxBlocked = 4
 	// reserve is the time that a run has for its work besides waiting for a lock. If a lock timeout came only after
 	// patience had ended, the connection would be lost.
@@ -100,7 +101,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	if err := ctx.Err(); err != nil {
 		return tables.Unavailable("begin", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), pg.Patience, pg.ErrPatience)
 	defer cancel()
 	w := writer{lockWait: lockWait, chains: &s.chains, events: s.events, refs: eventlog.Collect(s.events)}
 	var last error // the reason for the next run
@@ -124,7 +125,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 		case ctx.Err() != nil:
 			return tables.Unavailable("commit", err)
 		case lost && errors.Is(last, errLost):
-			s.pool.breaker.trip(err) // the second connection was lost, too
+			s.pool.Trip(err) // the second connection was lost, too
 		}
 		last = err
 		s.log.Debug("transaction runs again", "err", err)
@@ -184,7 +185,7 @@ func (s *Store) admitBlockedRun(ctx context.Context, w *writer, last error) (don
 	w.lockWait = min(blockedLockWait, time.Until(deadline)-reserve)
 	if w.lockWait < reserve {
 		<-s.blocked
-		return nil, errors.Join(last, errPatience)
+		return nil, errors.Join(last, pg.ErrPatience)
 	}
 	return func() { <-s.blocked }, nil
 }
@@ -198,7 +199,7 @@ const (
 func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 	select {
 	case <-time.After(rand.N(longest)):
-		return s.pool.breaker.await(ctx)
+		return s.pool.Await(ctx)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -206,7 +207,7 @@ func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 
 // runOnce calls run with a pooled connection. If the connection is lost during the commit, the outcome is unknown.
 func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool, error)) (committing bool, err error) {
-	pooled, err := s.pool.acquire(ctx)
+	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		if w.maybeCommitted { // an earlier run may have been committed, and it is still unknown whether it was
 			err = fmt.Errorf("%w: %w", errLost, err)
@@ -214,7 +215,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 		return false, err
 	}
 	defer pooled.Release()
-	defer s.pool.suspectIfSlow()()
+	defer s.pool.SuspectIfSlow()()
 	conn := pooled.Conn()
 	w.reader = reader{ctx: ctx, conn: conn, keys: s.keys, citus: s.citus}
 	epoch := s.recent.Begin()
@@ -380,16 +381,12 @@ func (m *message) send(r reader) error {
 	return results.Close()
 }
 
-// oneProcess is the key of a connection's custom data. Its value tells whether the same Postgres process always
-// answers.
-const oneProcess = "one process"
-
 // prepareAll makes Postgres parse the statements once for this connection and keep them, so that their plans can be used again.
 // That saves much of the cost of a small transaction. prepareAll returns the names of the prepared statements. Behind PgBouncer
 // the names are empty: each transaction may run in another process, which does not know the statements.
 func (r reader) prepareAll(statements ...string) (names []string, err error) {
 	names = make([]string, len(statements))
-	if fixed, err := r.sameProcess(); err != nil || !fixed {
+	if fixed, err := pg.SameProcess(r.ctx, r.conn); err != nil || !fixed {
 		return names, err
 	}
 	for i, sql := range statements {
@@ -400,17 +397,4 @@ func (r reader) prepareAll(statements ...string) (names []string, err error) {
 		names[i] = prepared.Name
 	}
 	return names, nil
-}
-
-func (r reader) sameProcess() (bool, error) {
-	known := r.conn.PgConn().CustomData()
-	if fixed, ok := known[oneProcess].(bool); ok {
-		return fixed, nil
-	}
-	var process uint32
-	_, err := r.Row(`select pg_backend_pid()`, nil, &process)
-	if err == nil {
-		known[oneProcess] = process == r.conn.PgConn().PID()
-	}
-	return process == r.conn.PgConn().PID(), err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -99,7 +100,7 @@ func TestRetriesEndWithPatience(t *testing.T) {
 	s := storeWithRoom(t)
 	began := time.Now()
 	err := s.tx(t.Context(), func(*writer) error { return tables.ErrRetry })
-	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
+	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > pg.Patience+time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 }

@@ -22,7 +22,8 @@ const (
 )
 
 // closeLimit bounds how long a packet is open after its deadline, or after the requests are answered. On Citus a transaction that a dead
-// node has prepared holds its locks until Citus ends it, and a close that failed meanwhile may wait 30 s.
+// node has prepared holds its locks until Citus ends it, for up to a minute (citus.recover_2pc_interval). A close that failed
+// meanwhile may wait another 30 s.
 func closeLimit() time.Duration {
 	if *citus {
 		return 90 * time.Second

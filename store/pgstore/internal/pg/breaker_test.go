@@ -1,8 +1,9 @@
-package pgstore
+package pg
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ func TestBreakerProbesUntilBack(t *testing.T) {
 				return nil
 			}
 			return errors.New("still down")
-		}, discardLog)
+		}, slog.New(slog.DiscardHandler))
 		defer b.close()
 		if err := b.err(); err != nil || b.await(t.Context()) != nil {
 			t.Fatalf("new breaker: %v, want calls to pass", err)
@@ -63,7 +64,7 @@ func TestBreakerProbesUntilBack(t *testing.T) {
 
 func TestBreakerEndsWithItsStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreaker(func(context.Context) error { return errors.New("down for ever") }, discardLog)
+		b := newBreaker(func(context.Context) error { return errors.New("down for ever") }, slog.New(slog.DiscardHandler))
 		b.trip(errors.New("down"))
 		waiting := make(chan error)
 		go func() { waiting <- b.await(t.Context()) }()
@@ -88,7 +89,7 @@ func TestSuspicionTripsOnlyAfterFailedProbe(t *testing.T) {
 				return errors.New("down")
 			}
 			return nil
-		}, discardLog)
+		}, slog.New(slog.DiscardHandler))
 		defer b.close()
 		suspect := func() {
 			t.Helper()

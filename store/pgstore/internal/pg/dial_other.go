@@ -1,6 +1,6 @@
 //go:build !linux
 
-package pgstore
+package pg
 
 import "syscall"
 
