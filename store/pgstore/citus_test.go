@@ -277,6 +277,37 @@ func TestCitusCommitsInTwoPhases(t *testing.T) {
 	}
 }
 
+// TestCitusFailedRepetitionLosesNoChain repeats a claim in a transaction that opens a chain and then fails. The opening is rolled back,
+// so the store must not use that chain again: later claims would find its link missing, as if commits were lost.
+func TestCitusFailedRepetitionLosesNoChain(t *testing.T) {
+	needCitus(t)
+	s := openStore(t, migratedDatabase(t))
+	storetest.Live(t, s, s)
+	l := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: time.Now()}
+	p := l.Send("u1", "repeated", redpacket.Equal, "", 100, 2)
+	settle := func(user string, share int, want redpacket.Verdict) {
+		t.Helper()
+		if got := s.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, User: user, Share: share, At: l.At}})[0]; got.Verdict != want {
+			t.Errorf("claim of %s: %+v, want verdict %d", user, got, want)
+		}
+	}
+	settle("u2", 0, redpacket.PaidNow)
+	run := func(sql string) {
+		t.Helper()
+		must(t, s.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, sql) }))
+	}
+	s.OnLoss(func(reason string) { t.Errorf("the store reports lost commits: %s", reason) })
+	run(`update users set next_seed = null where id = 'u2'`)
+	run(`create function fail() returns trigger language plpgsql as $$ begin raise exception 'fails' using errcode = '57014'; end $$`)
+	run(`create trigger fail before insert or update on users for each row execute function fail()`)
+	s.seeded.forget()
+	s.chains.forget()
+	settle("u2", 0, redpacket.Unsettled)
+	run(`drop trigger fail on users`)
+	settle("u3", 1, redpacket.PaidNow)
+	settle("u2", 0, redpacket.Duplicate)
+}
+
 // TestCitusAuditWhileWriting audits while users win shares: no difference must be reported, and a real one must be found.
 func TestCitusAuditWhileWriting(t *testing.T) {
 	needCitus(t)
