@@ -19,7 +19,7 @@
 //   - session: the life of a socket. guest: users without an account of the host.
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static is no Go package:
 //     it has the page and its SDK.
-//   - metrics: what /metrics shows. traces: spans for a collector. bundle: joins the scripts of the page into few files.
+//   - metrics: what /metrics shows. traces: spans for a collector. bundle: makes the files of the page.
 //   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
 //   - server: the server API, on a listener of its own. events: the event stream for the host, by routes of server and by webhook.
 //   - hook: questions to the host before commands. It implements an interface of api.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/web/bundle"
 	"hongbao/web/wire"
 )
 
@@ -73,18 +74,18 @@ func TestPageLoads(t *testing.T) {
 
 // TestPageModules checks that every module that another one imports exists.
 func TestPageModules(t *testing.T) {
-	files := newPageFiles()
+	files := pageFiles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(name, "app/") && !strings.HasPrefix(name, "sdk/") {
 			continue
 		}
-		for _, target := range regexp.MustCompile(`(?:from |import\()'(\.[^']+)'`).FindAllSubmatch(files[name].plain, -1) {
+		for _, target := range regexp.MustCompile(`(?:from |import\()'(\.[^']+)'`).FindAllSubmatch(files[name].Plain, -1) {
 			if _, ok := files[path.Join(path.Dir(name), string(target[1]))]; !ok {
 				t.Errorf("%s imports %s, which is not there", name, target[1])
 			}
 		}
 	}
-	first, later := string(files[firstScript].plain), string(files[laterScript].plain)
+	first, later := string(files[bundle.FirstScript].Plain), string(files[bundle.LaterScript].Plain)
 	for _, name := range []string{"app/main.js", "app/views/wallet.js"} {
 		inFirst, inLater := strings.Contains(first, "{ // "+name), strings.Contains(later, "{ // "+name)
 		if isMain := name == "app/main.js"; inFirst != isMain || inLater == isMain {
@@ -241,8 +242,8 @@ func TestVersionedSDK(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &npm)
 	}
-	if major, _, _ := strings.Cut(npm.Version, "."); err != nil || sdkFolder != "sdk/v"+major+"/" {
-		t.Errorf("version %q of the package, %v, and the address %s", npm.Version, err, sdkFolder)
+	if major, _, _ := strings.Cut(npm.Version, "."); err != nil || bundle.SDKFolder != "sdk/v"+major+"/" {
+		t.Errorf("version %q of the package, %v, and the address %s", npm.Version, err, bundle.SDKFolder)
 	}
 	for _, name := range []string{"package.json", "npm.mjs", "types/npm.d.mts"} {
 		if r := ask(t, h, "GET", "/sdk/"+name, "", ""); r.StatusCode != 404 {

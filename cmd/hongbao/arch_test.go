@@ -203,7 +203,7 @@ func rules() map[string]rule {
 			why:    "it translates between wire and domain, and does not know which engines are behind the services",
 		},
 		"hongbao/web/admission": {why: "it counts, whatever is counted"},
-		"hongbao/web/bundle":    {why: "it joins texts, whatever page they make"},
+		"hongbao/web/bundle":    {why: "it makes files of texts, whatever page they make"},
 		"hongbao/web/api": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},

@@ -91,7 +91,7 @@ type Reacted struct {
 type RoomChanged struct {
 	Name         *string
 	Announcement *string
-	Invite       string // who may invite: members or admins; "": not changed
+	Invite       string // which members may invite: members or admins; "": not changed
 	Guests       *bool
 	Frozen       *bool
 }
