@@ -228,7 +228,7 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	s.announceStandings(room, err, u.ID)
 	switch {
 	case errors.Is(err, ErrUnavailable), err == nil && !left.Changed:
-		s.announceOwner(ctx, room)
+		s.announceOwner(context.WithoutCancel(ctx), room) // ctx may have ended while the outcome became unknown
 		return err
 	case err != nil:
 		return err
@@ -245,7 +245,8 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 }
 
 // announceOwner makes all instances drop the cached standing of the room's owner. A Leave with an unknown outcome may have made
-// that member the owner. If the store does not answer here either, a repeated Leave tells the instances.
+// that member the owner. If the store does not answer here either, or commits only later, a repeated Leave
+// tells the instances.
 func (s *Service) announceOwner(ctx context.Context, room string) {
 	if first, _, err := s.store.Members(ctx, room, "", 1); err == nil && len(first) > 0 {
 		s.Forget(room, first[0].User.ID)

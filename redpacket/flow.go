@@ -40,7 +40,7 @@ type observer interface {
 	quarantined(c Claim, why string)
 }
 
-// poolError marks an error of Pool.Load or Pool.Close, for callers that must know which of the two engines has failed.
+// poolError marks an error of Pool.Close, for callers that must know which of the two engines has failed.
 type poolError struct{ error }
 
 func (e poolError) Unwrap() error { return e.error }
@@ -237,10 +237,7 @@ func (f *flow) join(ctx context.Context, packet string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.pool.Load(ctx, image); err != nil {
-		return poolError{err}
-	}
-	return nil
+	return f.pool.Load(ctx, image)
 }
 
 // errNotDue means that the packet must not be closed: in the Pool it has free shares and its deadline has not come.

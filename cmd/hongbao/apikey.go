@@ -61,6 +61,7 @@ func (p *program) newAPIKey(name, scopes string) error {
 
 // addLine adds a line to the keys file, and creates the file if there is none. If the result is not a valid keys file, addLine
 // changes nothing and returns an error. A rename replaces the old file, so no server reads a file that is only partly written.
+// After another error the line may be in the file or not; nobody has seen its key then.
 func addLine(file, line string) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

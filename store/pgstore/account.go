@@ -367,6 +367,6 @@ func amountLimit(reason string, amount redpacket.Money) error {
 // If the transfer's key has been used before, no row is inserted. On Citus, that covers only uses by users of the same
 // bucket: see adjustment_keys.
 func (w *writer) queueTransfer(b *pgx.Batch, t tables.Transfer) *pgx.QueuedQuery {
-	t.Event(&w.refs)
+	t.AddTo(&w.refs)
 	return b.Queue(tables.InsertTransfer+` on conflict (/*! bucket, */ key) where key is not null do nothing`, t.Args()...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -78,11 +79,12 @@ func keysOfDraft(j *appendJob) [2]string {
 // appendWork returns how the committer of entries runs its jobs.
 func (s *Store) appendWork() batch.Work[*appendJob] {
 	return batch.Work[*appendJob]{
-		Span:  "postgres append",
-		Run:   s.appendAll,
-		Keys:  keysOfDraft,
-		Wrote: func(j *appendJob) bool { return j.err == nil && !j.dup },
-		Judge: judge,
+		Span:     "postgres append",
+		Run:      s.appendAll,
+		Keys:     keysOfDraft,
+		Wrote:    func(j *appendJob) bool { return j.err == nil && !j.dup },
+		Judge:    judge,
+		Patience: pg.Patience,
 	}
 }
 

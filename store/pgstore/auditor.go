@@ -27,12 +27,12 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pg.First(ctx, config.ConnConfig)
+	conn, err := pg.ConnectFirst(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	a := &Auditor{conn: conn}
-	if err = errors.Join(pg.Prepare(ctx, conn, log), a.checkSchema(ctx)); err == nil {
+	if err = errors.Join(pg.PrepareConn(ctx, conn, log), a.checkSchema(ctx)); err == nil {
 		a.citus, err = isSplit(reader{ctx: ctx, conn: conn})
 	}
 	if err != nil {

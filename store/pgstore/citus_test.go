@@ -22,7 +22,6 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
-	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -518,11 +517,11 @@ func named(fits func(string) bool, prefix string) string {
 }
 
 // within waits until the condition is true, and fails the test if it is not after this time.
-func within(t *testing.T, patience time.Duration, condition string, is func() bool) {
+func within(t *testing.T, limit time.Duration, condition string, is func() bool) {
 	t.Helper()
-	for until := time.Now().Add(pg.Patience); !is(); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("not within %v: %s", pg.Patience, condition)
+			t.Fatalf("not within %v: %s", limit, condition)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
 // awaitQueued waits until n jobs are in the queue of entries. It fails the test after 30 s.
 func awaitQueued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	queued := func() int { return s.entries.Meters("", "").Waiting }
+	queued := func() int { return s.entries.Waiting() }
 	for until := time.Now().Add(30 * time.Second); queued() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("%d of %d jobs are queued after 30 s", queued(), n)
@@ -217,6 +217,46 @@ func TestCloseAnswersQueuedJobs(t *testing.T) {
 	}
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("refusals after close took %v", took)
+	}
+}
+
+// TestCloseCommitsQueuedJobs closes a store while jobs wait in the queue. They are committed.
+func TestCloseCommitsQueuedJobs(t *testing.T) {
+	database := migratedDatabase(t)
+	s, other := openStore(t, database), openStore(t, database)
+	createTestRoom(t, s)
+	var wg sync.WaitGroup
+	results := make([]error, 3)
+	say := func(i int) { wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) }) }
+	began, release := holdCommit(t, s)
+	say(0)
+	<-began
+	say(1)
+	say(2)
+	awaitQueued(t, s, len(results)-1)
+	wg.Go(func() { _ = s.Close() })
+	for { // until Close has closed the committer: then it refuses a job at once
+		refused := make(chan error, 1)
+		go func() {
+			refused <- s.entries.Do(context.WithoutCancel(t.Context()), &appendJob{draft: textDraft(1000)})
+		}()
+		select {
+		case err := <-refused:
+			if !errors.Is(err, chat.ErrUnavailable) {
+				t.Fatalf("a job while the store closes: %v, want unavailable", err)
+			}
+		case <-time.After(50 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	release()
+	wg.Wait()
+	if err := errors.Join(results...); err != nil {
+		t.Error(err)
+	}
+	if got := lastSeq(t, other); got < 3 {
+		t.Errorf("last seq %d, want at least 3", got)
 	}
 }
 

@@ -45,7 +45,7 @@ func Fill(ctx context.Context, url string, from Source, log *slog.Logger) (found
 		return found, fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
 	defer pg.CloseConn(conn) // without a commit this rolls back
-	if err := pg.Prepare(ctx, conn, log); err != nil {
+	if err := pg.PrepareConn(ctx, conn, log); err != nil {
 		return found, err
 	}
 	f := filling{ctx: ctx, conn: conn, from: from, log: log}

@@ -281,7 +281,7 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 			const size, bad = 8, 5
 			i := newIsolationTest(t)
 			s := i.instances[0]
-			failures := 3 + 4 - 1 // fails in batches of 8, 4 and 2, and then alone; batch.maxTries is 4
+			failures := 3 + 3 // fails in batches of 8, 4 and 2, and then alone; the fourth try alone is the last
 			must(t, s.withReader(t.Context(), func(r reader) error {
 				return simple(r.ctx, r.conn, fmt.Sprintf(`create sequence failures;
 					create function fail_some() returns trigger language plpgsql as
@@ -313,6 +313,8 @@ func settleInOneBatch(t *testing.T, s *Store, claim func(n int) redpacket.Claim,
 	t.Helper()
 	began, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(began); <-released })
+	release := sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
 	held := s.settleWork()
 	run := held.Run
 	held.Run = func(ctx context.Context, jobs []*settleJob, skip bool) ([]string, error) {
@@ -330,10 +332,12 @@ func settleInOneBatch(t *testing.T, s *Store, claim func(n int) redpacket.Claim,
 	}
 	var answers []redpacket.Settlement
 	wg.Go(func() { answers = s.Settle(t.Context(), claims) })
-	for s.claims.Meters("", "").Waiting < size {
-		time.Sleep(time.Millisecond)
+	for until := time.Now().Add(30 * time.Second); s.claims.Waiting() < size; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%d of %d claims are queued after 30 s", s.claims.Waiting(), size)
+		}
 	}
-	close(released)
+	release()
 	wg.Wait()
 	return answers
 }

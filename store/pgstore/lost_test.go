@@ -118,7 +118,7 @@ func TestLostAppendMeetsALockedRow(t *testing.T) {
 		unlock := hold(t, b.direct, `select from members where room_id = 'room-1' and user_id = 'owner' for update`)
 		go func() {
 			until := time.Now().Add(pg.Patience)
-			for b.entries.Meters("", "").Waiting == 0 && time.Now().Before(until) {
+			for b.entries.Waiting() == 0 && time.Now().Before(until) {
 				time.Sleep(time.Millisecond)
 			}
 			unlock()

@@ -7,7 +7,7 @@ func (s *Store) Meters() meter.Engines {
 	stat := s.pool.Stat()
 	return meter.Engines{
 		Work: []meter.Work{
-			s.entries.Meters("postgres", "entries"), s.claims.Meters("postgres", "claims"), s.standings.Meters("postgres", "standings"),
+			s.entries.Measured("postgres", "entries"), s.claims.Measured("postgres", "claims"), s.standings.Measured("postgres", "standings"),
 			s.alone.Work("postgres", "single", len(s.singles)),
 		},
 		Connections: []meter.Connections{{

@@ -28,7 +28,7 @@ func prepareSchema(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *s
 	if mode == migrations.Off {
 		return nil
 	}
-	pooled, err := p.AcquireFirst(ctx)
+	pooled, err := p.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}

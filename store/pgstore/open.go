@@ -57,10 +57,16 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	for _, danger := range pg.Dangers(config.ConnConfig) {
 		log.Warn("HONGBAO_DATABASE_URL is not safe on a network", "danger", danger)
 	}
-	p, err := pg.New(config, log)
+	p, err := pg.NewPool(config, log)
 	if err != nil {
 		return nil, err
 	}
+	first, err := p.AcquireFirst(ctx) // waits for a Postgres that is starting
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	first.Release()
 	if err := prepareSchema(ctx, p, mode, log); err != nil {
 		p.Close()
 		return nil, err

@@ -106,11 +106,12 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 // settleWork returns how the committer of claims runs its jobs.
 func (s *Store) settleWork() batch.Work[*settleJob] {
 	return batch.Work[*settleJob]{
-		Span:  "postgres settle",
-		Run:   s.settleAll,
-		Keys:  keysOfClaim,
-		Wrote: func(j *settleJob) bool { return j.answer.Verdict == redpacket.PaidNow },
-		Judge: judge,
+		Span:     "postgres settle",
+		Run:      s.settleAll,
+		Keys:     keysOfClaim,
+		Wrote:    func(j *settleJob) bool { return j.answer.Verdict == redpacket.PaidNow },
+		Judge:    judge,
+		Patience: pg.Patience,
 	}
 }
 

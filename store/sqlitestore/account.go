@@ -106,7 +106,7 @@ func (w *writer) debit(user string, amount redpacket.Money) error {
 
 // record inserts the transfer. The caller must change the wallet.
 func (w *writer) record(t tables.Transfer) error {
-	t.Event(w.Events())
+	t.AddTo(w.Events())
 	_, err := w.Exec(tables.InsertTransfer, t.Args()...)
 	return err
 }

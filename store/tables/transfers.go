@@ -11,11 +11,11 @@ import (
 
 // Transfer is a row of the table transfers: money that went from the debited party to the credited one.
 type Transfer struct {
-	ID     string
-	User   string // owner of the wallet that the transfer changes
 	Amount redpacket.Money
 	Link   int64 // of a credit or debit; 0 for all other transfers, which are derived from packets and claims
 
+	id            string
+	user          string // owner of the wallet that the transfer changes
 	at            time.Time
 	debit, credit string
 	kind          redpacket.TransferKind
@@ -39,24 +39,24 @@ func PacketParty(id string) string { return "packet:" + id }
 // SendTransfer takes the total of a packet from its sender.
 func SendTransfer(id string, p redpacket.Packet) Transfer {
 	return Transfer{
-		ID: id, at: p.CreatedAt, debit: UserParty(p.From.ID), credit: PacketParty(p.ID), Amount: p.Total,
-		kind: redpacket.TransferSend, User: p.From.ID, packet: p.ID,
+		id: id, at: p.CreatedAt, debit: UserParty(p.From.ID), credit: PacketParty(p.ID), Amount: p.Total,
+		kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
 	}
 }
 
 // ClaimTransfer pays a share of a packet.
-func ClaimTransfer(id string, packet string, g redpacket.Grant, amount redpacket.Money, at time.Time) Transfer {
+func ClaimTransfer(id, packet string, g redpacket.Grant, amount redpacket.Money, at time.Time) Transfer {
 	return Transfer{
-		ID: id, at: at, debit: PacketParty(packet), credit: UserParty(g.User), Amount: amount,
-		kind: redpacket.TransferClaim, User: g.User, packet: packet, share: g.Share,
+		id: id, at: at, debit: PacketParty(packet), credit: UserParty(g.User), Amount: amount,
+		kind: redpacket.TransferClaim, user: g.User, packet: packet, share: g.Share,
 	}
 }
 
 // RefundTransfer returns the rest of a packet to its sender.
 func RefundTransfer(id, packet, sender string, amount redpacket.Money, at time.Time) Transfer {
 	return Transfer{
-		ID: id, at: at, debit: PacketParty(packet), credit: UserParty(sender), Amount: amount,
-		kind: redpacket.TransferRefund, User: sender, packet: packet,
+		id: id, at: at, debit: PacketParty(packet), credit: UserParty(sender), Amount: amount,
+		kind: redpacket.TransferRefund, user: sender, packet: packet,
 	}
 }
 
@@ -64,7 +64,7 @@ func RefundTransfer(id, packet, sender string, amount redpacket.Money, at time.T
 // caller must set Link.
 func AdjustmentTransfer(a redpacket.Adjustment, details json.RawMessage) Transfer {
 	t := Transfer{
-		ID: a.ID, at: a.At, User: a.User, debit: outside, credit: UserParty(a.User), Amount: a.Amount,
+		id: a.ID, at: a.At, user: a.User, debit: outside, credit: UserParty(a.User), Amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
 		actor: a.Actor, requestID: a.RequestID, reason: a.Reason, details: details,
 	}
@@ -84,19 +84,19 @@ const InsertTransfer = `insert into transfers
 // Args returns the arguments of InsertTransfer.
 func (t Transfer) Args() []any {
 	return []any{
-		t.ID, t.at.UnixMilli(), t.debit, t.credit, t.Amount, t.kind, t.User, t.packet, t.share, t.key, t.hash, t.note,
+		t.id, t.at.UnixMilli(), t.debit, t.credit, t.Amount, t.kind, t.user, t.packet, t.share, t.key, t.hash, t.note,
 		t.actor, t.requestID, t.reason, t.Link,
 	}
 }
 
-// Event adds the event of the transfer.
-func (t Transfer) Event(refs *eventlog.Refs) { refs.Transfer(t.User, t.at, t.ID, t.kind, t.details) }
+// AddTo adds the event of the transfer to the refs.
+func (t Transfer) AddTo(refs *eventlog.Refs) { refs.Transfer(t.user, t.at, t.id, t.kind, t.details) }
 
 // Leaf returns the leaf of a credit or debit.
 func (t Transfer) Leaf() chain.Hash {
 	key, _ := t.key.(string)
 	return chain.Transfer{
-		ID: t.ID, At: t.at.UnixMilli(), Debit: t.debit, Credit: t.credit, Amount: int64(t.Amount), Kind: string(t.kind), User: t.User,
+		ID: t.id, At: t.at.UnixMilli(), Debit: t.debit, Credit: t.credit, Amount: int64(t.Amount), Kind: string(t.kind), User: t.user,
 		Key: key, Request: t.hash, Note: t.note,
 		Actor: t.actor, RequestID: t.requestID, Reason: t.reason,
 	}.Leaf()

@@ -30,7 +30,7 @@
 //
 //	goroutine  started by    ends when                        may block on
 //	collect    Notifier.Run  its context ends                 the store, with a time limit
-//	deliver    Notifier.Run  its context ends                 the goroutines tell
+//	deliver    Notifier.Run  its context ends                 its tell goroutines, which it waits for
 //	tell       deliver       a topic's news are queued        the store and the presence directory, with a time limit
 //	worker     sender.send   its host's queue is empty        a slot, the push service, the removal of a subscription
 package webpush

@@ -4,8 +4,7 @@
 // Invariants:
 //
 //   - Each job is answered once. A job that is answered without an error is done.
-//   - A job that cannot be done delays other jobs only briefly, except those that need the same row. What delays it decides
-//     Fault: a locked row, a bad row, or the database.
+//   - A job that cannot be done delays other jobs only briefly, except those that need the same row (Fault).
 //   - Queue and lanes are bounded, and so is the time that a job spends in lanes.
 //
 // The goroutines:
@@ -58,26 +57,39 @@ type Work[J any] struct {
 	Keys func(job J) [2]string
 	// Wrote reports whether a finished job has written rows.
 	Wrote func(job J) bool
-	// Judge says what an error of Run, or a panic of it, tells about the batch.
+	// Judge says what an error of Run, or a panic of it, tells about the batch. It must not be nil.
 	Judge func(err error) Fault
+	// Patience is how long a caller waits for the answer to a job that locks rows. A job waits in lanes for at most three
+	// quarters of it, so that its caller still gets the answer.
+	Patience time.Duration
 }
 
-// Fault says what an error means for a batch and its jobs.
+// Fault says why a batch failed, and so what a Committer does with it:
+//
+//	fault       a batch                                  a job that is alone
+//	Outage      all its jobs get the error               gets the error
+//	RowsLocked  is run again, then without the jobs that waits in the lane of its user, and is run again
+//	            need a locked row; if that fails, halved
+//	KeyTaken    is halved                                waits in the lane of its user, and is run again
+//	PassingRow  is halved                                the same, until it has failed maxTries times
+//	LastingRow  is halved                                gets the error
+//
+// If Work.Keys is nil, jobs lock no rows: RowsLocked and KeyTaken are then an Outage, and a job that is alone gets the error.
 type Fault int
 
+// The faults; the table above says what each of them does.
 const (
-	// Outage means that no single row is the cause: for example, the database is out of reach. All jobs of the batch get the
-	// error.
-	Outage Fault = iota
-	// RowsLocked means that other transactions kept the batch from its rows. The batch is run again without waiting for locked rows.
-	RowsLocked
-	// KeyTaken means that another transaction is inserting the same unique key. Skipping locked rows would not help.
-	KeyTaken
-	// PassingRow means that one row may be the cause, and that the job may succeed later.
-	PassingRow
-	// LastingRow means that one row is the cause, and that its job fails as long as it is retried here.
-	LastingRow
+	Outage     Fault = iota // no single row is the cause: for example, the database is out of reach
+	RowsLocked              // other transactions kept the batch from its rows
+	KeyTaken                // another transaction is inserting the same unique key; skipping locked rows does not help
+	PassingRow              // one row may be the cause, and its job may succeed later
+	LastingRow              // one row is the cause, and its job would fail again
 )
+
+// String returns the name of the constant.
+func (f Fault) String() string {
+	return []string{"Outage", "RowsLocked", "KeyTaken", "PassingRow", "LastingRow"}[f]
+}
 
 // isConflict reports whether other transactions caused the fault, so that it says nothing about the row.
 func (f Fault) isConflict() bool { return f == RowsLocked || f == KeyTaken }
@@ -298,9 +310,12 @@ func (c *Committer[J]) attempt(batch []*ticket[J], skipLocked bool) (locked []st
 	return c.work.Run(context.Background(), jobs, skipLocked)
 }
 
-// Meters returns the figures of the committer. Jobs in lanes count as waiting, too.
-func (c *Committer[J]) Meters(engine, name string) meter.Work {
-	return c.batches.Work(engine, name, len(c.queue)+c.lanes.jobs())
+// Waiting returns the number of jobs in the queue and in lanes.
+func (c *Committer[J]) Waiting() int { return len(c.queue) + c.lanes.jobs() }
+
+// Measured returns the figures of the batches, for the given engine and name.
+func (c *Committer[J]) Measured(engine, name string) meter.Work {
+	return c.batches.Work(engine, name, c.Waiting())
 }
 
 // Close refuses new jobs, and returns when the queued ones are answered and the committer has ended. Jobs that still

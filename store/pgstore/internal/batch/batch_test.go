@@ -91,7 +91,7 @@ func (s *rowStore) lock(row string, for_ time.Duration) {
 func newRowCommitter() (*rowStore, *Committer[rowJob]) {
 	s := &rowStore{locked: map[string]time.Time{}, bad: map[string]error{}}
 	return s, New(Work[rowJob]{
-		Run: s.run, Keys: func(j rowJob) [2]string { return j.rows }, Wrote: func(rowJob) bool { return true }, Judge: judge,
+		Run: s.run, Keys: func(j rowJob) [2]string { return j.rows }, Wrote: func(rowJob) bool { return true }, Judge: judge, Patience: patience,
 	}, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
 }
 
@@ -288,7 +288,7 @@ func TestContendedGroupsAreHalved(t *testing.T) {
 		},
 		Keys:  func(int) [2]string { return [2]string{"room", "user"} },
 		Wrote: func(int) bool { return true },
-		Judge: judge,
+		Judge: judge, Patience: patience,
 	}, make(chan struct{}, 1), slog.New(slog.DiscardHandler))
 	defer c.Close()
 	if err := errors.Join(c.DoAll(t.Context(), make([]int, 100))...); err != nil {
@@ -357,7 +357,7 @@ func TestCloseRunsQueuedJobs(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		if waiting := c.Meters("", "").Waiting; waiting != 2 {
+		if waiting := c.Waiting(); waiting != 2 {
 			t.Fatalf("%d jobs are queued, want 2", waiting)
 		}
 		c.Close()
@@ -369,4 +369,79 @@ func TestCloseRunsQueuedJobs(t *testing.T) {
 			t.Errorf("after Close: %v, want unavailable", err)
 		}
 	})
+}
+
+// TestFaults makes every run of eight jobs fail with one fault. It checks the sizes of the batches that are run, and how long the
+// callers wait.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		fault  Fault
+		locks  bool // the jobs lock rows
+		runs   []int
+		skips  bool // some runs skip locked rows
+		inLane bool // the callers wait for their patience, or for all tries
+	}{
+		{Outage, true, []int{8}, false, false},
+		{Outage, false, []int{8}, false, false},
+		{RowsLocked, true, []int{8, 8, 4, 2, 1}, true, true},
+		{RowsLocked, false, []int{8}, false, false},
+		{KeyTaken, true, []int{8, 4, 2, 1}, true, true},
+		{KeyTaken, false, []int{8}, false, false},
+		{PassingRow, true, []int{8, 4, 2, 1}, true, true},
+		{PassingRow, false, []int{8, 4, 2, 1}, false, false},
+		{LastingRow, true, []int{8, 4, 2, 1}, false, false},
+		{LastingRow, false, []int{8, 4, 2, 1}, false, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var (
+				mu    sync.Mutex
+				sizes []int
+				skips bool
+			)
+			began, hold := make(chan struct{}), make(chan struct{})
+			w := Work[int]{
+				Judge: func(error) Fault { return test.fault }, Wrote: func(int) bool { return true }, Patience: patience,
+				Run: func(_ context.Context, jobs []int, skip bool) ([]string, error) {
+					if jobs[0] < 0 { // the first batch only holds up the queue
+						close(began)
+						<-hold
+						return nil, nil
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					sizes, skips = append(sizes, len(jobs)), skips || skip
+					return nil, errBroken
+				},
+			}
+			if test.locks {
+				w.Keys = func(n int) [2]string { return [2]string{"room", fmt.Sprint("user-", n)} }
+			}
+			c := New(w, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
+			var callers sync.WaitGroup
+			callers.Go(func() { _ = c.Do(t.Context(), -1) })
+			<-began
+			queuedAt := time.Now()
+			callers.Go(func() {
+				for n, err := range c.DoAll(t.Context(), []int{1, 2, 3, 4, 5, 6, 7, 8}) {
+					if err == nil {
+						t.Errorf("%v: job %d succeeded", test.fault, n)
+					}
+				}
+			})
+			synctest.Wait()
+			close(hold)
+			callers.Wait()
+			waited := time.Since(queuedAt) > 0
+			c.Close()
+			if got := sizes[:min(len(sizes), len(test.runs))]; !slices.Equal(got, test.runs) {
+				t.Errorf("%v, locks %v: batches of %v, want them to begin with %v", test.fault, test.locks, sizes, test.runs)
+			}
+			if !test.locks && test.fault != PassingRow && test.fault != LastingRow && len(sizes) != 1 {
+				t.Errorf("%v without locks: %d runs, want one", test.fault, len(sizes))
+			}
+			if skips != test.skips || waited != test.inLane {
+				t.Errorf("%v, locks %v: skipped locked rows %v, waited in lanes %v; want %+v", test.fault, test.locks, skips, waited, test)
+			}
+		})
+	}
 }

@@ -46,7 +46,6 @@ const (
 	maxInLane     = maxBatch               // jobs
 	maxFailing    = 1000                   // users
 	maxTries      = 4                      // of a job that fails alone
-	lanePatience  = 3 * time.Second        // shorter than the time that a caller waits, so that the caller gets the answer in time
 	shortPause    = 10 * time.Millisecond  // after the first try
 	longPause     = 200 * time.Millisecond // upper bound of later pauses
 	waitEvery     = 6                      // one in this many tries waits for the locked row; the others skip it
@@ -102,7 +101,7 @@ func (l *lanes[J]) firstOpen(keys [2]string) string {
 func (l *lanes[J]) add(c *Committer[J], t *ticket[J], key string) {
 	now := time.Now()
 	if t.until.IsZero() {
-		t.until = now.Add(lanePatience)
+		t.until = now.Add(c.work.Patience * 3 / 4)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

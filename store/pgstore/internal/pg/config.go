@@ -58,7 +58,7 @@ func ParseReadURL(url string) (*pgxpool.Config, error) {
 	}
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	// A writer's messages and batches are simple Queries (see writer). By default no prepared statement stays on the
+	// The messages and batches of the store's writer are simple Queries. By default no prepared statement stays on the
 	// server, because PgBouncer may change the server between transactions. Some are prepared where SameProcess is true.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.ConnConfig.DialFunc = dialer.DialContext

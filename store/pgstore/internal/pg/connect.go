@@ -13,18 +13,22 @@ import (
 	"hongbao/redpacket"
 )
 
-// firstPause is the time between two tries of First.
+// firstPause is the time between two tries of ConnectFirst.
 const firstPause = 200 * time.Millisecond
 
-// First connects for a program that starts. While Postgres may answer later, it tries again, for about
-// startPatience.
-func First(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
+// ConnectFirst connects for a program that starts. While Postgres may answer later, it tries again,
+// for about startPatience.
+func ConnectFirst(ctx context.Context, config *pgx.ConnConfig) (conn *pgx.Conn, err error) {
 	for began := time.Now(); ; {
 		conn, err = pgx.ConnectConfig(ctx, config)
 		if !mayAnswerLater(err) || ctx.Err() != nil || time.Since(began) > startPatience {
 			return conn, err
 		}
-		time.Sleep(firstPause) // a Postgres that is starting answers at once
+		select {
+		case <-time.After(firstPause): // a Postgres that is starting answers at once
+		case <-ctx.Done():
+			return nil, err
+		}
 	}
 }
 
@@ -38,9 +42,9 @@ const keepalives = `select set_config('tcp_keepalives_idle', '1', false), set_co
 	set_config('tcp_keepalives_count', '1', false), set_config('tcp_user_timeout', '2000', false)
 	where pg_backend_pid() = %d`
 
-// Prepare runs once on each new connection of the pool, of an Auditor and of Fill. A database without keepalive
+// PrepareConn runs once on each new connection of the pool, of an Auditor and of Fill. A database without keepalive
 // settings is used without them.
-func Prepare(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+func PrepareConn(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	conn.TypeMap().RegisterDefaultPgType([]redpacket.Money{}, "_int8") // as a simple Query carries no types, the driver must know this one
 	tag, err := conn.Exec(ctx, fmt.Sprintf(keepalives, conn.PgConn().PID()))
 	switch {
@@ -73,6 +77,7 @@ func SameProcess(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return process == conn.PgConn().PID(), err
 }
 
+// CloseConn closes a connection in order, for at most CloseTimeout.
 func CloseConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTimeout)
 	defer cancel()
@@ -88,4 +93,5 @@ func SQLState(err error) string {
 	return ""
 }
 
+// SQLClass returns the class of a SQLSTATE: its first two characters.
 func SQLClass(code string) string { return code[:min(2, len(code))] }

@@ -3,9 +3,9 @@
 //
 // Invariants:
 //
-//   - While Postgres is known to be out of reach, Acquire fails at once, and only a probe tries to connect.
+//   - While Postgres is known to be out of reach, Acquire fails at once. Of the pool, only a probe then tries to connect.
 //   - A call without an answer does not open the breaker by itself: a probe decides.
-//   - No new connection leads to a server of another identity than the one that was passed to Serve.
+//   - No new connection of the pool leads to a server of another identity than the one that was passed to Serve.
 //   - No error or log contains the password of a well-formed URL.
 //
 // The goroutines, besides those of pgx:

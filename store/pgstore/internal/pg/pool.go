@@ -30,10 +30,11 @@ const CloseTimeout = time.Second
 
 var errClosed = errors.New("store is closed")
 
-func New(config *pgxpool.Config, log *slog.Logger) (*Pool, error) {
+// NewPool returns a pool. It connects only when a connection is acquired.
+func NewPool(config *pgxpool.Config, log *slog.Logger) (*Pool, error) {
 	p := &Pool{config: config}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if err := Prepare(ctx, conn, log); err != nil {
+		if err := PrepareConn(ctx, conn, log); err != nil {
 			return err
 		}
 		return p.admitServer(ctx, conn)
@@ -101,7 +102,7 @@ func (p *Pool) noteFailedAcquire(ctx context.Context, err error) {
 // Suspect starts a probe of Postgres, unless one runs. If the probe fails, all connections are closed and the breaker opens.
 func (p *Pool) Suspect(cause error) { p.breaker.suspect(cause, p.Drop) }
 
-// SuspectIfSlow calls suspect after suspectAfter, unless stop is called before.
+// SuspectIfSlow calls Suspect after suspectAfter, unless stop is called before.
 func (p *Pool) SuspectIfSlow() (stop func() bool) {
 	return time.AfterFunc(suspectAfter, func() { p.Suspect(errSlow) }).Stop
 }

@@ -35,7 +35,7 @@ func New(queue int, maxMissed int64) Feed {
 func (f *Feed) AddLoose(e model.Event) {
 	if len(f.loose) == maxLoose {
 		oldest := 0
-		if f.connectedAt() == 0 {
+		if _, ok := f.loose[0].(unlisted); ok {
 			oldest = 1
 		}
 		f.loose = slices.Delete(f.loose, oldest, oldest+1)
