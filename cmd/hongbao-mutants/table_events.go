@@ -3,14 +3,14 @@ package main
 // eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
-		file:  "store/sqlitestore/absences.go",
+		file:  "store/sqlitestore/consumers.go",
 		old:   `read_seq < ?2 and not silent and`,
 		new:   `read_seq < ?2 and`,
 		tests: "-run=TestEvents/members_that_have_not_read ./store/sqlitestore",
 		harm:  "a user is told of entries of a room that the user has silenced",
 	},
 	{
-		file:  "store/sqlitestore/absences.go",
+		file:  "store/sqlitestore/consumers.go",
 		old:   `and (not ?8 or row_id < ?5)`,
 		new:   ``,
 		tests: "-run=TestEvents/news_for_absent ./store/sqlitestore",

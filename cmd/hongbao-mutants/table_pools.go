@@ -17,21 +17,21 @@ var poolMutants = []mutant{
 		harm:  "a packet is not closed at its deadline",
 	},
 	{
-		file:  "store/memstore/pool_image.go",
+		file:  "store/memstore/pool.go",
 		old:   `case !now.Before(im.deadline):`,
 		new:   `case now.After(im.deadline):`,
 		tests: "-run=Pool ./store/memstore",
 		harm:  "a share is granted at the deadline, when the close may have begun",
 	},
 	{
-		file:  "store/memstore/pool_image.go",
+		file:  "store/memstore/pool.go",
 		old:   `!has && !taken[share] &&`,
 		new:   `!has &&`,
 		tests: "-run=Pool ./store/memstore",
 		harm:  "one share belongs to two users, and one of them is refused",
 	},
 	{
-		file: "store/memstore/pool_image.go",
+		file: "store/memstore/pool.go",
 		old: `	if at.Before(im.at) {
 		pt.reschedule(im, at)
 	}`,

@@ -168,7 +168,7 @@ var sqliteMutants = []mutant{
 		harm:  "more money is credited than the sums can hold",
 	},
 	{
-		file:  "store/sqlitestore/leave.go",
+		file:  "store/sqlitestore/members.go",
 		old:   `set role = 'owner', muted_until = 0`,
 		new:   `set role = 'owner'`,
 		tests: "-run=^TestStore$ ./store/sqlitestore",
@@ -200,7 +200,7 @@ var postgresMutants = []mutant{
 		harm:  "a packet whose commit was lost on the way is not published",
 	},
 	{
-		file: "store/pgstore/sender.go",
+		file: "store/pgstore/send.go",
 		old: `for update` + "`" + `, user).QueryRow(func(row pgx.Row) error {
 		return noRowsOK`,
 		new: "`" + `, user).QueryRow(func(row pgx.Row) error {
@@ -258,14 +258,14 @@ var postgresMutants = []mutant{
 		harm:  "a close overtakes claims: shares are refunded and paid",
 	},
 	{
-		file:  "store/pgstore/end_call.go",
+		file:  "store/pgstore/end.go",
 		old:   `|| users[g.User] || e.refused[g] {`,
 		new:   `|| users[g.User] {`,
 		tests: "-run=PoisonGrant ./store/pgstore",
 		harm:  "one claim that Postgres refuses keeps its packet open for ever",
 	},
 	{
-		file: "store/pgstore/append_write.go",
+		file: "store/pgstore/append.go",
 		old: `	case inserted < int64(len(l.rooms)):
 		return tables.ErrRetry
 	}`,
@@ -283,7 +283,7 @@ var postgresMutants = []mutant{
 		harm:  "a text whose commit was lost on the way is not published",
 	},
 	{
-		file: "store/pgstore/leave.go",
+		file: "store/pgstore/members.go",
 		old: `	if !now.In || now.Role != role {
 		return "", tables.ErrRetry
 	}
@@ -314,7 +314,7 @@ var postgresMutants = []mutant{
 		harm:  "what was committed and lost on the way is answered as a repetition, and never published",
 	},
 	{
-		file:  "store/pgstore/amend_write.go",
+		file:  "store/pgstore/amend.go",
 		old:   `	b.Queue(` + "`update entries set body = $3 `+sealed+` where room_id = $1 /*! and bucket = bucket_of($1) */ and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
 		new:   ``,
 		tests: "-run=Recalled ./store/pgstore",

@@ -3,8 +3,14 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
@@ -144,4 +150,307 @@ func reused(first, now []byte) error {
 		return chat.ErrKeyReused
 	}
 	return nil
+}
+
+type (
+	userKey  struct{ user, key string }
+	roomUser struct{ room, user string }
+)
+
+// appendState is what is stored about the keys and senders of a batch. It decides which drafts triage accepts. The
+// state of the rooms is checked later, in appendAccepted.
+type appendState struct {
+	requests  map[userKey]usedKey
+	standings map[roomUser]chat.Standing
+	public    map[string]bool // public rooms; read only if a sender was never a member
+}
+
+// usedKey is a request that was answered before: its hash, and the entry that it made, if any.
+type usedKey struct {
+	hash  []byte
+	entry chat.Entry
+}
+
+// standing returns the user's standing in the room. A user without a stored standing was never a member.
+func (k *appendState) standing(room, user string) chat.Standing {
+	if st, ok := k.standings[roomUser{room, user}]; ok {
+		return st
+	}
+	return chat.Standing{Visible: k.public[room]}
+}
+
+// readAppendState looks up the keys and then locks the senders' member rows, in one round trip. A second one follows if a
+// sender was never a member. If another transaction inserts one of the keys while this one waits for a lock, the lookup
+// misses that key. The insert of the key then notices it.
+func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
+	users, keys, rooms := make([]string, len(jobs)), make([]string, len(jobs)), make([]string, len(jobs))
+	for i, j := range jobs {
+		users[i], keys[i], rooms[i] = j.draft.From.ID, j.draft.Key, j.draft.Room
+	}
+	k := &appendState{map[userKey]usedKey{}, make(map[roomUser]chat.Standing, len(jobs)), nil}
+	b := &pgx.Batch{}
+	asked := []any{users, keys}
+	if w.citus {
+		asked = append(asked, rooms)
+	}
+	b.Queue(tables.FirstOnCitus( // the entry of a key is in one of the rooms, or the key was used for other content
+		tables.Of("r", "requests", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[]) and key = any($2::text[])`),
+		tables.Of("e", "entries", `bucket = any(buckets_of($3::text[])) and (room_id, seq) in (select room_id, seq from r)`))+`select r.user_id, r.key, r.hash, coalesce(e.room_id, ''), coalesce(e.seq, 0), coalesce(e.id, ''), coalesce(e.at, 0),
+			coalesce(e.sender, ''), coalesce(e.sender_name, ''), coalesce(e.sender_avatar, ''), coalesce(e.kind, ''),
+			coalesce(e.key, ''), coalesce(e.body, '')
+		from unnest($1::text[], $2::text[]) as asked (user_id, key)
+		join /*one*/ requests /*end*/ r on r.user_id = asked.user_id and r.key = asked.key
+		left join /*one*/ entries /*end*/ e on e.room_id = r.room_id and e.seq = r.seq`, asked...).Query(k.scanRequests)
+	b.Queue(`select m.room_id, m.user_id, `+tables.StandingColumns+` from members m
+		join (select distinct room_id, user_id from unnest($1::text[], $2::text[]) as asked (room_id, user_id)) asked
+			on asked.room_id = m.room_id and asked.user_id = m.user_id
+		order by m.room_id, m.user_id for update of m`, rooms, users).Query(k.scanStandings)
+	if err := w.sendBatch(b); err != nil {
+		return nil, err
+	}
+	return k, w.readPublicRooms(k, jobs)
+}
+
+// readPublicRooms reads which rooms are public, if some senders were never members of their rooms.
+func (w *writer) readPublicRooms(k *appendState, jobs []*appendJob) error {
+	var strangersRooms []string
+	for _, j := range jobs {
+		if _, ok := k.standings[roomUser{j.draft.Room, j.draft.From.ID}]; !ok {
+			strangersRooms = append(strangersRooms, j.draft.Room)
+		}
+	}
+	if strangersRooms == nil {
+		return nil
+	}
+	public, err := tables.List(w, tables.ScanText, `select id from rooms where id = any($1) and kind = 'public' and deleted_at = 0`, strangersRooms)
+	k.public = make(map[string]bool, len(public))
+	for _, room := range public {
+		k.public[room] = true
+	}
+	return err
+}
+
+func (k *appendState) scanRequests(rs pgx.Rows) error {
+	for rs.Next() {
+		var key userKey
+		var req usedKey
+		if err := rs.Scan(append([]any{&key.user, &key.key, &req.hash}, tables.EntryInto(&req.entry)...)...); err != nil {
+			return err
+		}
+		k.requests[key] = req
+	}
+	return rs.Err()
+}
+
+func (k *appendState) scanStandings(rs pgx.Rows) error {
+	for rs.Next() {
+		var at roomUser
+		var st tables.StoredStanding
+		if err := rs.Scan(append([]any{&at.room, &at.user}, st.Into()...)...); err != nil {
+			return err
+		}
+		k.standings[at] = st.Standing()
+	}
+	return rs.Err()
+}
+
+// appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs, and refuses drafts that the
+// state of the room forbids. It writes the others with one statement for each table.
+func (w *writer) appendAccepted(jobs []*appendJob) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	counters, err := w.lockCounters(jobs)
+	if err != nil {
+		return err
+	}
+	var entries newEntries
+	for _, j := range jobs {
+		d := &j.draft
+		c := counters[d.Room]
+		if c == nil || c.deleted {
+			j.err = chat.ErrNotFound
+			continue
+		}
+		if c.deserted && d.Kind.Content() {
+			j.err = chat.ErrContactRefused
+			continue
+		}
+		if j.err = chat.FrozenRefusal(c.frozen, d.From); j.err != nil {
+			continue
+		}
+		if d.ReplyTo < 0 || d.ReplyTo > c.lastSeq {
+			j.err = chat.BadField("reply_to", "must be an entry of the room")
+			continue
+		}
+		c.count(d.Kind)
+		j.entry = chat.Entry{
+			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: tables.Millis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
+		}
+		entries.add(j.entry, d.Hash, c.contentNo)
+		entries.mention(j.entry, d.Mentions)
+	}
+	return w.write(&entries, counters)
+}
+
+// counter holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
+type counter struct {
+	lastSeq, contentNo int64
+	deserted           bool // see desertedColumn
+	deleted, frozen    bool
+}
+
+func (c *counter) count(kind chat.EntryKind) {
+	c.lastSeq++
+	if kind.Content() {
+		c.contentNo++
+	}
+}
+
+// lockCounters locks the rooms and reads their counters. Until the commit, no other transaction can assign seqs in
+// them. A room that does not exist has no counter.
+func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
+	wanted := map[string]bool{}
+	for _, j := range jobs {
+		wanted[j.draft.Room] = true
+	}
+	counters := make(map[string]*counter, len(wanted))
+	b := &pgx.Batch{}
+	b.Queue(`select id, last_seq, content_no, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
+		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
+		for rs.Next() {
+			id, c := "", &counter{}
+			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted, &c.frozen); err != nil {
+				return err
+			}
+			counters[id] = c
+		}
+		return rs.Err()
+	})
+	return counters, w.sendBatch(b)
+}
+
+// newEntries holds the columns of the entries to insert, and of the rows that change with them.
+type newEntries struct {
+	rooms, ids, senders, names, avatars, kinds, keys, bodies []string
+	hashes, nameSeals, textSeals                             [][]byte
+	leaves                                                   []chain.Hash
+	seqs, ats, contentNos                                    []int64
+	read                                                     map[roomUser]int64
+
+	mentioned, mentionRooms []string
+	mentionSeqs, mentionAts []int64
+}
+
+func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
+	l.rooms, l.ids, l.senders = append(l.rooms, e.Room), append(l.ids, e.ID), append(l.senders, e.From.ID)
+	l.names, l.avatars = append(l.names, e.From.Name), append(l.avatars, e.From.Avatar)
+	l.kinds, l.keys, l.bodies = append(l.kinds, string(e.Kind)), append(l.keys, e.Key), append(l.bodies, string(e.Body))
+	s := chain.NewSeals()
+	l.hashes, l.nameSeals, l.textSeals = append(l.hashes, hash), append(l.nameSeals, s.Name), append(l.textSeals, s.Text)
+	l.leaves = append(l.leaves, chain.EntryLeaf(e, hash, 0, s))
+	l.seqs, l.ats, l.contentNos = append(l.seqs, e.Seq), append(l.ats, e.At.UnixMilli()), append(l.contentNos, contentNo)
+	if e.Kind.Content() {
+		if l.read == nil {
+			l.read = map[roomUser]int64{}
+		}
+		l.read[roomUser{e.Room, e.From.ID}] = e.Seq
+	}
+}
+
+// mention adds the users that the entry mentions.
+func (l *newEntries) mention(e chat.Entry, users []string) {
+	for _, user := range users {
+		l.mentioned, l.mentionRooms = append(l.mentioned, user), append(l.mentionRooms, e.Room)
+		l.mentionSeqs, l.mentionAts = append(l.mentionSeqs, e.Seq), append(l.mentionAts, e.At.UnixMilli())
+	}
+}
+
+// queueMentions makes the batch insert the mentions of members. Mentions of other users would only cost space: the list of a
+// user's mentions leaves out rooms that the user is not in.
+func (l *newEntries) queueMentions(b *pgx.Batch) {
+	if len(l.mentioned) == 0 {
+		return
+	}
+	b.Queue(`insert into mentions (/*! bucket, */ user_id, at, room_id, seq)
+		select /*! bucket_of(l.user_id), */ l.user_id, l.at, l.room_id, l.seq from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as l (user_id, at, room_id, seq)
+		join members m on m.room_id = l.room_id and m.user_id = l.user_id and m.state = 'in'`, l.mentioned, l.mentionAts, l.mentionRooms, l.mentionSeqs)
+}
+
+// write inserts the entries with their keys and mentions, and stores the new counters and read_seqs. The idempotency
+// keys come first, because only they can collide with those of concurrent transactions. After a collision, write
+// returns tables.ErrRetry, or errKeyTaken if the other transaction does not end. The transaction is then rolled back,
+// no seq is used up, and the jobs are run again.
+func (w *writer) write(l *newEntries, counters map[string]*counter) error {
+	if len(l.rooms) == 0 {
+		return nil
+	}
+	link, err := w.chained(l.leaves...)
+	if err != nil {
+		return err
+	}
+	inserted := int64(0)
+	b := &pgx.Batch{}
+	if w.citus { // see writer.begin
+		if err := simple(w.ctx, w.conn, boundKeys); err != nil {
+			return err
+		}
+	} else {
+		b.Queue(boundKeys) // the rooms are locked
+	}
+	b.Queue(`insert into requests (/*! bucket, */ user_id, key, hash, room_id, seq)
+		select /*! bucket_of(user_id), */ user_id, key, hash, room_id, seq
+		from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) as l (user_id, key, hash, room_id, seq)
+		order by user_id, key on conflict do nothing returning 1`, l.senders, l.keys, l.hashes, l.rooms, l.seqs).
+		Query(func(rs pgx.Rows) error {
+			for rs.Next() {
+				inserted++
+			}
+			return rs.Err()
+		})
+	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
+		select /*! bucket_of(room_id), */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
+			$12::bytea[], $13::bytea[]) as l (`+tables.EntryColumns+`, content_no, name_seal, text_seal)`,
+		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
+		l.nameSeals, l.textSeals, link)
+	l.queueMentions(b)
+	l.queueRead(b)
+	queueCounters(b, counters)
+	switch err := w.sendBatch(b); {
+	case lockTimeout(err): // all rows are locked, so a key caused the wait
+		return fmt.Errorf("%w: %w", errKeyTaken, err)
+	case err != nil:
+		return err
+	case inserted < int64(len(l.rooms)):
+		return tables.ErrRetry
+	}
+	for i, room := range l.rooms {
+		w.refs.Entry(room, l.seqs[i], chat.EntryKind(l.kinds[i]))
+	}
+	return nil
+}
+
+// queueRead makes the batch advance the senders' own read_seq, and count their memberships as chosen.
+func (l *newEntries) queueRead(b *pgx.Batch) {
+	if len(l.read) == 0 {
+		return
+	}
+	var rooms, users []string
+	var seqs []int64
+	for at, seq := range l.read {
+		rooms, users, seqs = append(rooms, at.room), append(users, at.user), append(seqs, seq)
+	}
+	b.Queue(`update members m set read_seq = l.seq, chosen = true from unnest($1::text[], $2::text[], $3::bigint[]) as l (room_id, user_id, seq)
+		where m.room_id = l.room_id and m.user_id = l.user_id`, rooms, users, seqs)
+}
+
+func queueCounters(b *pgx.Batch, counters map[string]*counter) {
+	var rooms []string
+	var lastSeqs, contentNos []int64
+	for id, c := range counters {
+		rooms, lastSeqs, contentNos = append(rooms, id), append(lastSeqs, c.lastSeq), append(contentNos, c.contentNo)
+	}
+	b.Queue(`update rooms r set last_seq = l.last_seq, content_no = l.content_no
+		from unnest($1::text[], $2::bigint[], $3::bigint[]) as l (id, last_seq, content_no) where r.id = l.id`, rooms, lastSeqs, contentNos)
 }

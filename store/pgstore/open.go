@@ -2,17 +2,21 @@ package pgstore
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"hongbao/migrations"
+	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
+	"hongbao/store/security"
 	"hongbao/store/tables"
 )
 
@@ -108,4 +112,61 @@ func (s *Store) Close() error {
 		s.pool.Close()
 	})
 	return nil
+}
+
+// DeleteSetting deletes the value that is stored under the name, if there is one.
+func (s *Store) DeleteSetting(ctx context.Context, name string) error {
+	return tables.Outcome("delete setting", s.tx(ctx, func(w *writer) error {
+		_, err := w.Exec(`delete from settings where name = $1`, name)
+		return err
+	}))
+}
+
+// AddCounts implements security.Store.
+func (s *Store) AddCounts(ctx context.Context, counts []security.Count) error {
+	n := len(counts)
+	minutes, numbers := make([]int64, n), make([]int64, n)
+	instances, kinds, names := make([]string, n), make([]string, n), make([]string, n)
+	for i, c := range counts {
+		minutes[i], instances[i], kinds[i], names[i], numbers[i] = c.Minute.UnixMilli(), c.Instance, c.Kind, c.Origin, c.N
+	}
+	return tables.Outcome("store counts", s.tx(ctx, func(w *writer) error {
+		_, err := w.Exec(`insert into security_counts (minute, instance, kind, origin, count)
+			select minute, instance, kind, origin, count
+			from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[]) i (minute, instance, kind, origin, count) on conflict do nothing`,
+			minutes, instances, kinds, names, numbers)
+		return err
+	}))
+}
+
+// Clocks implements redpacket.Ledger.
+func (s *Store) Clocks(ctx context.Context, now func() time.Time) ([]redpacket.ClockDifference, error) {
+	all := make([]redpacket.ClockDifference, 1)
+	err := s.withReader(ctx, func(r reader) (err error) {
+		config := r.conn.Config()
+		all[0], err = redpacket.CompareClock(fmt.Sprintf("Postgres at %s:%d", config.Host, config.Port), now, func() (at time.Time, err error) {
+			_, err = r.Row(`select clock_timestamp()`, nil, &at)
+			return at, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, tables.Outcome("read the clock", err)
+	}
+	return all, nil
+}
+
+// Meters returns what the store measures. It sends nothing to Postgres.
+func (s *Store) Meters() meter.Engines {
+	stat := s.pool.Stat()
+	return meter.Engines{
+		Work: []meter.Work{
+			s.entries.Measured("postgres", "entries"), s.claims.Measured("postgres", "claims"), s.standings.Measured("postgres", "standings"),
+			s.alone.Work("postgres", "single", len(s.singles)),
+		},
+		Connections: []meter.Connections{{
+			Engine: "postgres", Use: "all", Open: int(stat.TotalConns()), Idle: int(stat.IdleConns()), Most: int(stat.MaxConns()),
+			Waits: stat.EmptyAcquireCount(), Waited: stat.EmptyAcquireWaitTime(), Failed: stat.CanceledAcquireCount(),
+		}},
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -188,4 +190,78 @@ func (r reader) queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 		b.Claims, err = collect(rs, tables.ScanPaid)
 		return err
 	})
+}
+
+// Packets implements redpacket.Ledger, in one round trip. A received packet counts at the time of its claim.
+// Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
+// the user's claim is the luckiest; it is 0 for sent packets.
+func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
+	totals, list, err := tables.PacketsPage(dialect{}, q)
+	if err != nil {
+		return redpacket.PacketsPage{}, err
+	}
+	err = s.withReader(ctx, func(r reader) error {
+		return r.sendBatch(oneSnapshot(func(b *pgx.Batch) {
+			b.Queue(totals.Text, totals.Args...).QueryRow(func(row pgx.Row) error {
+				return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest)
+			})
+			b.Queue(list.Text, list.Args...).Query(func(rs pgx.Rows) error {
+				listed, err := collect(rs, tables.ScanPacket(r, r.keys))
+				page.Packets, page.Next = tables.OnePage(q, listed)
+				return err
+			})
+		}))
+	})
+	if err != nil {
+		return redpacket.PacketsPage{}, tables.Outcome("list packets", err)
+	}
+	return page, nil
+}
+
+// Sample implements redpacket.Ledger.
+func (s *Store) Sample(ctx context.Context, now time.Time) (sample redpacket.LedgerSample, err error) {
+	err = s.withSnapshot(ctx, func(r reader) error {
+		var total, claimed, first int64
+		_, err := r.Row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit $1),
+				claimed as /*! materialized */ (select c.amount from /*one*/ open o join claims c on c.packet_id = o.id /*end*/
+					/*! claims c where c.packet_id in (select id from open) */ limit $2)
+			select count(*), coalesce(sum(total), 0)::bigint, (select coalesce(sum(amount), 0)::bigint from claimed),
+				count(*) filter (where expires_at < $3), coalesce(min(expires_at) filter (where expires_at < $3), $3),
+				(select count(*) from (select 1 from quarantine limit $1) q)
+			from open`,
+			[]any{redpacket.SamplePackets, redpacket.SampleClaims, now.UnixMilli()},
+			&sample.Open, &total, &claimed, &sample.Overdue, &first, &sample.Quarantined)
+		sample.Escrow, sample.Late = redpacket.Money(total-claimed), now.Sub(time.UnixMilli(first)).Truncate(time.Millisecond)
+		return err
+	})
+	return sample, tables.Outcome("sample the books", err)
+}
+
+// Quarantine implements redpacket.Ledger. Ids that Postgres cannot store are changed to similar ones that it can.
+func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, why string) error {
+	n := len(claims)
+	ats, packets, shares, users := make([]int64, n), make([]string, n), make([]int64, n), make([]string, n)
+	for i, c := range claims {
+		ats[i], packets[i], shares[i], users[i] = c.At.UnixMilli(), storableText(c.ID), int64(c.Share), storableText(c.User)
+	}
+	return tables.Outcome("quarantine claims", s.tx(ctx, func(w *writer) error {
+		_, err := w.Exec(`insert into quarantine (at, packet_id, share_no, user_id, why)
+			select at, packet_id, share_no, user_id, $5
+			from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) i (at, packet_id, share_no, user_id)
+			on conflict do nothing`, ats, packets, shares, users, storableText(why))
+		return err
+	}))
+}
+
+// longestName is the most bytes that storableText leaves of a text, so that the index of the table quarantine accepts it.
+const longestName = 500
+
+// storableText replaces what Postgres refuses in a text, invalid UTF-8 and the character U+0000, by U+FFFD. Then it cuts the text
+// to longestName bytes.
+func storableText(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	if len(text) > longestName {
+		text = strings.ToValidUTF8(text[:longestName], "")
+	}
+	return text
 }

@@ -19,10 +19,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"hongbao/migrations"
+	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
+	"hongbao/store/security"
 	"hongbao/store/tables"
 )
 
@@ -165,4 +167,46 @@ func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	<-s.done
 	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+// DeleteSetting deletes the value that is stored under the name, if there is one.
+func (s *Store) DeleteSetting(ctx context.Context, name string) error {
+	return tables.Outcome("delete setting", s.do(ctx, func(w *writer) error {
+		w.emptied = true // the write-ahead log is swept, too: the value may be a secret
+		_, err := w.Exec(`delete from settings where name = ?`, name)
+		return err
+	}))
+}
+
+// AddCounts implements security.Store.
+func (s *Store) AddCounts(ctx context.Context, counts []security.Count) error {
+	return tables.Outcome("store counts", s.do(ctx, func(w *writer) error {
+		for _, c := range counts {
+			_, err := w.Exec(`insert into security_counts (minute, instance, kind, origin, count) values (?, ?, ?, ?, ?) on conflict do nothing`,
+				c.Minute.UnixMilli(), c.Instance, c.Kind, c.Origin, c.N)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Clocks implements redpacket.Ledger. It returns no clock, because SQLite uses the clock of this process.
+func (s *Store) Clocks(context.Context, func() time.Time) ([]redpacket.ClockDifference, error) {
+	return nil, nil
+}
+
+// Meters returns what the store measures.
+func (s *Store) Meters() meter.Engines {
+	return meter.Engines{
+		Work:        []meter.Work{s.commits.Work("sqlite", "commits", len(s.jobs))},
+		Connections: []meter.Connections{connections("read", s.read.Stats()), connections("write", s.write.Stats())},
+	}
+}
+
+func connections(use string, s sql.DBStats) meter.Connections {
+	return meter.Connections{
+		Engine: "sqlite", Use: use, Open: s.OpenConnections, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration,
+	}
 }

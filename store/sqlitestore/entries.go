@@ -110,3 +110,46 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 	e.At = tables.Millis(e.At.UnixMilli()) // with the precision that is stored
 	return e, nil
 }
+
+// Spans implements chat.Store.
+func (s *Store) Spans(ctx context.Context, spans []chat.Span) (map[string][]chat.Entry, error) {
+	found := make(map[string][]chat.Entry, len(spans))
+	err := s.view(ctx, func(r reader) error {
+		for _, sp := range spans {
+			entries, err := tables.List(r, tables.ScanEntry, `select `+tables.EntryColumns+` from entries
+				where room_id = ? and seq > ? and seq <= ? order by seq`, sp.Room, sp.After, sp.Through)
+			if err != nil {
+				return err
+			}
+			if len(entries) > 0 {
+				found[sp.Room] = append(found[sp.Room], entries...)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, tables.Outcome("read spans", err)
+	}
+	return found, nil
+}
+
+// mention stores that the entry mentions the users. It skips users that are no members: they cannot see the entry.
+func (w *writer) mention(e chat.Entry, users []string) error {
+	for _, user := range users {
+		if _, err := w.Exec(`insert into mentions (user_id, at, room_id, seq)
+			select user_id, ?, room_id, ? from members where room_id = ? and user_id = ? and state = 'in'`, e.At.UnixMilli(), e.Seq, e.Room, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unmention removes what mention has stored.
+func (w *writer) unmention(e chat.Entry, users []string) error {
+	for _, user := range users {
+		if _, err := w.Exec(`delete from mentions where user_id = ? and at = ? and room_id = ? and seq = ?`, user, e.At.UnixMilli(), e.Room, e.Seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
