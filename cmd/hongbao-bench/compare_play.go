@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"hongbao/cmd/hongbao-bench/flaws"
 	"hongbao/cmd/hongbao-bench/schemes"
+	"hongbao/store/loopback"
 )
 
 // contest runs one scheme, in the comparison or in a match of the subcommand engines.
@@ -181,4 +185,182 @@ func (c contest) places(ctx context.Context) ([]float64, error) {
 // few returns a workload of one packet, with the callers and the seed of the comparison.
 func (c contest) few(name string, shares int, mean int64) workload {
 	return workload{name: name, callers: c.callers, packets: 1, shares: shares, grabbers: shares, mean: mean, seed: c.seed, ttl: time.Hour}
+}
+
+// killed kills the process in the middle of the grabs, and starts another one on the same Redis and Postgres. It checks that
+// every grab that was acknowledged before the kill is stored. The packets are small enough for every scheme.
+func (c contest) killed(ctx context.Context) (check Check, err error) {
+	w := c.few("kill", 8, 250_000_000)
+	w.packets = 40
+	process, e, _, err := c.begin(ctx, w)
+	if err != nil {
+		return check, err
+	}
+	t := newTally(w)
+	half := len(t.attempts) / 2
+	dying, stop := context.WithCancel(ctx)
+	defer stop()
+	var died time.Time
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C { // until half of the grabs have begun, or play has returned
+			if int(t.begun.Load()) >= half || dying.Err() != nil {
+				tick.Stop()
+				died = time.Now()
+				process.Kill()
+				stop()
+				return
+			}
+		}
+	}()
+	if err := t.play(dying, process, c.budget/2); err != nil && ctx.Err() != nil {
+		return check, err
+	}
+	stop()
+	<-gone
+	for i := range t.responses {
+		t.responses[i].closed = t.responses[i].at.After(died) // an answer after the kill has reached no user
+	}
+	e, err = c.servers.twin(ctx, e)
+	if err != nil {
+		return check, err
+	}
+	next, err := c.scheme.Start(ctx, e)
+	if err != nil {
+		return check, err
+	}
+	b, _, err := t.caughtUp(ctx, next, c.late+time.Second)
+	acknowledged := len(t.acknowledged())
+	check = Check{Name: checkKill, Held: true, Detail: fmt.Sprintf("%d were acknowledged before, all are stored", acknowledged)}
+	if lost := t.lost(b); lost > 0 {
+		check.Held, check.Detail = false, fmt.Sprintf("%d were acknowledged before, %d of them have nothing", acknowledged, lost)
+	}
+	return check, errors.Join(err, next.Stop())
+}
+
+// refunded opens packets of five shares, lets users grab three shares of each, and checks the refunds after the deadline.
+func (c contest) refunded(ctx context.Context) (check Check, err error) {
+	w := c.few("refund", 5, 250_000_000)
+	w.packets, w.ttl, w.grabbers = 6, c.limit, 3
+	process, _, packets, err := c.begin(ctx, w)
+	if err != nil {
+		return check, err
+	}
+	defer func() { err = errors.Join(err, process.Stop()) }()
+	deadline := time.Now().Add(c.limit)
+	if err := newTally(w).play(ctx, process, c.limit/2); err != nil {
+		return check, err
+	}
+	var should, refunded, left int64
+	for late := deadline.Add(c.late); ; {
+		b, err := readBooks(ctx, process, w)
+		if err != nil {
+			return check, err
+		}
+		should, refunded, left = refunds(packets, b)
+		if left == 0 && time.Now().After(deadline) || time.Now().After(late) {
+			break
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return check, ctx.Err()
+		}
+	}
+	check = Check{Name: checkRefund, Held: left == 0 && refunded == should, Detail: fmt.Sprintf("to be refunded %s, refunded %s", yuan(should), yuan(refunded))}
+	if refunded == 0 {
+		check.Detail = fmt.Sprintf("%v after the deadline nothing of %s is refunded", c.late, yuan(should))
+	}
+	return check, nil
+}
+
+// refunds returns sums over all packets: the refunds that are due, the refunds that were made, and the money that is
+// neither paid nor refunded.
+func refunds(packets []schemes.Packet, b books) (should, refunded, left int64) {
+	for n, p := range packets {
+		should += p.Total()
+		for _, paid := range b[n].Paid {
+			should -= paid.Amount
+		}
+		refunded += b[n].Refunded
+		left += b[n].Left
+	}
+	return should, refunded, left
+}
+
+// yuan formats an amount with two decimal places.
+func yuan(amount int64) string { return fmt.Sprintf("%d.%02d", amount/100, amount%100) }
+
+// servers are the Redis and the Postgres on which all schemes run, one after the other.
+type servers struct {
+	redis       *loopback.Redis
+	postgres    *loopback.Postgres
+	connections int // to Postgres
+	callers     int // that use one client of Redis at the same time, as the subcommand engines sets it; 0 in compare
+	lent        []func() error
+}
+
+// startServers starts a private Redis and Postgres.
+func startServers(ctx context.Context, s *testbed, connections int) (*servers, error) {
+	r, err := s.redis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pg, err := s.postgres(ctx)
+	return &servers{redis: r, postgres: pg, connections: connections}, err
+}
+
+// cpuTime returns the CPU time that this process, Redis and Postgres have used so far; 0 if the system does not tell. Redis is
+// counted as a child of this process.
+func (s *servers) cpuTime() time.Duration { return cpuTime(os.Getpid(), s.postgres.PID()) }
+
+// fresh returns connections to a Redis that was just emptied, and to a new database with the empty tables of the schemes.
+func (s *servers) fresh(ctx context.Context) (schemes.Engines, error) {
+	database, err := s.postgres.NewDatabase(ctx)
+	if err != nil {
+		return schemes.Engines{}, err
+	}
+	e, err := s.connect(ctx, database)
+	if err == nil {
+		err = errors.Join(e.Redis.FlushDB(ctx).Err(), e.DB.MakeTables(ctx))
+	}
+	return e, err
+}
+
+// twin returns connections to the same Redis and database, as another process of the scheme would have.
+func (s *servers) twin(ctx context.Context, e schemes.Engines) (schemes.Engines, error) {
+	return s.connect(ctx, e.DB.URL())
+}
+
+func (s *servers) connect(ctx context.Context, database string) (schemes.Engines, error) {
+	c, err := s.client()
+	if err != nil {
+		return schemes.Engines{}, err
+	}
+	s.lent = append(s.lent, c.Close)
+	db, err := schemes.Connect(ctx, database, s.connections)
+	if err != nil {
+		return schemes.Engines{}, err
+	}
+	s.lent = append(s.lent, db.Close)
+	return schemes.Engines{Redis: c, RedisURL: s.redis.URL(), DB: db}, nil
+}
+
+func (s *servers) client() (*redis.Client, error) {
+	o, err := redis.ParseURL(s.redis.URL())
+	if err != nil {
+		return nil, err
+	}
+	o.PoolSize = max(s.connections, s.callers) + 4 // for subscriptions and blocking calls
+	return redis.NewClient(o), nil
+}
+
+// release closes all connections that fresh and twin have returned.
+func (s *servers) release() (failed error) {
+	for _, end := range s.lent {
+		failed = errors.Join(failed, end())
+	}
+	s.lent = nil
+	return failed
 }

@@ -4,12 +4,17 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"hongbao/cmd/hongbao-bench/load"
 	"hongbao/cmd/hongbao-bench/measure"
@@ -118,4 +123,74 @@ func (s *testbed) echoServer(ctx context.Context) (url string, err error) {
 		return "", errors.New("the echo server did not start")
 	}
 	return strings.TrimSpace(line), nil
+}
+
+// playWon measures grabs over sockets that are committed with fsync before the answer. The peer is article 2's script
+// in Redis, which stores nothing.
+func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]measure.Result, error) {
+	all, err := startServers(ctx, s, peerConnections)
+	if err != nil {
+		return nil, err
+	}
+	plan := load.Plan{
+		Scenario: "grab", Users: e.size.winners, Shares: e.size.winners, Closed: true, Duration: e.budget,
+		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // long enough that the pushes after the connects are over when the grabs begin
+		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners,    // more than can be grabbed
+	}
+	m := schemesMatch{callers: 20, packets: 1, shares: e.size.hot}
+	result, err := e.match(ctx, measure.Match{
+		Name: fmt.Sprintf("won over %d sockets, committed", plan.Users), Unit: "grabs", Asked: measure.Asked{AtLeast: 0.35},
+		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
+			return func(ctx context.Context) (measure.Round, error) {
+				r, err := played(ctx, in, plan)
+				return measure.Round{Done: int(r.Of(load.Won).Count), Took: time.Duration(r.Seconds * float64(time.Second))}, err
+			}, nil
+		}},
+		Peer: m.side(e, all, luaListAlone()),
+	})
+	return []measure.Result{result}, err
+}
+
+// played runs a load, and fails if any check failed.
+func played(ctx context.Context, in *installation, plan load.Plan) (load.Result, error) {
+	r, err := load.Run(ctx, in.target, plan, func(string, ...any) {})
+	if err == nil {
+		err = (&loaded{Results: []load.Result{r}}).verdict()
+	}
+	return r, err
+}
+
+// echoCommand is the subcommand that runs a bare echo server. playAnswers starts it in a process of its own, and compares
+// hongbao with it.
+func echoCommand() command {
+	return command{name: "echo", summary: "run a bare WebSocket echo server, the peer of the socket benchmarks; it prints its URL", setup: func(*flag.FlagSet) func(context.Context, *program) error {
+		return func(ctx context.Context, p *program) error {
+			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			server := &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}
+			context.AfterFunc(ctx, func() { _ = server.Close() }) // closes at once: no client waits for an answer
+			_, _ = fmt.Fprintf(p.stdout, "ws://%s/\n", l.Addr())
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		}
+	}}
+}
+
+// echo is the simplest echo loop.
+func echo(w http.ResponseWriter, r *http.Request) {
+	ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has already answered with an error
+	}
+	defer ws.Close()
+	for {
+		kind, message, err := ws.ReadMessage()
+		if err != nil || ws.WriteMessage(kind, message) != nil {
+			return
+		}
+	}
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -76,3 +77,94 @@ func textOf(room string, key []byte) []byte {
 }
 
 const saying = "each of us says this much at a time"
+
+// storm is the scenario that breaks all connections. It sends messages in every room while all users are disconnected. Then
+// all users reconnect at the same time and recover the messages.
+type storm struct{}
+
+func (storm) prepare(ctx context.Context, c *group) error { return c.fillRooms(ctx) }
+
+func (storm) play(ctx context.Context, c *group) error {
+	c.gate.close()
+	for _, u := range c.users {
+		u.disconnect()
+	}
+	if err := until(ctx, connectAllTimeout, func() bool { return c.runStats.connected.Load() == 0 }); err != nil {
+		return err
+	}
+	err := each(ctx, c.rooms, func(ctx context.Context, i int, r *room) error {
+		for n := range c.plan.Missed {
+			if err := c.sendTextOverHTTP(ctx, r, i*c.plan.Missed+n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.gate.open()
+	if err != nil {
+		return err
+	}
+	return c.awaitConnected(ctx)
+}
+
+// sendTextOverHTTP sends a message over HTTP.
+func (c *group) sendTextOverHTTP(ctx context.Context, r *room, number int) error {
+	var answer struct {
+		Seq int64  `json:"seq"`
+		ID  string `json:"id"`
+		At  int64  `json:"at"`
+	}
+	key := c.timedKey(number, time.Now())
+	if err := c.target.command(ctx, r.owner, "send", json.RawMessage(textOf(r.id, key)), &answer); err != nil {
+		return err
+	}
+	if !r.acknowledge(sent{seq: answer.Seq, id: []byte(answer.ID), at: answer.At}, key) {
+		c.checks.fault(checkAcked, "entry %d of %s was acknowledged for two messages", answer.Seq, r.id)
+	}
+	return nil
+}
+
+// idle is the scenario in which every user sends one command, and then only answers pings. Each user is in a room of their own,
+// and all are in one common room.
+type idle struct{}
+
+func (idle) prepare(ctx context.Context, c *group) error {
+	if err := c.makeRooms(ctx, 1+len(c.users), func(i int) *user { return c.users[max(i-1, 0)] }); err != nil {
+		return err
+	}
+	return each(ctx, c.users, func(ctx context.Context, i int, u *user) error {
+		if err := c.join(ctx, u, c.rooms[0]); err != nil {
+			return err
+		}
+		return c.join(ctx, u, c.rooms[1+i])
+	})
+}
+
+func (idle) play(ctx context.Context, c *group) error {
+	for _, u := range c.users {
+		c.look(u)
+	}
+	if err := until(ctx, repeatTimeout, func() bool { return c.open.Load() == 0 }); err != nil {
+		return err
+	}
+	before := c.runStats.lost.Load()
+	pause(ctx, c.plan.Duration)
+	c.checks.saw(checkStayed, int64(len(c.users)))
+	if lost := c.runStats.lost.Load() - before; lost > 0 {
+		c.checks.fault(checkStayed, "%d connections were lost", lost)
+	}
+	return ctx.Err()
+}
+
+// look sends the one command: it reads the history of the user's own room.
+func (c *group) look(u *user) {
+	c.sent.Add(1)
+	c.open.Add(1)
+	data := []byte(`{"room":"` + u.journals[len(u.journals)-1].room.id + `","limit":1}`)
+	u.send(&call{method: "history", data: data, due: time.Now(), answered: func(_ time.Time, _ []byte, failed *refusal) {
+		c.open.Add(-1)
+		if failed != nil {
+			c.checks.fault(checkAnswered, "%s: history: %s", u.id, failed.word)
+		}
+	}})
+}

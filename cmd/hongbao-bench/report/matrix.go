@@ -1,6 +1,8 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Matrix shows checks: a row for each item, a column for each check. If too many checks do not fit side by side, and there are fewer
 // items than checks, rows and columns change places.
@@ -104,4 +106,31 @@ func (v Verdict) Sign() string {
 	default:
 		return "M4 8h8"
 	}
+}
+
+// fitting is the largest number of columns of verdicts that fit side by side.
+const fitting = 7
+
+// grid is a Matrix as it is shown.
+type grid struct {
+	Heads []string
+	Rows  []Verdicts
+	Brief bool
+	Seen  Table
+}
+
+// flip turns the rows into columns. Their notes do not fit over columns.
+func (g *grid) flip() {
+	heads := make([]string, len(g.Rows))
+	rows := make([]Verdicts, len(g.Heads))
+	for i, name := range g.Heads {
+		rows[i] = Verdicts{Name: name, Cells: make([]Cell, len(g.Rows))}
+	}
+	for at, r := range g.Rows {
+		heads[at] = r.Name
+		for i, c := range r.Cells {
+			rows[i].Cells[at] = c
+		}
+	}
+	g.Heads, g.Rows = heads, rows
 }
