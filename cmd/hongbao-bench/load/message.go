@@ -1,7 +1,5 @@
 package load
 
-import ()
-
 // message holds the needed fields of one message of the server. Its slices are parts of the frame, and valid only as
 // long as the frame.
 type message struct {
