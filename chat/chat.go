@@ -2,6 +2,8 @@ package chat
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"time"
@@ -238,4 +240,24 @@ type MembersChange struct {
 
 	Users []string `json:"users"` // the first of them, beginning with User
 	Count int      `json:"count"` // number of all users that were added or removed
+}
+
+// NewID returns a UUIDv7. Such ids sort by creation time, so new rows are added at the end of an index.
+func NewID(now time.Time) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand stops the process instead
+	ms := uint64(now.UnixMilli())
+	for i := range 6 {
+		b[i] = byte(ms >> (40 - 8*i))
+	}
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:36], b[10:16])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
 }

@@ -153,27 +153,3 @@ func (s *Service) Today(ctx context.Context, user string) (DayUse, Day, error) {
 	used, err := s.ledger.DayUse(ctx, user, day)
 	return used, day, err
 }
-
-// receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. If
-// received amounts are not limited, it does neither. deny is the reason if the user may not receive more; err means that
-// receive could not check it. If err is nil, the caller must call done after the grab has ended. The share that crosses the
-// limit is paid whole, because its amount is not known before the grant. So is a share that another instance grants at the
-// same time.
-func (s *Service) receive(ctx context.Context, user string) (done func(), deny, err error) {
-	if !s.o.DayLimits.Received.On {
-		return func() {}, nil, nil
-	}
-	done, err = s.receivers.Lock(ctx, user)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: another grab of the user takes too long: %w", chat.ErrUnavailable, err)
-	}
-	used, _, err := s.Today(ctx, user)
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	if _, most, _ := s.o.DayLimits.For(used.Own); most != NoLimit && int64(used.Received) >= most {
-		deny = overDay("day_received", most)
-	}
-	return done, deny, nil
-}
