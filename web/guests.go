@@ -30,7 +30,7 @@ type guestRequests struct {
 	renamed      func(ctx context.Context, user string)
 }
 
-func (s *Server) newGuestRequests() guestRequests {
+func newGuestRequests(s *Server) guestRequests {
 	return guestRequests{
 		guests: s.guests, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, authenticate: s.authenticate, revoke: s.revoke,
 		renamed: s.sessions.Renamed,

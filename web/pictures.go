@@ -27,7 +27,7 @@ type pictureRequests struct {
 	renamed      func(ctx context.Context, user string)
 }
 
-func (s *Server) newPictureRequests() pictureRequests {
+func newPictureRequests(s *Server) pictureRequests {
 	return pictureRequests{
 		off: s.o.NoPictures, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, refuse: s.refuse, authenticate: s.authenticate,
 		renamed: s.sessions.Renamed,

@@ -195,13 +195,13 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.origins.harden)
-	pictures := s.newPictureRequests()
+	pictures := newPictureRequests(s)
 	r.Route("/v1", func(r chi.Router) {
 		r.Use(s.origins.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
 		r.Post("/links/preview", s.servePreview)
-		guests := s.newGuestRequests()
+		guests := newGuestRequests(s)
 		r.Post("/guests", guests.create)
 		r.Post("/guests/renew", guests.byGuest("renew", guests.renew))
 		r.Post("/guests/sign_out", guests.byGuest("sign_out", guests.signOut))
