@@ -175,7 +175,9 @@ func TestStartWaitsForAStartingServer(t *testing.T) {
 	}()
 	u.Host = front.Addr().String()
 	a, err := OpenAuditor(t.Context(), u.String(), discardLog)
-	must(t, err)
+	if err != nil {
+		t.Fatalf("auditor: %v", err)
+	}
 	must(t, a.Close())
 	for _, mode := range []migrations.Mode{migrations.Auto, migrations.Off} {
 		refused.Store(0)

@@ -182,10 +182,7 @@ func (s *Store) ChainRows(ctx context.Context) (int, error) {
 
 // chainRows adds the next rows of a table that have no link to the chain of this transaction, and returns them.
 func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
-	found, err := tables.List(w, func(rs tables.Row) (chain.Stored, error) {
-		stored := t.New()
-		return stored, rs.Scan(stored.Into()...)
-	}, t.Read, args...)
+	found, err := tables.Unlinked(w, t, "", args)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

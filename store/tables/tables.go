@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 	"hongbao/store/eventlog"
 	"hongbao/store/secret"
 )
@@ -198,4 +199,12 @@ func Outcome(doing string, err error) error {
 // cause, for logs.
 func Unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
+}
+
+// Unlinked reads the next rows of a table that have no link to a hash chain. lock is the clause that locks them, or "".
+func Unlinked(q Querier, t chain.Table, lock string, args []any) ([]chain.Stored, error) {
+	return List(q, func(row Row) (chain.Stored, error) {
+		stored := t.New()
+		return stored, row.Scan(stored.Into()...)
+	}, t.Read+lock, args...)
 }
