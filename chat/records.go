@@ -173,8 +173,8 @@ func (s *Service) forgetUser(user string, err error) {
 
 const putsAtOnce = 8 // transactions that wait for the disk together
 
-// PutUsers is PutUser for many users. If one of the changes has a wrong field, it stores none. After another error some of
-// them may be stored.
+// PutUsers is PutUser for many users. If one of the changes has a wrong field, it stores none. A change that the store
+// refuses, because of a ref that another user has, keeps none of the others from being stored.
 func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRecord, error) {
 	switch {
 	case len(changes) == 0:
@@ -190,7 +190,7 @@ func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRec
 		}
 	}
 	stored := make([]UserRecord, len(changes))
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group // without a context of its own, which would end the other puts with the first error
 	group.SetLimit(putsAtOnce)
 	for n, p := range puts {
 		group.Go(func() (err error) {
