@@ -43,7 +43,7 @@ func Run(db Snapshot, d Dialect, asked *redpacket.AuditQuery) (redpacket.Audit, 
 		asked = &redpacket.AuditQuery{}
 	}
 	a := auditor{Snapshot: db, Dialect: d, asked: *asked, scope: whole}
-	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.reactions, a.chains} {
+	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.folds, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}

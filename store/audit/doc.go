@@ -15,7 +15,6 @@
 //
 // It must always hold: an audit of all rows finds a change by hand of a packet, claim, transfer, entry or link, or of a wallet's
 // balance. If the change also fits all sums and hashes, the audit finds it only with heads that were saved before
-// (redpacket.AuditQuery.Heads). There are exceptions. Of the column fold of an entry, only the counts of reactions are checked. The
-// id of the transfer of a send or a refund is not checked. Rows of other tables may change at any time, so an audit compares them
-// only where they repeat a value of one of these rows.
+// (redpacket.AuditQuery.Heads). There is one exception: the id of the transfer of a send or a refund is not checked. Rows of
+// other tables may change at any time, so an audit compares them only where they repeat a value of one of these rows.
 package audit

@@ -121,6 +121,10 @@ func forgeries(w AuditWords) []string {
 		`update entries set body = '{"text":"hello"}' where body = '{"recalled":true}'`,
 		`delete from links`, `delete from links where leaves = 0`, `delete from chains`,
 
+		`update entries set fold = replace(fold, 'edited twice', 'edited once')`, `update entries set fold = replace(fold, '"edited_at":', '"edited_at":1')`,
+		`update entries set fold = replace(fold, '"edit_seq":', '"edit_seq":1')`, `update entries set fold = replace(fold, '"recall_seq":', '"recall_seq":1')`,
+		`update entries set fold = '' where fold like '%recall%'`, `update entries set fold = '{"text":"other words"}' where id = 'e-room-2'`,
+		`update entries set fold = '{"recall_seq":1}' where id = 'e-room-2'`,
 		`update entries set fold = replace(fold, ':2', ':3')`, `update entries set fold = 'no JSON' where fold <> ''`,
 	}
 }

@@ -75,11 +75,15 @@ func (u AuditUnderTest) liveOn(t *testing.T) {
 	e, _, err := u.Rooms.Append(t.Context(), chat.Draft{ID: "newer-text", Room: "room-1", From: chat.User{ID: "u2"}, Kind: chat.KindText,
 		Key: "newer-text", Hash: []byte("newer"), Body: json.RawMessage(`{"text":"hello"}`), At: lived})
 	l.Must(err)
-	for i, target := range []int64{1, e.Seq} {
-		_, err := u.Rooms.Amend(t.Context(), chat.Amendment{Kind: chat.KindReact, Room: "room-1", Target: target, By: chat.User{ID: "u3"},
-			Emoji: "🎉", On: true, At: lived, ID: fmt.Sprint("newer-", i), Window: time.Hour})
+	amend := func(a chat.Amendment) {
+		a.Room, a.At, a.Window = "room-1", lived, time.Hour
+		_, err := u.Rooms.Amend(t.Context(), a)
 		l.Must(err)
 	}
+	for i, target := range []int64{1, e.Seq} {
+		amend(chat.Amendment{Kind: chat.KindReact, Target: target, By: chat.User{ID: "u3"}, Emoji: "🎉", On: true, ID: fmt.Sprint("newer-", i)})
+	}
+	amend(chat.Amendment{Kind: chat.KindEdit, Target: 1, By: chat.User{ID: "u2"}, Text: "edited later", ID: "newer-edit"})
 }
 
 // newerRows changes and removes the rows that liveOn has added, and wallets, one at a time. It also changes the end of the
@@ -108,6 +112,7 @@ func (u AuditUnderTest) newerRows(t *testing.T) {
 		u.column(t, "packets", column, all["packets"][column][0], []string{`id = 'open'`}) // this packet is older, but its end is newer
 	}
 	u.mustFind(t, `delete from reactions where emoji = '🎉' and seq = 1`)
+	u.mustFind(t, `update entries set fold = replace(fold, 'edited later', 'edited')`)
 }
 
 // olderRows changes and removes rows that the earlier audit has seen. It also adds rows without a link, which look as old.

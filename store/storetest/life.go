@@ -39,7 +39,7 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.End(even, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	untouched := l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
-	l.react(untouched.Seq)
+	l.amend(untouched.Seq)
 }
 
 // Must fails the test if the engine fails.
@@ -75,13 +75,13 @@ func (l *Life) furnish() {
 	}
 }
 
-// react adds reactions to a text and a packet of room-1, and recalls another text with reactions.
-func (l *Life) react(packet int64) {
+// amend edits a text of room-1 twice, and adds reactions to it and to a packet. It does the same with another text, and recalls it.
+func (l *Life) amend(packet int64) {
 	l.Helper()
-	amend := func(kind chat.EntryKind, target int64, by, emoji string) {
+	amend := func(kind chat.EntryKind, target int64, by, what string) {
 		l.Helper()
 		_, err := l.Rooms.Amend(l.Context(), chat.Amendment{Kind: kind, Room: "room-1", Target: target, By: chat.User{ID: by},
-			Emoji: emoji, On: true, At: l.At, ID: fmt.Sprint(kind, "-", target, by, emoji), Window: time.Hour})
+			Emoji: what, Text: what, On: true, At: l.At, ID: fmt.Sprint(kind, "-", target, by, what), Window: time.Hour})
 		l.Must(err)
 	}
 	var texts [2]int64
@@ -91,6 +91,8 @@ func (l *Life) react(packet int64) {
 			Key: key, Hash: []byte(key), Body: json.RawMessage(`{"text":"hello"}`), At: l.At})
 		l.Must(err)
 		texts[i] = e.Seq
+		amend(chat.KindEdit, e.Seq, "u2", "edited once")
+		amend(chat.KindEdit, e.Seq, "u2", "edited twice")
 		amend(chat.KindReact, e.Seq, "u1", "👍")
 	}
 	amend(chat.KindReact, texts[0], "u3", "👍")

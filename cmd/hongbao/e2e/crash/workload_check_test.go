@@ -77,14 +77,14 @@ func (w *workload) repeatAll() {
 	}
 }
 
-// awaitClosed waits until every packet is closed, at most 10 s after the last deadline.
+// awaitClosed waits until every packet is closed, at most 10 s and ending after the last deadline.
 func (w *workload) awaitClosed() {
 	w.t.Helper()
 	var latest int64
 	for _, p := range w.packets {
 		latest = max(latest, p.Packet.ExpiresAt)
 	}
-	e2e.Eventually(w.t, max(0, time.Until(time.UnixMilli(latest)))+10*time.Second, "all packets are closed", func() bool {
+	e2e.Eventually(w.t, max(0, time.Until(time.UnixMilli(latest)))+10*time.Second+w.ending(), "all packets are closed", func() bool {
 		for _, l := range w.server.Audit().Lines {
 			if l.Status == "open" {
 				return false
@@ -94,6 +94,10 @@ func (w *workload) awaitClosed() {
 	})
 	w.server.MustBalance()
 }
+
+// ending is the time that the ends of all packets may take one after the other. They take turns, because each locks the wallet of
+// the same sender.
+func (w *workload) ending() time.Duration { return time.Duration(len(w.packets)) * w.endTime }
 
 // checkClaims compares the acknowledged grabs and cancellations with the packets on the server.
 func (w *workload) checkClaims() {
@@ -115,8 +119,8 @@ func (w *workload) checkClaims() {
 	}
 }
 
-// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s after its
-// deadline, or after the restart if that was later.
+// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s and
+// ending after its deadline, or after the restart if that was later.
 func (w *workload) checkHistory() {
 	w.t.Helper()
 	bySeq := map[int64]wire.Entry{}
@@ -132,7 +136,7 @@ func (w *workload) checkHistory() {
 		if e := bySeq[p.Seq]; e.Kind != "packet" || e.Key != key {
 			w.t.Errorf("packet %s was acknowledged as entry %d, but that entry is %s %s", key, p.Seq, e.Kind, e.Key)
 		}
-		limit := max(p.Packet.ExpiresAt, w.restarted.UnixMilli()) + 5000
+		limit := max(p.Packet.ExpiresAt, w.restarted.UnixMilli()) + 5000 + w.ending().Milliseconds()
 		switch end := ends[p.Packet.ID]; {
 		case end == 0:
 			w.t.Errorf("packet %s has not ended, want an end by %d ms", key, limit)

@@ -17,11 +17,12 @@ type workload struct {
 	t          *testing.T
 	server     *e2e.Server // clients connect to it, and its database is audited
 	room       string
-	ttl        int64 // of packets, in seconds
-	count      int   // shares of a packet
-	rounds     int   // most packets that the sender may send
-	deletes    bool  // the sender also deletes a room with an open packet
-	redisLoses bool  // Redis may lose grabs: see repeatAll
+	ttl        int64         // of packets, in seconds
+	count      int           // shares of a packet
+	rounds     int           // most packets that the sender may send
+	endTime    time.Duration // allowed for the end of each packet, beside a fixed time
+	deletes    bool          // the sender also deletes a room with an open packet
+	redisLoses bool          // Redis may lose grabs: see repeatAll
 	sender     *e2e.Client
 	grabbers   []*e2e.Client
 	restarted  time.Time

@@ -1,0 +1,69 @@
+package audit
+
+import (
+	"database/sql"
+	"encoding/json"
+	"maps"
+
+	"hongbao/chat"
+	"hongbao/store/tables"
+)
+
+// folds compares the fold of each text or packet with the entries that amend it and with the stored reactions.
+func (a *auditor) folds() error {
+	// A row for each entry that has a fold or reactions, or that an edit or a recall names: its fold, its reactions counted by
+	// emoji in JSON, its last edit, and its recall.
+	query := `select t.room_id, t.seq, coalesce(e.fold, ''), coalesce(r.counts, '{}'), t.edit, l.at, l.body, t.recall
+		from (
+			select room_id, seq, max(edit) as edit, max(recall) as recall from (
+				select room_id, seq, 0 as edit, 0 as recall from entries where fold <> ''
+				union all select room_id, seq, 0, 0 from reactions
+				union all select room_id, target, seq, 0 from entries where kind = 'edit'
+				union all select room_id, target, 0, seq from entries where kind = 'recall') named
+			where {amended} group by room_id, seq) t
+		left join entries e on e.room_id = t.room_id and e.seq = t.seq
+		left join entries l on l.room_id = t.room_id and l.seq = t.edit
+		left join (
+			select room_id, seq, ` + a.Counts + ` as counts
+			from (select room_id, seq, emoji, count(*) as n from reactions where {amended} group by room_id, seq, emoji) c
+			group by room_id, seq) r on r.room_id = t.room_id and r.seq = t.seq`
+	return a.Each(func(row tables.Row) error {
+		var (
+			room, text, counts string
+			seq, edit, recall  int64
+			editedAt           sql.NullInt64
+			edited             sql.NullString
+			fold               chat.Fold
+			reactions          map[string]int
+		)
+		if err := row.Scan(&room, &seq, &text, &counts, &edit, &editedAt, &edited, &recall); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(counts), &reactions); err != nil {
+			return err
+		}
+		if text != "" && json.Unmarshal([]byte(text), &fold) != nil {
+			a.report("room", room, "what has become of entry %d cannot be read", seq)
+			return nil
+		}
+		if !maps.Equal(fold.Reactions, reactions) {
+			a.report("room", room, "entry %d counts the reactions %v, and has %v", seq, fold.Reactions, reactions)
+		}
+		if fold.RecallSeq != recall {
+			a.report("room", room, "entry %d was recalled by entry %d, and says %d", seq, recall, fold.RecallSeq)
+		} else if recall == 0 && !showsEdit(fold, edit, editedAt.Int64, edited.String) {
+			a.report("room", room, "entry %d does not show its last edit, entry %d", seq, edit)
+		}
+		return nil
+	}, a.scope.Replace(query))
+}
+
+// showsEdit reports whether the fold has what the edit says. The last edit has this seq, 0 if there was none, and this time and
+// body.
+func showsEdit(f chat.Fold, seq, at int64, body string) bool {
+	if f.EditSeq != seq || f.EditedAt != at || (f.Text != nil) != (seq != 0) {
+		return false
+	}
+	text, _ := parseObject(body)["text"].(string)
+	return f.Text == nil || *f.Text == text
+}
