@@ -167,7 +167,7 @@ func testKeys(t *testing.T, c Config) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		done, err = both.EncryptSeeds(t.Context(), 500*time.Millisecond)
+		done, err = both.EncryptSeeds(t.Context(), 5*time.Second) // time for old.Ready below
 	}()
 	for again := false; !again; { // until EncryptSeeds has stored that only the new key is needed
 		select {

@@ -17,7 +17,7 @@ type folderLock struct{ file *os.File }
 const lockName = "serve.lock"
 
 // checkPause is longer than folderInUse normally holds the lock.
-const checkPause = 50 * time.Millisecond
+var checkPause = 50 * time.Millisecond // a test makes it longer
 
 // lockFolder locks the data folder, or fails with ErrFolderInUse.
 func lockFolder(dir string) (*folderLock, error) {

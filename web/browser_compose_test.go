@@ -132,6 +132,7 @@ func TestBrowserThanks(t *testing.T) {
 	cyn.Press("button", "Thank you!")
 	cyn.Sees("Thank you! 🧧")
 	cyn.Lacks("button", "Thank you!")
+	cyn.Lacks("image", "Being sent")
 	history := bob.history(room)
 	if reply := history[len(history)-1]; reply.ReplyTo != reply.seq-1 {
 		t.Errorf("the thanks answer seq %d", reply.ReplyTo)

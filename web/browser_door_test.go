@@ -159,9 +159,7 @@ func TestBrowserHost(t *testing.T) {
 
 	ann := browser.Visit(t, host, webtest.Screen{})
 	awaitAsk(t, ann, `asked.includes('token-over')`)
-	if n := users(); n != 1 {
-		t.Errorf("%d are in", n)
-	}
+	s.eventually(t, "ann is in", func() bool { return users() == 1 })
 	again := ann.Again(t, page, webtest.Screen{})
 	again.Sees("open it from there") // the browser stored nothing
 }
@@ -195,8 +193,11 @@ func TestBrowserLink(t *testing.T) {
 	if now := where(); now != before {
 		t.Errorf("what stood at %s stands at %s", before, now)
 	}
+	webtest.Ask[int](ann.Tab, `window.back = false, new MutationObserver(() => {
+		back ||= document.body.innerText.includes('Back again');
+	}).observe(document.body, { subtree: true, childList: true, characterData: true }), 0`) // it is shown for 2 s
 	cut(t, ann, false)
-	ann.Sees("Back again")
+	awaitAsk(t, ann, `back`)
 	ann.Misses("Back again")
 }
 

@@ -156,11 +156,12 @@ func TestBrowserEnvelopeLives(t *testing.T) {
 	webtest.Ask[int](ann.Tab, `window.dropped = 0, new MutationObserver(() => {
 		dropped += document.querySelectorAll('.envelope.drops:not([data-status=sending])').length;
 	}).observe(document.body, { subtree: true, childList: true }), 0`)
+	webtest.Ask[int](ann.Tab, `performance.now = () => 0, 0`) // an envelope counts as new, however slow the machine is
 	bob.packet(room, 100, 2, `,"greeting":"for tea"`)
 	for _, v := range both {
 		v.Has("button", "for tea")
 	}
-	if n := webtest.Ask[int](ann.Tab, `dropped`); n == 0 {
+	if n := webtest.Ask[int](ann.Tab, `delete performance.now, dropped`); n == 0 {
 		t.Error("a new envelope does not drop in")
 	}
 	awaitAsk(t, ann, `shone > 1`) // so a light has passed over the page of Cyn, too, if one does
@@ -172,9 +173,7 @@ func TestBrowserEnvelopeLives(t *testing.T) {
 	ann.Sees("in your wallet")
 	ann.Press("button", "Close")
 	ann.Sees("1 of 2 opened")
-	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('.envelope.waits').length`); n != 0 {
-		t.Error("an envelope that the user has opened still waits")
-	}
+	awaitAsk(t, ann, `!document.querySelector('.envelope.waits')`) // an envelope that the user has opened does not wait any more
 	cyn.Sees("1 of 2 opened")
 	mustShowOpeners(t, cyn, "A")
 

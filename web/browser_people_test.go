@@ -113,6 +113,7 @@ func TestBrowserSecondGuest(t *testing.T) {
 	ben := ann.Again(t, page+"/"+search, webtest.Screen{})
 	ben.Sees("only for this window")
 	comeIn(ben, "Ben")
+	ben.Sees("No rooms yet")
 	cid := ann.Again(t, page+"/"+search, webtest.Screen{})
 	cid.Sees("What may we call you?")
 	for name, v := range map[string]*webtest.Visitor{"Ann": ann, "Ben": ben} {

@@ -171,6 +171,7 @@ func TestBrowserPush(t *testing.T) {
 	ann.InjectScript(fmt.Sprintf(pushHere, as.Endpoint, as.Endpoint, as.P256dh, as.Auth))
 	ann.Reload()
 	tea, _ := twoRooms(t, bob, ann)
+	webtest.Ask[bool](ann.Tab, `navigator.serviceWorker.ready.then(() => true)`)
 	ann.Press("button", "Settings")
 	ann.Press("switch", "Notifications")
 	ann.Sees("They also come while this page is closed")
@@ -218,6 +219,7 @@ func TestBrowserSaysHowFarNotificationsReach(t *testing.T) {
 		ann.InjectScript(fmt.Sprintf(pushHere, "e", "e", "p", "a") + `
 			PushManager.prototype.subscribe = async () => { throw new DOMException('no push service', 'AbortError'); };`)
 		ann.Reload()
+		webtest.Ask[bool](ann.Tab, `navigator.serviceWorker.ready.then(() => true)`)
 		ann.Press("button", "Settings")
 		ann.Press("switch", "Notifications")
 		ann.Sees("only while this page is open", text)

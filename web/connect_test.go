@@ -109,7 +109,7 @@ func TestConnectRefused(t *testing.T) {
 
 func TestNoConnectInTime(t *testing.T) {
 	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = time.Second })
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
 	addr := s.listen(t)
 	c := dial(t, addr, wire.JSON)
 	c.send(`{}`) // a pong does not count as the connect command
@@ -134,6 +134,10 @@ func TestRefresh(t *testing.T) {
 			t.Fatalf("refresh: %v", r)
 		}
 		room := rpc[wire.CreateRoomReply](c, 3, "create_room", wire.CreateRoomRequest{Key: t.Name(), Name: "n"}).Room
+		s.eventually(t, "ann is online", func() bool {
+			online, err := s.chat.MembersOnline(t.Context(), []string{"ann"})
+			return err == nil && online[0]
+		})
 		members := rpc[wire.MembersReply](c, 4, "members", wire.MembersRequest{Room: room.ID}).Members
 		if members[0].User.Name != "Renamed" || !members[0].Online {
 			t.Errorf("after a refresh with another name: %+v", members[0])
@@ -152,7 +156,7 @@ func TestRefresh(t *testing.T) {
 // close code 3502 would stop its client permanently.
 func TestConnectIsSlow(t *testing.T) {
 	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 2 * time.Second })
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
 	addr := s.listen(t)
 	release, token := s.holdCommits(t), goodToken(t, "ann")
 	c := dial(t, addr, wire.JSON)
@@ -172,9 +176,9 @@ func TestTokenRunsOut(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
 	addr := s.listen(t)
 	c, refreshed := dial(t, addr, wire.JSON), dial(t, addr, wire.JSON)
-	short := mint(t, auth.Claims{User: "ann"}, 3*time.Second)
-	if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 3 {
-		t.Errorf("ttl %d of a token of 3 s", r.Ttl)
+	short := mint(t, auth.Claims{User: "ann"}, 10*time.Second)
+	if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 10 {
+		t.Errorf("ttl %d of a token of 10 s", r.Ttl)
 	}
 	refreshed.connect(short, "{}")
 	refreshed.send(`{"id":2,"refresh":{"token":"` + goodToken(t, "ann") + `"}}`)

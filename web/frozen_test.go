@@ -12,10 +12,11 @@ import (
 func TestFrozenRoom(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)
-	ann, bob := a.signIn(t, "ann", 110), a.signIn(t, "bob", 0)
+	ann, bob := a.signIn(t, "ann", 120), a.signIn(t, "bob", 0)
 	room := a.room(t, ann, "hall").ID
 	call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
-	packet := call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2), Mode: "equal", TTLS: new(int64(5))}).Packet.ID
+	packet := call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2), Mode: "equal"}).Packet.ID
+	call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "short", Total: 10, Count: new(1), TTLS: new(int64(5))})
 	c, _ := connected(t, b.listen(t), wire.JSON, "bob")
 	freeze := func(frozen bool) {
 		t.Helper()
@@ -59,7 +60,7 @@ func TestFrozenRoom(t *testing.T) {
 		t.Error(err)
 	}
 	a.eventually(t, "the end of the packet", func() bool {
-		return call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance == 60
+		return call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance == 20
 	})
 	freeze(false)
 	a.say(t, ann, room, "hello again")

@@ -252,7 +252,7 @@ func TestHostIsNotAskedAboutItsOwnCommands(t *testing.T) {
 
 // TestHopelessRequestsAreNotAskedAbout sends requests of a wrong form, and too many requests.
 func TestHopelessRequestsAreNotAskedAbout(t *testing.T) {
-	s := newHookFixture(t, withRates)
+	s := newHookFixture(t, withRates, withoutRefill)
 	long := strings.Repeat("x", 5000)
 	for _, c := range []struct {
 		method  string

@@ -94,7 +94,7 @@ func TestKickedUserGetsNoMoreEntries(t *testing.T) {
 // both signals arrive at once and in the wrong order.
 func TestKickedAndBackAtOnce(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesFilteredBus(t)
+	a, b, bus := twoInstancesFilteredBus(t, withStandingTime)
 	ann := a.signIn(t, "ann", 0)
 	a.signIn(t, "bob", 0)
 	his, _ := connected(t, b.listen(t), wire.JSON, "bob")

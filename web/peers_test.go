@@ -222,8 +222,8 @@ func TestConnectedBeforeTheBusListens(t *testing.T) {
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	room := a.room(t, bob, "hall").ID
 	bus.loses.Store(true)
+	b.store.whenListed("ann", func() { call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room}) }) // during the connect
 	c, _ := connected(t, b.listen(t), wire.JSON, "ann")
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
 	bus.loses.Store(false)
 	if p := c.push(isSubscribe); p.Channel != "room:"+room {
 		t.Errorf("subscribed to %s", p.Channel)

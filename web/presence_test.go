@@ -39,6 +39,10 @@ func TestWhatMembersDo(t *testing.T) {
 			}
 		}
 		hers.message(isBob(true))
+		a.eventually(t, "both are online", func() bool {
+			online, err := a.chat.MembersOnline(t.Context(), []string{"ann", "bob"})
+			return err == nil && online[0] && online[1]
+		})
 		for _, s := range []*testServer{a, b} {
 			got := call[wire.PresenceReply](t, s, ann, "presence", wire.PresenceRequest{Room: room})
 			if got.Online != 2 || got.Users == nil || !slices.Equal(*got.Users, []string{"ann", "bob"}) {

@@ -36,7 +36,7 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 	wire.CloseTokenExpired: func(t *testing.T, e wire.Encoding) {
 		s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
 		c := dial(t, s.listen(t), e)
-		c.connect(mint(t, auth.Claims{User: "ann"}, 2*time.Second), "{}")
+		c.connect(mint(t, auth.Claims{User: "ann"}, 8*time.Second), "{}")
 		c.mustClose(wire.CloseTokenExpired)
 	},
 	wire.CloseTooSlow: func(t *testing.T, e wire.Encoding) {

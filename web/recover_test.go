@@ -170,7 +170,7 @@ func TestNothingLostAtConnect(t *testing.T) {
 			}
 		}
 	})
-	defer sending.Wait()
+	t.Cleanup(sending.Wait) // not before the parallel subtests begin, which connect meanwhile
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		t.Parallel()
 		offset, epoch := uint64(0), ""

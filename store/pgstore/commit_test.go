@@ -43,6 +43,7 @@ func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
 	began, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(began); <-released })
 	held := s.appendWork()
+	held.Patience = time.Minute // a busy machine may need long to halve the batch
 	run := held.Run
 	held.Run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
 		hold()

@@ -79,7 +79,8 @@ func (i *isolationTest) settleOne(n int, c redpacket.Claim, patient bool) redpac
 	}
 }
 
-// wantOthersServed calls do for each of the other users. At least 99 of 100 calls must succeed within a second.
+// wantOthersServed calls do for each of the other users. Nine of ten calls must succeed in half the patience. On a quiet machine all
+// do, and within a second; a defect delays nearly all of them until patience ends.
 func (i *isolationTest) wantOthersServed(do func(n int) error) {
 	i.Helper()
 	var (
@@ -97,7 +98,7 @@ func (i *isolationTest) wantOthersServed(do func(n int) error) {
 			mu.Lock()
 			defer mu.Unlock()
 			worst = max(worst, took)
-			if err != nil || took > time.Second {
+			if err != nil || took > pg.Patience/2 {
 				failed++
 				i.Logf("call %d: %v after %v", n, err, took)
 			}
@@ -105,8 +106,8 @@ func (i *isolationTest) wantOthersServed(do func(n int) error) {
 	}
 	wg.Wait()
 	i.Logf("slowest of %d other calls: %v", others, worst)
-	if failed > others/100 {
-		i.Errorf("%d of %d other calls failed or took more than a second", failed, others)
+	if failed > others/10 {
+		i.Errorf("%d of %d other calls failed or took more than %v", failed, others, pg.Patience/2)
 	}
 }
 
@@ -159,8 +160,8 @@ func TestLockedRowDelaysOnlyItsOwnClaims(t *testing.T) {
 				if s.Verdict != redpacket.PaidNow {
 					t.Errorf("after the unlock: %+v", s)
 				}
-			case <-time.After(5 * time.Second):
-				t.Error("not paid within 5 s after the unlock")
+			case <-time.After(30 * time.Second):
+				t.Error("not paid within 30 s after the unlock")
 			}
 			wantBalanced(t, i.instances[0])
 			if err := i.instances[0].pool.Err(); err != nil {
@@ -213,8 +214,8 @@ func TestLockedRowDelaysOnlyItsOwnTexts(t *testing.T) {
 			select {
 			case err := <-appended:
 				must(t, err)
-			case <-time.After(5 * time.Second):
-				t.Error("not appended within 5 s after the unlock")
+			case <-time.After(30 * time.Second):
+				t.Error("not appended within 30 s after the unlock")
 			}
 			wantBalanced(t, i.instances[0])
 		})
@@ -316,6 +317,7 @@ func settleInOneBatch(t *testing.T, s *Store, claim func(n int) redpacket.Claim,
 	release := sync.OnceFunc(func() { close(released) })
 	t.Cleanup(release)
 	held := s.settleWork()
+	held.Patience = time.Minute // a busy machine may need long to halve the batch
 	run := held.Run
 	held.Run = func(ctx context.Context, jobs []*settleJob, skip bool) ([]string, error) {
 		hold()
@@ -414,7 +416,7 @@ func TestLockedTableFailsCallsInTime(t *testing.T) {
 	for n := range others {
 		all.Go(func() {
 			began := time.Now()
-			if s := i.settleOne(0, i.claim(0, n), false); s.Verdict != redpacket.Unsettled || time.Since(began) > pg.Patience+2*time.Second {
+			if s := i.settleOne(0, i.claim(0, n), false); s.Verdict != redpacket.Unsettled || time.Since(began) > inTime {
 				t.Errorf("%+v after %v", s, time.Since(began))
 			}
 		})

@@ -89,7 +89,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
 	s.entries = batch.New(s.appendWork(), slots, log)
 	s.claims = batch.New(s.settleWork(), slots, log)
-	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge}, nil, log)
+	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge, Patience: pg.Patience}, nil, log)
 	return s, nil
 }
 

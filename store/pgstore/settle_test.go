@@ -14,6 +14,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/storetest"
 )
 
@@ -31,6 +32,10 @@ func fundedRoom(t testing.TB, s *Store) *storetest.Life {
 // others become Unpayable and can be put into quarantine.
 func TestPoisonClaimsFailAlone(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
+	patient := s.settleWork()
+	patient.Patience = time.Minute // a busy machine may need long to halve the batch
+	s.claims.Close()
+	s.claims = batch.New(patient, make(chan struct{}, 4), s.log)
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 10)
 	l.Must(s.tx(t.Context(), func(w *writer) error {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -100,7 +99,7 @@ func TestRetriesEndWithPatience(t *testing.T) {
 	s := storeWithRoom(t)
 	began := time.Now()
 	err := s.tx(t.Context(), func(*writer) error { return tables.ErrRetry })
-	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > pg.Patience+time.Second {
+	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > inTime {
 		t.Errorf("%v after %v", err, took)
 	}
 }

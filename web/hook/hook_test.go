@@ -236,11 +236,12 @@ func TestFailuresByMode(t *testing.T) {
 			if v, err := hooks.Ask(t.Context(), question("grab")); !errors.Is(err, chat.ErrUnavailable) || !v.None || v.NotAsked {
 				t.Errorf("closed: %+v, %v", v, err)
 			}
-			if took := time.Since(began); c.want == hook.TimedOut && (took < 400*time.Millisecond || took > 3*time.Second) {
-				t.Errorf("two questions took %s, want 400 ms", took)
+			if took := time.Since(began); c.want == hook.TimedOut && took < 400*time.Millisecond {
+				t.Errorf("two questions took %s, want at least 400 ms", took)
 			}
-			if count(hooks, "send", c.want) != 1 || count(hooks, "grab", c.want) != 1 || host.asked.Load() != 2 {
-				t.Errorf("asked %d times, counted %+v", host.asked.Load(), hooks.Stats())
+			asked := host.asked.Load() // on a busy machine, a question may time out before the host has it
+			if count(hooks, "send", c.want) != 1 || count(hooks, "grab", c.want) != 1 || asked > 2 || asked < 2 && c.want != hook.TimedOut {
+				t.Errorf("asked %d times, counted %+v", asked, hooks.Stats())
 			}
 		})
 	}
@@ -321,7 +322,7 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"allow":true}`)
 	})
-	hooks := host.hooks(t, func(o *hook.Options) { o.MaxCalls = 3 })
+	hooks := host.hooks(t, func(o *hook.Options) { o.MaxCalls, o.Timeout = 3, 2*time.Minute })
 	var stuck sync.WaitGroup
 	for range 3 {
 		stuck.Go(func() {
@@ -330,18 +331,16 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 			}
 		})
 	}
-	for until := time.Now().Add(5 * time.Second); host.asked.Load() < 3 && time.Now().Before(until); {
-		time.Sleep(time.Millisecond)
+	for until := time.Now().Add(time.Minute); host.asked.Load() < 3; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the host was asked %d times in a minute, want 3", host.asked.Load())
+		}
 	}
-	began := time.Now()
 	if v, err := hooks.Ask(t.Context(), question("grab")); !errors.Is(err, chat.ErrUnavailable) || !v.NotAsked {
 		t.Errorf("one question too many: %+v, %v", v, err)
 	}
 	if v, err := hooks.Ask(t.Context(), question("send_packet")); err != nil || v.None {
 		t.Errorf("about another command: %+v, %v", v, err)
-	}
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("both took %s", took)
 	}
 	close(free)
 	stuck.Wait()

@@ -250,18 +250,18 @@ func (s *sender) deliver(ctx context.Context, name string, d delivery) {
 	status, err := s.post(ctx, d)
 	switch {
 	case err != nil:
-		s.failed.Add(1)
 		s.forget(name)
+		s.failed.Add(1)
 	case status == http.StatusNotFound || status == http.StatusGone:
 		s.gone.Add(1)
 		err = s.o.Store.DeleteSubscription(ctx, d.to)
 	case status >= 200 && status < 300:
-		s.sent.Add(1)
 		if time.Since(began) <= fastAnswer {
 			s.remember(name)
 		} else {
 			s.forget(name)
 		}
+		s.sent.Add(1)
 		return
 	default:
 		s.refused.Add(1)

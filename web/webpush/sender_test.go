@@ -198,19 +198,23 @@ func TestHostThatFailsIsNotKnown(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	s, _ := newTestSender(t, loopback, requestTimeout)
 	k := webtest.NewPushKeys(t)
-	s.send(t.Context(), subscriptionAt(k, service.URL), note{})
-	wantStats(t, s, Stats{Sent: 1})
 	known := func() int {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.known)
+	}
+	var sent int64
+	for until := time.Now().Add(time.Minute); known() == 0 && time.Now().Before(until); { // again if the machine made the host slow
+		s.send(t.Context(), subscriptionAt(k, service.URL), note{})
+		sent++
+		wantStats(t, s, Stats{Sent: sent})
 	}
 	if known() != 1 {
 		t.Error("the host is not known after it has taken a notification")
 	}
 	service.Close()
 	s.send(t.Context(), subscriptionAt(k, service.URL), note{})
-	wantStats(t, s, Stats{Sent: 1, Failed: 1})
+	wantStats(t, s, Stats{Sent: sent, Failed: 1})
 	if known() != 0 {
 		t.Error("the host is known after it has failed")
 	}

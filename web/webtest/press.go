@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
@@ -62,12 +63,17 @@ func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// center returns the middle of an element. It fails if the element is out of view or covered by another one, so that a
+// center returns the middle of an element. It fails if the element is out of view, disabled or covered by another one, so that a
 // user could not press it.
 func (v *Visitor) center(role, name string) (x, y float64, err error) {
 	node, err := v.find(role, name)
 	if err != nil {
 		return 0, 0, err
+	}
+	for _, p := range node.Properties {
+		if p.Name == accessibility.PropertyNameDisabled && p.Value != nil && string(p.Value.Value) == "true" {
+			return 0, 0, fmt.Errorf("%s %q is disabled", role, name)
+		}
 	}
 	id := node.BackendDOMNodeID
 	if _, err := call(v, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: id}); err != nil {

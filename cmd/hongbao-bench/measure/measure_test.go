@@ -103,7 +103,7 @@ func TestCrowdEnds(t *testing.T) {
 	if !errors.Is(err, wrong) {
 		t.Errorf("ended with %v", err)
 	}
-	r, err := Crowd{Callers: 4, Budget: time.Millisecond}.Call(t.Context(), func(context.Context, int) (bool, error) { return true, nil })
+	r, err := Crowd{Callers: 4, Budget: 200 * time.Millisecond}.Call(t.Context(), func(context.Context, int) (bool, error) { return true, nil })
 	if err != nil || r.Done == 0 || r.Took > 10*time.Second {
 		t.Errorf("%+v, %v", r, err)
 	}

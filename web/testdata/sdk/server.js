@@ -193,7 +193,7 @@ export async function givenUpAndDoneOnce() {
   const ann = await person(unique('ann'), { line: true });
   const id = await room(ann);
   await control('drop', { on: 1 });
-  const error = await failure(ann.client.send({ room: id, key: 'k', text: '1' }, { signal: AbortSignal.timeout(300) }));
+  const error = await failure(ann.client.send({ room: id, key: 'k', text: '1' }, { signal: AbortSignal.timeout(3000) }));
   equal(error.name, 'TimeoutError');
   await control('drop');
   await control('cut');

@@ -53,6 +53,7 @@ func TestBrowserAccessible(t *testing.T) {
 			a.check(u, "emojis")
 			u.Press("button", how.in.emojis)
 			u.Press("button", how.in.open)
+			u.Sees(how.in.look)
 			u.Press("button", how.in.coin)
 			u.Sees(how.in.kept, how.in.you)
 			a.check(u, "opened card")

@@ -47,9 +47,11 @@ func TestBrowserFast(t *testing.T) {
 	p := ann.paceSoFar()
 	t.Logf("first load: %d bytes in %d files (%d before compression), the user can type after %.0f ms, layout shift %.3f, the longest task took %.0f ms",
 		loaded.Bytes, loaded.Files, loaded.Plain, p.Usable, p.Shift, p.Longest)
-	if loaded.Bytes > fastBytes || p.Usable > 5000 || p.Shift > 0.01 {
-		t.Errorf("first load: %d bytes, usable after %.0f ms, layout shift %.3f; want at most %d bytes, 5000 ms, 0.01; shifted: %q",
-			loaded.Bytes, p.Usable, p.Shift, fastBytes, p.Moved)
+	if loaded.Bytes > fastBytes || p.Shift > 0.01 {
+		t.Errorf("first load: %d bytes, layout shift %.3f; want at most %d bytes, 0.01; shifted: %q", loaded.Bytes, p.Shift, fastBytes, p.Moved)
+	}
+	if p.Usable > 5000 {
+		e2e.TooSlow(t, "first load: usable after %.0f ms, want at most 5000 ms", p.Usable)
 	}
 	ann.signInAs("Ann")
 	room := ann.createRoom("The long one")
@@ -58,7 +60,7 @@ func TestBrowserFast(t *testing.T) {
 	t.Logf("%d entries were sent in %v", fastEntries, time.Since(began).Round(time.Second))
 	for tries := 3; scrollUp(t, ann, room) > fastTask; tries-- { // a busy machine may delay one try
 		if tries == 1 {
-			t.Errorf("in each of three tries a task took more than %v while scrolling", fastTask)
+			e2e.TooSlow(t, "in each of three tries a task took more than %v while scrolling", fastTask)
 			break
 		}
 	}
@@ -77,6 +79,7 @@ func scrollUp(t *testing.T, ann *browserUser, room string) (longest time.Duratio
 	ann.Reload()
 	ann.Has("textbox", "Message")
 	ann.Sees("Entry ")
+	webtest.Ask[bool](ann.Tab, connected)
 	got := webtest.Ask[struct {
 		Pages, Lines int
 		Shift        float64
@@ -91,6 +94,13 @@ func scrollUp(t *testing.T, ann *browserUser, room string) (longest time.Duratio
 	}
 	return time.Duration(p.Longest) * time.Millisecond
 }
+
+// connected waits until the page is connected and shows what the server has, and not what an earlier visit has left.
+const connected = `new Promise((resolve) => {
+	const look = () => document.querySelector('.line[data-seq]') && !document.querySelector('.link') &&
+		document.querySelector('.timeline-box').ariaBusy !== 'true' ? resolve(true) : setTimeout(look, 50);
+	look();
+})`
 
 // readUp scrolls by some pixels a frame until six pages are loaded, and compares how far the line in the middle moved. While a page
 // is being loaded it does not scroll, and nothing may move.

@@ -56,6 +56,7 @@ func TestBrowserPictures(t *testing.T) {
 			save("room, earlier")
 			webtest.Ask[int](u.Tab, scrollTo(99999))
 			u.Press("button", s.in.open)
+			u.Sees(s.in.look)
 			u.Press("button", s.in.coin)
 			u.Sees(s.in.kept)
 			save("opened")

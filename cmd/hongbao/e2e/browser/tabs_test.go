@@ -20,7 +20,9 @@ func TestBrowserTwoTabs(t *testing.T) {
 	other.Sees("Ann", "Rowing club")
 
 	one.Press("button", "Find") // a room under a sheet does not count as read
+	one.Has("dialog", "")
 	one.Key("\x1b")
+	one.Lacks("dialog", "")
 	one.goTo("#/")
 	one.Misses("Write something")
 	bob.say(room, "who has the key to the boathouse?")

@@ -54,7 +54,12 @@ func (u *browserUser) join(room string) {
 // goTo opens the view of an address.
 func (u *browserUser) goTo(hash string) {
 	u.fixture.t.Helper()
-	webtest.Ask[string](u.Tab, fmt.Sprintf(`location.hash = %q`, hash))
+	webtest.Ask[bool](u.Tab, fmt.Sprintf(`new Promise((drawn) => {
+		const was = location.href;
+		addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))), { once: true });
+		location.hash = %q;
+		if (location.href === was) drawn(true);
+	})`, hash))
 }
 
 func (u *browserUser) say(text string) {

@@ -28,7 +28,7 @@ func closeLimit() time.Duration {
 	if *citus {
 		return 90 * time.Second
 	}
-	return 5 * time.Second
+	return 20 * time.Second
 }
 
 // truth is what SQL has.

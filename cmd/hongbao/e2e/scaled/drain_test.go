@@ -16,7 +16,7 @@ import (
 // load balancers that have not noticed. Then its clients are closed with code 3001, reconnect to the others, and miss nothing.
 func TestScaledDrain(t *testing.T) {
 	each := e2e.Three()
-	each[0] = append(each[0], "HONGBAO_DRAIN_DELAY=3s")
+	each[0] = append(each[0], "HONGBAO_DRAIN_DELAY=10s")
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), each...)
 	leaving, staying := cluster.Servers[0], cluster.Servers[1:]
 	c := newConversation(t, staying...)

@@ -208,9 +208,6 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slo
 	all.Wait()
 	t.Logf("the slowest of %d grabs of others took %v, the slowest text %v", crowdSize, grabs.slowest.Round(time.Millisecond), texts.slowest.Round(time.Millisecond))
 	const most = crowdSize / 100
-	if grabs.failed > most || texts.failed > most {
-		t.Errorf("of %d grabs and texts of others, %d grabs and %d texts failed, want at most %d", crowdSize, grabs.failed, texts.failed, most)
-	}
 	if grabs.failed+grabs.late > most || texts.failed+texts.late > most {
 		e2e.TooSlow(t, "of %d grabs and texts of others, %d grabs and %d texts failed or took more than %v, want at most %d",
 			crowdSize, grabs.failed+grabs.late, texts.failed+texts.late, limit, most)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/wire"
 )
 
@@ -36,7 +37,7 @@ func (l *eventLog) awaitWithin(limit time.Duration, times int, words ...any) {
 	event := eventText(words...)
 	for deadline := time.Now().Add(limit); l.count(event) < times; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			l.t.Fatalf("%s: want event %q %d times within %v; the last events are %s", l.name, event, times, limit, l.tail())
+			e2e.TooSlow(l.t, "%s: want event %q %d times within %v; the last events are %s", l.name, event, times, limit, l.tail())
 		}
 	}
 }
@@ -47,7 +48,7 @@ func (l *eventLog) awaitOneOf(events ...string) {
 	came := func(event string) bool { return l.count(event) > 0 }
 	for deadline := time.Now().Add(40 * time.Second); !slices.ContainsFunc(events, came); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			l.t.Fatalf("%s: want one of the events %q within 40 s; the last events are %s", l.name, events, l.tail())
+			e2e.TooSlow(l.t, "%s: want one of the events %q within 40 s; the last events are %s", l.name, events, l.tail())
 		}
 	}
 }

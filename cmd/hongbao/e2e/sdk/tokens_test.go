@@ -85,13 +85,13 @@ func (f *fixture) tokenRefused() {
 func (f *fixture) tokenExpires() {
 	const grace = 25 * time.Second
 	var restored atomic.Bool
+	began := time.Now() // the token has at least as long to live
 	ann := f.connectBriefly(func() (string, error) {
 		if !restored.Load() {
 			return "", errors.New("the application is down")
 		}
 		return f.token("ann", time.Hour), nil
 	})
-	began := time.Now()
 	ann.awaitWithin(45*time.Second, 1, "reconnecting", wire.CloseTokenExpired)
 	if lasted := time.Since(began); lasted < grace-time.Second {
 		f.t.Errorf("the server closed the socket after %v, want at least %v", lasted, grace-time.Second)

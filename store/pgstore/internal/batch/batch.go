@@ -59,8 +59,8 @@ type Work[J any] struct {
 	Wrote func(job J) bool
 	// Judge says what an error of Run, or a panic of it, tells about the batch. It must not be nil.
 	Judge func(err error) Fault
-	// Patience is how long a caller waits for the answer to a job that locks rows. A job waits in lanes for at most three
-	// quarters of it, so that its caller still gets the answer.
+	// Patience is how long a caller waits for the answer to a job. A job waits in lanes for at most three quarters of it, and a
+	// failed batch is halved for at most a quarter, so that callers still get their answers.
 	Patience time.Duration
 }
 
@@ -210,10 +210,13 @@ func (c *Committer[J]) loop() {
 			}
 		}
 		batch = c.fillBatch(batch)
-		c.commit(c.divert(batch), false, "", time.Now().Add(maxHalving))
+		c.commit(c.divert(batch), false, "", c.halveUntil())
 		clear(batch)
 	}
 }
+
+// halveUntil returns when commit must stop halving a batch that begins now.
+func (c *Committer[J]) halveUntil() time.Time { return time.Now().Add(c.work.Patience / 4) }
 
 func (c *Committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
 	for len(batch) < maxBatch {

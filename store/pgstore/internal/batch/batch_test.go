@@ -329,7 +329,7 @@ func TestManyLockedRowsDelayNoOther(t *testing.T) {
 
 // TestPanicFailsOnlyItsJob makes one job of a batch panic. That job fails, and the others succeed.
 func TestPanicFailsOnlyItsJob(t *testing.T) {
-	c := New(Work[int]{Judge: judge, Run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
+	c := New(Work[int]{Judge: judge, Patience: patience, Run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
 		if slices.Contains(jobs, 13) {
 			panic("unlucky")
 		}

@@ -49,7 +49,6 @@ const (
 	shortPause    = 10 * time.Millisecond  // after the first try
 	longPause     = 200 * time.Millisecond // upper bound of later pauses
 	waitEvery     = 6                      // one in this many tries waits for the locked row; the others skip it
-	maxHalving    = time.Second            // how long commit may go on halving a failed batch
 	failureAge    = 10 * time.Second       // older failures do not count
 	closePatience = 500 * time.Millisecond // how long jobs may stay in lanes after the store is closed
 )
@@ -159,7 +158,7 @@ func (c *Committer[J]) tryInSlot(ln *lane[J], batch []*ticket[J], skipLocked boo
 		select {
 		case c.lanes.slots <- struct{}{}:
 			defer func() { <-c.lanes.slots }()
-			return c.commit(batch, skipLocked, ln.key, time.Now().Add(maxHalving))
+			return c.commit(batch, skipLocked, ln.key, c.halveUntil())
 		case <-time.After(time.Until(first.until)):
 			batch = c.expire(batch, ln, false)
 		}

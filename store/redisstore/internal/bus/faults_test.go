@@ -22,7 +22,7 @@ import (
 
 // noticedWithin is the longest that an instance may take to notice that it receives nothing: three heartbeats, and a
 // margin for a busy machine.
-const noticedWithin = 6 * time.Second
+const noticedWithin = 15 * time.Second
 
 // twoInstances starts two instances of the bus on a Redis of their own. near reaches Redis through a proxy, far
 // directly.

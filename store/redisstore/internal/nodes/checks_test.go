@@ -89,6 +89,6 @@ func TestUnfitNodeOfCluster(t *testing.T) {
 	}
 	may("+info")
 	for _, partition := range unfit {
-		redistest.MustGrabWithin(t, p, partition, 5*time.Second)
+		redistest.MustGrabWithin(t, p, partition, 60*time.Second)
 	}
 }

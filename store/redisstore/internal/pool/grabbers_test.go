@@ -115,7 +115,7 @@ func (c *grabbers) currentImage() redpacket.Image {
 // await waits for n more successful grabs.
 func (c *grabbers) await(n int) {
 	c.t.Helper()
-	for deadline := time.After(20 * time.Second); n > 0; n-- {
+	for deadline := time.After(60 * time.Second); n > 0; n-- {
 		select {
 		case <-c.succeeded:
 		case <-c.ctx.Done():

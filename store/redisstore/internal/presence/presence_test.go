@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
 // testLease is short enough to wait for, and long enough for a busy machine.
-const testLease = 2500 * time.Millisecond
+const testLease = 6 * time.Second
 
 func TestPresence(t *testing.T) {
 	t.Parallel() // it waits for leases
@@ -287,10 +287,11 @@ func TestPresenceSilentNode(t *testing.T) {
 	cluster := storetest.RedisCluster(t)
 	client := redistest.Dial(t, cluster.URL()).(*redis.ClusterClient)
 	redistest.ForgetKeys(t, client, "on:*")
-	const lease = 3 * time.Second
-	nodeTimeout(t, client, "15000") // so that the cluster does not fail over during the test
+	const lease = 8 * time.Second
+	nodeTimeout(t, client, "60000") // so that the cluster does not fail over during the test
 	defer nodeTimeout(t, client, "2000")
 	p := New(client, Options{Lease: lease})
+	runPresence(t, p)
 	silent := cluster.Nodes()[0]
 	var others []string
 	for i := range 300 {
@@ -307,7 +308,6 @@ func TestPresenceSilentNode(t *testing.T) {
 	if len(others) == 0 || len(others) == 300 {
 		t.Fatalf("%d of 300 users are on other nodes", len(others))
 	}
-	runPresence(t, p)
 	silent.Pause()
 	defer silent.Resume()
 	tick := time.NewTicker(50 * time.Millisecond)
