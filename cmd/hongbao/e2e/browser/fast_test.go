@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/webtest"
 )
 
