@@ -58,7 +58,7 @@ func raceTests() []ledgerTest {
 		{"race/one key sends one packet", func(b *ledgerBench) {
 			o := b.order(sender, 100, 2)
 			var fresh atomic.Int64
-			together(50, func(i int) {
+			together(15, func(i int) {
 				again := o
 				again.Packet.ID, again.EntryID, again.NextSeed = fmt.Sprintf("p-%d", i), fmt.Sprintf("e-%d", i), redpacket.NewSeed()
 				sent, err := b.ledger.Send(b.ctx, again)
@@ -147,7 +147,7 @@ func raceTests() []ledgerTest {
 		}},
 		{"race/one key adjusts once", func(b *ledgerBench) {
 			a := b.adjustment(member(0), 50)
-			together(50, func(i int) {
+			together(15, func(i int) {
 				again := a
 				again.ID = fmt.Sprintf("t-%d", i)
 				if _, _, err := b.ledger.Adjust(b.ctx, again); err != nil {
