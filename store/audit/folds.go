@@ -42,16 +42,14 @@ func (a *auditor) folds() error {
 		if err := json.Unmarshal([]byte(counts), &reactions); err != nil {
 			return err
 		}
-		if text != "" && json.Unmarshal([]byte(text), &fold) != nil {
+		switch {
+		case text != "" && json.Unmarshal([]byte(text), &fold) != nil:
 			a.report("room", room, "what has become of entry %d cannot be read", seq)
-			return nil
-		}
-		if !maps.Equal(fold.Reactions, reactions) {
+		case !maps.Equal(fold.Reactions, reactions):
 			a.report("room", room, "entry %d counts the reactions %v, and has %v", seq, fold.Reactions, reactions)
-		}
-		if fold.RecallSeq != recall {
+		case fold.RecallSeq != recall:
 			a.report("room", room, "entry %d was recalled by entry %d, and says %d", seq, recall, fold.RecallSeq)
-		} else if recall == 0 && !showsEdit(fold, edit, editedAt.Int64, edited.String) {
+		case recall == 0 && !showsEdit(fold, edit, editedAt.Int64, edited.String):
 			a.report("room", room, "entry %d does not show its last edit, entry %d", seq, edit)
 		}
 		return nil
