@@ -216,7 +216,7 @@ func (e *recorder) count() int {
 // names what.
 func (e *recorder) waitFor(tb testing.TB, what string, good func(entries []chat.Entry, events []chat.Event) bool) {
 	tb.Helper()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for {
 		e.mu.Lock()
 		if good(e.entries, e.events) {

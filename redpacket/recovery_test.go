@@ -228,8 +228,8 @@ func TestPacketsOfADeadNodeHideNoOther(t *testing.T) {
 	h.pool.Forget()
 	h.clock.advance(2 * time.Minute)
 	h.packets = redpacket.New(h.store, pool, h.rooms, h.published, options)
-	h.run(t)
 	begun := time.Now()
+	h.run(t)
 	h.published.waitFor(t, "the end of all healthy packets", func(entries []chat.Entry, _ []chat.Event) bool {
 		ended := 0
 		for _, e := range entries {

@@ -17,7 +17,7 @@ func TestPoolFull(t *testing.T) {
 	t.Parallel() // it waits for the deadline
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
-	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(3 * time.Second), Status: redpacket.Open}
+	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(10 * time.Second), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
 	}
