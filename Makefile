@@ -25,7 +25,7 @@ test: ## the tests, 15 minutes on two cores; ENGINES=off leaves out those that n
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
 
 .PHONY: page
-page: ## each view of the page in a browser, with axe-core; seven minutes more
+page: ## each view of the page in a browser, with axe-core; seven to nine minutes more
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test page
 
 .PHONY: long

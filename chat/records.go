@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -173,8 +174,9 @@ func (s *Service) forgetUser(user string, err error) {
 
 const putsAtOnce = 8 // transactions that wait for the disk together
 
-// PutUsers is PutUser for many users. If one of the changes has a wrong field, it stores none. A change that the store
-// refuses, because of a ref that another user has, keeps none of the others from being stored.
+// PutUsers is PutUser for many users. If one of the changes has a wrong field, it stores none. A change whose ref another
+// user has keeps none of the others from being stored; the error names the first such change. After ErrUnavailable some may
+// be stored.
 func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRecord, error) {
 	switch {
 	case len(changes) == 0:
@@ -189,16 +191,28 @@ func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRec
 			return nil, inList(err, "users", n)
 		}
 	}
-	stored := make([]UserRecord, len(changes))
-	var group errgroup.Group // without a context of its own, which would end the other puts with the first error
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stored, errs := make([]UserRecord, len(changes)), make([]error, len(changes))
+	var group errgroup.Group
 	group.SetLimit(putsAtOnce)
 	for n, p := range puts {
-		group.Go(func() (err error) {
-			stored[n], err = s.putRecord(ctx, p)
-			return inList(err, "users", n)
+		group.Go(func() error {
+			if stored[n], errs[n] = s.putRecord(ctx, p); errors.Is(errs[n], ErrUnavailable) {
+				cancel() // each of the others would wait as long
+			}
+			return nil
 		})
 	}
-	return stored, group.Wait()
+	_ = group.Wait()
+	failed := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, ErrUnavailable) })
+	if failed < 0 {
+		failed = slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	}
+	if failed < 0 {
+		return stored, nil
+	}
+	return stored, inList(errs[failed], "users", failed)
 }
 
 // Suspend suspends the user: until Reinstate, all tokens of the user are refused, whenever they were issued. The caller must

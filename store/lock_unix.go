@@ -17,7 +17,7 @@ type folderLock struct{ file *os.File }
 const lockName = "serve.lock"
 
 // checkPause is longer than folderInUse normally holds the lock.
-var checkPause = 50 * time.Millisecond // a test makes it longer
+var checkPause = 50 * time.Millisecond // a test makes it longer, while no other one runs
 
 // lockFolder locks the data folder, or fails with ErrFolderInUse.
 func lockFolder(dir string) (*folderLock, error) {

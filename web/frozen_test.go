@@ -16,7 +16,7 @@ func TestFrozenRoom(t *testing.T) {
 	room := a.room(t, ann, "hall").ID
 	call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
 	packet := call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2), Mode: "equal"}).Packet.ID
-	call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "short", Total: 10, Count: new(1), TTLS: new(int64(5))})
+	call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "short", Total: 10, Count: new(1), TTLS: new(int64(15))})
 	c, _ := connected(t, b.listen(t), wire.JSON, "bob")
 	freeze := func(frozen bool) {
 		t.Helper()

@@ -8,7 +8,8 @@
 //
 //   - {entries}, {packets}, {claims} and {links} stand for these tables
 //   - {newer} is true for a row of a hash chain to look at
-//   - {amended} is true for a row whose room_id and seq are those of a text or packet to look at
+//   - {amended} is true for a row whose room_id and seq are those of a text or packet to look at, and {amends} for an entry that
+//     amends one
 //
 // The position of an audit is the head of each hash chain. A link may be committed after a link of another chain that has a
 // higher id. So a scope begins at the oldest new link of all chains, and may contain rows that the earlier audit has seen.

@@ -16,11 +16,11 @@ func (a *auditor) folds() error {
 	query := `select t.room_id, t.seq, coalesce(e.fold, ''), coalesce(r.counts, '{}'), t.edit, l.at, l.body, t.recall
 		from (
 			select room_id, seq, max(edit) as edit, max(recall) as recall from (
-				select room_id, seq, 0 as edit, 0 as recall from entries where fold <> ''
-				union all select room_id, seq, 0, 0 from reactions
-				union all select room_id, target, seq, 0 from entries where kind = 'edit'
-				union all select room_id, target, 0, seq from entries where kind = 'recall') named
-			where {amended} group by room_id, seq) t
+				select room_id, seq, 0 as edit, 0 as recall from entries where fold <> '' and {amended}
+				union all select room_id, seq, 0, 0 from reactions where {amended}
+				union all select room_id, target, seq, 0 from entries where kind = 'edit' and {amends}
+				union all select room_id, target, 0, seq from entries where kind = 'recall' and {newer}) named
+			group by room_id, seq) t
 		left join entries e on e.room_id = t.room_id and e.seq = t.seq
 		left join entries l on l.room_id = t.room_id and l.seq = t.edit
 		left join (
@@ -42,15 +42,18 @@ func (a *auditor) folds() error {
 		if err := json.Unmarshal([]byte(counts), &reactions); err != nil {
 			return err
 		}
+		if recall != 0 {
+			edit, editedAt.Int64, edited.String = 0, 0, "" // the recall has removed what the edits said
+		}
 		switch {
 		case text != "" && json.Unmarshal([]byte(text), &fold) != nil:
 			a.report("room", room, "what has become of entry %d cannot be read", seq)
 		case !maps.Equal(fold.Reactions, reactions):
 			a.report("room", room, "entry %d counts the reactions %v, and has %v", seq, fold.Reactions, reactions)
 		case fold.RecallSeq != recall:
-			a.report("room", room, "entry %d was recalled by entry %d, and says %d", seq, recall, fold.RecallSeq)
-		case recall == 0 && !showsEdit(fold, edit, editedAt.Int64, edited.String):
-			a.report("room", room, "entry %d does not show its last edit, entry %d", seq, edit)
+			a.report("room", room, "entry %d names entry %d as its recall, which is entry %d (0: none)", seq, fold.RecallSeq, recall)
+		case !showsEdit(fold, edit, editedAt.Int64, edited.String):
+			a.report("room", room, "entry %d names entry %d as its last edit, and does not show entry %d (0: none)", seq, fold.EditSeq, edit)
 		}
 		return nil
 	}, a.scope.Replace(query))

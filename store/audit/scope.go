@@ -12,7 +12,7 @@ import (
 
 // whole is the scope of an audit that looks at all rows.
 var whole = strings.NewReplacer("{entries}", "entries", "{packets}", "packets", "{claims}", "claims", "{links}", "links",
-	"{newer}", "true", "{amended}", "true")
+	"{newer}", "true", "{amended}", "true", "{amends}", "true")
 
 // oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. All links of a chain
 // without a head in since count as newer. If the lowest id is higher than all heads in since, or there is no newer link, the query
@@ -40,6 +40,7 @@ func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {
 		known[i] = strconv.FormatInt(h.Link, 10)
 	}
 	rows := fmt.Sprintf(`(link >= %d or link = 0)`, oldest)
+	amended := fmt.Sprintf(`(select room_id, target from entries where target <> 0 and link >= %d)`, oldest)
 	return strings.NewReplacer(
 		"{entries}", part("entries", rows),
 		"{claims}", part("claims", rows),
@@ -49,7 +50,8 @@ func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {
 				where d.kind = 'packet_done' and d.link >= %d)`, rows, oldest)),
 		"{links}", part("links", fmt.Sprintf(`id >= %d or id in (%s)`, oldest, strings.Join(known, ", "))),
 		"{newer}", rows,
-		"{amended}", fmt.Sprintf(`(room_id, seq) in (select room_id, target from entries where target <> 0 and link >= %d)`, oldest),
+		"{amended}", `(room_id, seq) in `+amended,
+		"{amends}", `(room_id, target) in `+amended,
 	)
 }
 

@@ -242,7 +242,7 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 			where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
 		return err
 	}))
-	unavailableWithin(t, inTime, "read", func() error { _, err := s.Room(t.Context(), room); return err })
+	unavailableWithin(t, pg.Patience, "read", func() error { _, err := s.Room(t.Context(), room); return err })
 	time.Sleep(2 * time.Second) // the time of two probes
 	if err := s.pool.Err(); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("breaker after a probe of a read-only server: %v, want unavailable", err)

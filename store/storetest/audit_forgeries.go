@@ -125,6 +125,7 @@ func forgeries(w AuditWords) []string {
 		`update entries set fold = replace(fold, '"edit_seq":', '"edit_seq":1')`, `update entries set fold = replace(fold, '"recall_seq":', '"recall_seq":1')`,
 		`update entries set fold = '' where fold like '%recall%'`, `update entries set fold = '{"text":"other words"}' where id = 'e-room-2'`,
 		`update entries set fold = '{"recall_seq":1}' where id = 'e-room-2'`,
+		`update entries set fold = replace(fold, '{"recall_seq"', '{"text":"other words","recall_seq"')`,
 		`update entries set fold = replace(fold, ':2', ':3')`, `update entries set fold = 'no JSON' where fold <> ''`,
 	}
 }

@@ -125,7 +125,7 @@ func (b *poolBench) pass(d time.Duration) {
 func (b *poolBench) must(err error) {
 	b.Helper()
 	if err != nil {
-		b.Fatalf("the engine failed: %v", err)
+		b.TB.Fatalf("the engine failed: %v", err)
 	}
 }
 

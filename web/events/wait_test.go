@@ -52,7 +52,7 @@ func TestWaitingReadersShareOneQuery(t *testing.T) {
 	began := time.Now()
 	for range readers {
 		all.Go(func() {
-			reply, err := s.Await(t.Context(), eventlog.Query{After: after, Kinds: kinds, Limit: 10}, 10*time.Minute)
+			reply, err := s.Await(t.Context(), eventlog.Query{After: after, Kinds: kinds, Limit: 10}, 2*time.Minute)
 			if err != nil || len(reply.Events) != 1 {
 				t.Errorf("%d events, %v", len(reply.Events), err)
 			}

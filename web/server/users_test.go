@@ -44,7 +44,7 @@ func TestHostKeepsItsOwnRecordsOfUsers(t *testing.T) {
 	h.refused(put("bob", `{"custom":[]}`), wire.CodeBadRequest, "bad_request field=custom")
 	h.refused(put("bob", fmt.Sprintf(`{"custom":{"a":%q}}`, strings.Repeat("x", 4096))), wire.CodeTooLong, "too_long field=custom limit=4096")
 	ok[hostapi.PutUsersReply](h, h.send(h.all, "POST", "/v1/server/users", `{"users":[{"user":"bob","ref":"customer-18"},{"user":"cid"}]}`))
-	h.refused(h.send(h.all, "POST", "/v1/server/users", `{"users":[{"user":"dan"},{"user":"eve","ref":"customer-18"}]}`), wire.CodeConflict, "conflict field=users[1].ref")
+	h.refused(h.send(h.all, "POST", "/v1/server/users", `{"users":[{"user":"eve","ref":"customer-18"},{"user":"fay","ref":"customer-17"},{"user":"dan"}]}`), wire.CodeConflict, "conflict field=users[0].ref")
 	if found := find(`{"users":["cid","unseen"],"refs":["customer-17","customer-99"]}`); len(found) != 2 {
 		t.Errorf("found %+v, want ann and cid", found)
 	}

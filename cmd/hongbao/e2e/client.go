@@ -205,6 +205,6 @@ func (c *Client) MustHaveAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.gaps {
-		c.t.Errorf("%s: entries after %d through %d of %s were not recovered after a reconnect (too slow, or the machine too busy)", c.User.Name, g.after, g.through, g.channel)
+		TooSlow(c.t, "%s: entries after %d through %d of %s were not recovered after a reconnect", c.User.Name, g.after, g.through, g.channel)
 	}
 }

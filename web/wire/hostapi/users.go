@@ -17,7 +17,7 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "put_users", Does: "Creates or changes up to 1,000 users. If one of them is faulty, none is stored. After another error some may be: repeat it.",
+			Name: "put_users", Does: "Creates or changes up to 1,000 users. If one of them is faulty, none is stored. After conflict, all are but those whose ref is taken. After unavailable some may be: repeat it.",
 			Request: PutUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeLimitExceeded, wire.CodeConflict},
 		},
 		Verb: "POST", Path: "/v1/server/users", Scope: Chat,

@@ -77,7 +77,7 @@ func (w *workload) repeatAll() {
 	}
 }
 
-// awaitClosed waits until every packet is closed, at most 10 s and ending after the last deadline.
+// awaitClosed waits until every packet is closed, at most 10 s plus w.ending() after the last deadline.
 func (w *workload) awaitClosed() {
 	w.t.Helper()
 	var latest int64
@@ -119,8 +119,8 @@ func (w *workload) checkClaims() {
 	}
 }
 
-// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s and
-// ending after its deadline, or after the restart if that was later.
+// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s
+// plus w.ending() after its deadline, or after the restart if that was later.
 func (w *workload) checkHistory() {
 	w.t.Helper()
 	bySeq := map[int64]wire.Entry{}

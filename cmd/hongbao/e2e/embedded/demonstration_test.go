@@ -196,7 +196,7 @@ func (f *fixture) serverKilled() {
 	for _, c := range f.everyone() {
 		c.Await(f.room, "the text that was sent after the kill", func(e wire.Entry) bool { return e.Key == "after" && e.Seq > before.Seq })
 		if connected, recovered := c.Connections(); connected != 2 || recovered != 1 {
-			f.t.Errorf("%s was connected %d times and recovered %d times; want 2 and 1 (too slow, or the machine too busy)", c.User.Name, connected, recovered)
+			e2e.TooSlow(f.t, "%s was connected %d times and recovered %d times; want 2 and 1", c.User.Name, connected, recovered)
 		}
 	}
 	f.server.MustBalance()

@@ -159,22 +159,26 @@ func MustGrabWithin(t *testing.T, p redpacket.Pool, partition int, most time.Dur
 	}
 }
 
-// WantUnavailable checks that each call fails with chat.ErrUnavailable, and soon: it must not wait for the server.
+// WantUnavailable checks that each call fails within a second and a half with chat.ErrUnavailable. On a busy machine, some of three
+// tries may take longer.
 func WantUnavailable(t *testing.T, calls map[string]func() error) {
 	t.Helper()
 	for name, call := range calls {
-		start := time.Now()
-		err := call()
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s returned after %v", name, took)
+		took := time.Hour
+		for tries := 0; tries < 3 && took > 1500*time.Millisecond; tries++ {
+			start := time.Now()
+			if err := call(); !errors.Is(err, chat.ErrUnavailable) {
+				t.Errorf("%s returned %v, want unavailable", name, err)
+			}
+			took = time.Since(start)
 		}
-		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("%s returned %v, want unavailable", name, err)
+		if took > 1500*time.Millisecond {
+			t.Errorf("%s returned after %v, three times", name, took)
 		}
 	}
 }
 
-// Await polls until a condition holds, and fails the test after ten seconds.
+// Await polls until a condition holds, and fails the test after a minute.
 func Await(t *testing.T, what string, met func() bool) {
 	t.Helper()
 	deadline := time.After(60 * time.Second)
