@@ -192,7 +192,7 @@ func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r rea
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.conn == nil {
-		if o.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		if o.conn, err = pg.ConnectFirst(ctx, config); err != nil { // the first use is at the start of the program
 			o.conn = nil
 			return err
 		}
