@@ -1,11 +1,11 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -191,28 +191,22 @@ func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRec
 			return nil, inList(err, "users", n)
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stored, errs := make([]UserRecord, len(changes)), make([]error, len(changes))
-	var group errgroup.Group
+	stored, refused := make([]UserRecord, len(changes)), make([]error, len(changes))
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(putsAtOnce)
 	for n, p := range puts {
-		group.Go(func() error {
-			if stored[n], errs[n] = s.putRecord(ctx, p); errors.Is(errs[n], ErrUnavailable) {
-				cancel() // each of the others would wait as long
+		group.Go(func() (err error) {
+			if stored[n], err = s.putRecord(ctx, p); errors.Is(err, ErrUnavailable) {
+				return err // ends the others, which would wait as long
 			}
+			refused[n] = inList(err, "users", n)
 			return nil
 		})
 	}
-	_ = group.Wait()
-	failed := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, ErrUnavailable) })
-	if failed < 0 {
-		failed = slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if err := group.Wait(); err != nil {
+		return stored, err
 	}
-	if failed < 0 {
-		return stored, nil
-	}
-	return stored, inList(errs[failed], "users", failed)
+	return stored, cmp.Or(refused...)
 }
 
 // Suspend suspends the user: until Reinstate, all tokens of the user are refused, whenever they were issued. The caller must

@@ -143,10 +143,15 @@ func TestStartWaitsForASlowServer(t *testing.T) {
 		}
 		_ = a.Close()
 	})
-	openStore(t, url)
+	s := openStore(t, url)
 	opening.Wait()
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("opened after %v, and the server was silent for 3 s", took)
+	}
+	proxy.Swallow(true) // from now on new connections are silent
+	time.AfterFunc(3*time.Second, func() { proxy.Swallow(false) })
+	if _, err := s.State(t.Context()); err != nil {
+		t.Errorf("the state is read by a connection of its own: %v", err)
 	}
 }
 

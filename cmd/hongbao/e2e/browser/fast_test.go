@@ -62,7 +62,6 @@ func TestBrowserFast(t *testing.T) {
 	for tries := 3; scrollUp(t, ann, room) > fastTask; tries-- { // a busy machine may delay one try
 		if tries == 1 {
 			e2e.TooSlow(t, "in each of three tries a task took more than %v while scrolling", fastTask)
-			break
 		}
 	}
 	mustOpenSmoothly(t, ann)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hongbao/cmd/hongbao/e2e"
 )
 
 const (
@@ -36,8 +38,11 @@ func TestEachKindOfFault(t *testing.T) {
 		f.kinds, able = together(able, atOnce)
 		f.run(w)
 		t.Log(f.line())
-		if len(f.wrong) > 0 {
+		if slices.ContainsFunc(f.wrong, func(what string) bool { return !strings.HasSuffix(what, " ms after its deadline") }) {
 			t.Fatal(f.report(shown))
+		}
+		if len(f.wrong) > 0 {
+			e2e.TooSlow(t, "%s", f.report(shown))
 		}
 	}
 }

@@ -192,6 +192,9 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slo
 			} else if took > limit {
 				c.late++
 			}
+			if status != http.StatusOK && status != http.StatusServiceUnavailable {
+				t.Errorf("%s of another user: %d %s", method, status, answer)
+			}
 			if status != http.StatusOK || took > limit {
 				t.Logf("%s of another user through server %d was answered after %v: %d %s", method, server, took.Round(time.Millisecond), status, answer)
 			}
