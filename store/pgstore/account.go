@@ -293,7 +293,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 		all      map[string]redpacket.Account
 		err      error
 	)
-	if m.Link, err = w.chained(m.Leaf()); err != nil {
+	if m.Link, err = w.Chained(m.Leaf()); err != nil {
 		return redpacket.Account{}, err
 	}
 	unused := w.queueKey(&b, a.Key)

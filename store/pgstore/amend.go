@@ -36,7 +36,7 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 		return chat.Amended{}, err
 	}
 	if before.Changed {
-		if mine, err := w.committedBefore(before.Entry); err != nil || mine {
+		if mine, err := tables.CommittedBefore(w, before.Entry); err != nil || mine {
 			return before, err
 		}
 	}
@@ -46,9 +46,11 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 	}
 	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
 	var b pgx.Batch
-	if err := w.queueNotes(&b, &room, notes, a.Target); err != nil {
+	var n tables.Batch
+	if err := tables.QueueNotes(w, &n, &room, notes, a.Target); err != nil {
 		return chat.Amended{}, err
 	}
+	enqueue(&b, &n)
 	queueUpdateRoom(&b, room, a.At)
 	if err := queueAmendment(&b, a, to, subject.Entry.At); err != nil {
 		return chat.Amended{}, err

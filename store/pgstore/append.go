@@ -296,7 +296,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 // counter holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
 type counter struct {
 	lastSeq, contentNo int64
-	deserted           bool // see desertedColumn
+	deserted           bool // see tables.Deserted
 	deleted, frozen    bool
 }
 
@@ -316,7 +316,7 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 	}
 	counters := make(map[string]*counter, len(wanted))
 	b := &pgx.Batch{}
-	b.Queue(`select id, last_seq, content_no, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
+	b.Queue(`select id, last_seq, content_no, `+tables.Deserted+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
 		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
@@ -385,7 +385,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	if len(l.rooms) == 0 {
 		return nil
 	}
-	link, err := w.chained(l.leaves...)
+	link, err := w.Chained(l.leaves...)
 	if err != nil {
 		return err
 	}

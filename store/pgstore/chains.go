@@ -73,8 +73,8 @@ func (w *writer) takeLink() (*link, error) {
 	return l, nil
 }
 
-// chained adds the leaves of rows that this transaction inserts. It returns the id of their link.
-func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
+// Chained implements tables.Tx. The rows of the leaves are inserted with the id that it returns.
+func (w *writer) Chained(leaves ...chain.Hash) (id int64, err error) {
 	l, err := w.takeLink()
 	if err != nil {
 		return 0, err
@@ -324,7 +324,7 @@ func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
 		seals[i] = row.Draw()
 		leaves[i] = row.Row().Leaf
 	}
-	link, err := w.chained(leaves...)
+	link, err := w.Chained(leaves...)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error
 	if err != nil {
 		return chat.Changed{}, err
 	}
-	if mine, err := w.committedBefore(before.Entries...); err != nil || mine {
+	if mine, err := tables.CommittedBefore(w, before.Entries...); err != nil || mine {
 		return before, err
 	}
 	r, err := c.Rule(s)
@@ -212,9 +212,11 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}
-	if err := w.queueNotes(&b, &made.Room, made.Entries, 0); err != nil {
+	var n tables.Batch
+	if err := tables.QueueNotes(w, &n, &made.Room, made.Entries, 0); err != nil {
 		return chat.Changed{}, err
 	}
+	enqueue(&b, &n)
 	queueUpdateRoom(&b, made.Room, c.At)
 	return made, w.sendBatch(&b)
 }

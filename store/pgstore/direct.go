@@ -122,7 +122,7 @@ func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (ma
 	if err := w.sendBatch(&b); err != nil {
 		return chat.Paired{}, err
 	}
-	if mine, err := w.committedBefore(before.Entries...); err != nil || mine {
+	if mine, err := tables.CommittedBefore(w, before.Entries...); err != nil || mine {
 		return before, err
 	}
 	if standings[p.User.ID].In {
@@ -138,7 +138,7 @@ func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (ma
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	back, err := w.appendEntry(chat.Entry{
+	back, err := tables.AppendEntry(w, chat.Entry{
 		Room: room, ID: p.EntryID, At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
 	}, nil)
 	if err != nil {

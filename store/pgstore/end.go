@@ -93,7 +93,7 @@ func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, er
 	if err != nil {
 		return chat.Entry{}, err
 	}
-	return w.appendEntry(chat.Entry{
+	return tables.AppendEntry(w, chat.Entry{
 		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
 	}, nil)
 }
@@ -298,7 +298,7 @@ func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Mone
 		w.refs.Claim(e.ID, g.Share)
 		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.At}, amounts[i], transfers[i])
 	}
-	link, err := w.chained(leaves...)
+	link, err := w.Chained(leaves...)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	if n == 0 {
 		return w.fundingRefused(*f)
 	}
-	if m.Link, err = w.chained(m.Leaf()); err != nil {
+	if m.Link, err = w.Chained(m.Leaf()); err != nil {
 		return err
 	}
 	var (

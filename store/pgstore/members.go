@@ -177,7 +177,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 // concurrent leave from another device looks the same. Both calls then report the change, which is harmless.
 func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
 	if len(before.Entries) > 0 {
-		if mine, err := w.committedBefore(before.Entries...); err != nil || !mine {
+		if mine, err := tables.CommittedBefore(w, before.Entries...); err != nil || !mine {
 			return now, err
 		}
 	}
@@ -271,7 +271,7 @@ func (w *writer) appendLeaveEntries(l chat.Leaving, kind chat.RoomKind, heir str
 		if err != nil {
 			return nil, err
 		}
-		e, err := w.appendEntry(chat.Entry{
+		e, err := tables.AppendEntry(w, chat.Entry{
 			Room: l.Room, ID: l.EntryIDs[i], At: l.At, From: l.User, Kind: chat.KindMember, Body: body,
 		}, nil)
 		if err != nil {

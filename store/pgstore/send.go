@@ -89,7 +89,7 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 	if sent.Account, err = w.debitTotal(p, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent.Entry, err = w.appendEntry(chat.Entry{
+	sent.Entry, err = tables.AppendEntry(w, chat.Entry{
 		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
 	}, o.Hash)
 	if err != nil {
@@ -126,7 +126,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 // insertPacket stores a sealed packet as open, and what its idempotency key was used for.
 func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money) error {
 	columns, seals := w.keys.Packet(p, seed, shares), chain.NewSeals()
-	link, err := w.chained(chain.PacketLeaf(p, columns, seals))
+	link, err := w.Chained(chain.PacketLeaf(p, columns, seals))
 	if err != nil {
 		return err
 	}

@@ -156,6 +156,21 @@ func (w *writer) Row(query string, args []any, dest ...any) (found bool, err err
 	return scanned(w.conn.QueryRow(w.ctx, w.noted(query), args...).Scan(dest...))
 }
 
+// Send implements tables.Tx.
+func (w *writer) Send(batch *tables.Batch) error {
+	var b pgx.Batch
+	enqueue(&b, batch)
+	return w.sendBatch(&b)
+}
+
+func enqueue(b *pgx.Batch, batch *tables.Batch) {
+	for _, st := range batch.Statements {
+		if queued := b.Queue(st.Text, st.Args...); st.Scan != nil {
+			queued.Query(func(rs pgx.Rows) error { return each(rs, st.Scan) })
+		}
+	}
+}
+
 func (w *writer) sendBatch(b *pgx.Batch) error {
 	for _, q := range b.QueuedQueries {
 		if err := w.checkArgs(q.Arguments); err != nil {

@@ -60,7 +60,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 		}
 	}
 	var err error
-	if m.Link, err = w.chained(m.Leaf()); err != nil {
+	if m.Link, err = w.Chained(m.Leaf()); err != nil {
 		return err
 	}
 	if err := w.record(m); err != nil {

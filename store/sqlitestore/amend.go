@@ -36,7 +36,7 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 		deleted  bool
 		frozen   bool
 	)
-	if _, err := w.Row(`select last_seq, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted, &frozen); err != nil {
+	if _, err := w.Row(`select last_seq, `+tables.Deserted+`, deleted_at <> 0, frozen from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted, &frozen); err != nil {
 		return chat.Amended{}, err
 	}
 	if subject != nil {
@@ -46,10 +46,16 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	if err != nil || !will.Changed {
 		return chat.Amended{Seq: will.Seq}, err
 	}
-	e, err := w.insertEntry(chat.Entry{Room: a.Room, ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: will.Body}, nil, a.Target)
-	if err != nil {
+	var b tables.Batch
+	room, notes := chat.Room{ID: a.Room, LastSeq: last}, []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: will.Body}}
+	if err := tables.QueueNotes(w, &b, &room, notes, a.Target); err != nil {
 		return chat.Amended{}, err
 	}
+	b.Exec(`update rooms set last_seq = $2 where id = $1`, room.ID, room.LastSeq)
+	if err := w.Send(&b); err != nil {
+		return chat.Amended{}, err
+	}
+	e := notes[0]
 	if err := w.unmention(subject.Entry, will.Mentioned); err != nil {
 		return chat.Amended{}, err
 	}

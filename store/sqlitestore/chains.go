@@ -31,8 +31,8 @@ var errTailLost = errors.New("the database lost commits that it had confirmed")
 // errChainFailed means that the link of a transaction could not be added. The rows of its jobs are not the cause.
 var errChainFailed = errors.New("link of the hash chain not added")
 
-// chained adds the leaf of a row that this transaction inserts. It returns the id of the row's link.
-func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
+// Chained implements tables.Tx. The rows of the leaves are inserted with the id that it returns.
+func (w *writer) Chained(leaves ...chain.Hash) (id int64, err error) {
 	if w.chain == nil {
 		if w.chain, err = w.findChain(); err != nil {
 			return 0, err
@@ -43,7 +43,7 @@ func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
 		c.at = time.Now().UnixMilli()
 		c.id = chain.LinkID(c.number, max(c.last, c.opened), c.at)
 	}
-	c.leaves = append(c.leaves, leaf)
+	c.leaves = append(c.leaves, leaves...)
 	return c.id, nil
 }
 
@@ -188,7 +188,7 @@ func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
 	}
 	for _, row := range found {
 		seals := row.Draw()
-		link, err := w.chained(row.Row().Leaf)
+		link, err := w.Chained(row.Row().Leaf)
 		if err != nil {
 			return nil, err
 		}

@@ -132,9 +132,9 @@ func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done cha
 		}
 	}
 	for i, ruled := range r.Entries {
-		e, err := w.appendEntry(chat.Entry{
+		e, err := tables.AppendEntry(w, chat.Entry{
 			Room: c.Room, ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: ruled.Kind, Body: ruled.Body,
-		})
+		}, nil)
 		if err != nil {
 			return chat.Changed{}, err
 		}

@@ -261,6 +261,22 @@ func (w *writer) Exec(query string, args ...any) (affected int64, err error) {
 	return res.RowsAffected()
 }
 
+// Send implements tables.Tx.
+func (w *writer) Send(b *tables.Batch) error {
+	for _, st := range b.Statements {
+		var err error
+		if st.Scan != nil {
+			err = w.Each(st.Scan, st.Text, st.Args...)
+		} else {
+			_, err = w.Exec(st.Text, st.Args...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Each implements tables.Querier.
 func (w *writer) Each(scan func(tables.Row) error, query string, args ...any) error {
 	rs, err := w.query(query, args...)

@@ -93,9 +93,9 @@ func (w *writer) enterPair(p chat.Pairing, room string, isNew bool) (done chat.P
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	back, err := w.appendEntry(chat.Entry{
+	back, err := tables.AppendEntry(w, chat.Entry{
 		Room: room, ID: p.EntryID, At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
-	})
+	}, nil)
 	done.Entries = []chat.Entry{back}
 	return done, err
 }

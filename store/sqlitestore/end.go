@@ -113,9 +113,9 @@ func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, er
 	if err != nil {
 		return chat.Entry{}, err
 	}
-	return w.appendEntry(chat.Entry{
+	return tables.AppendEntry(w, chat.Entry{
 		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
-	})
+	}, nil)
 }
 
 func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error {

@@ -164,9 +164,9 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 		if err != nil {
 			return chat.Left{}, err
 		}
-		e, err := w.appendEntry(chat.Entry{
+		e, err := tables.AppendEntry(w, chat.Entry{
 			Room: l.Room, ID: l.EntryIDs[i], At: l.At, From: l.User, Kind: chat.KindMember, Body: body,
-		})
+		}, nil)
 		if err != nil {
 			return chat.Left{}, err
 		}

@@ -23,7 +23,7 @@ func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []
 	if err != nil {
 		return err
 	}
-	link, err := w.chained(chain.PacketLeaf(p, columns, seals))
+	link, err := w.Chained(chain.PacketLeaf(p, columns, seals))
 	if err != nil {
 		return err
 	}

@@ -101,9 +101,9 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err := w.setSeed(p.From.ID, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent.Entry, err = w.insertEntry(chat.Entry{
+	sent.Entry, err = tables.AppendEntry(w, chat.Entry{
 		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
-	}, o.Hash, 0)
+	}, o.Hash)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}

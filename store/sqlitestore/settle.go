@@ -93,7 +93,7 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 	}
 	amount := shares[g.Share]
 	id, mark := chat.NewID(at), w.mark()
-	link, err := w.chained(chain.ClaimLeaf(redpacket.Claim{Ref: redpacket.Ref{ID: packet}, Share: g.Share, User: g.User, At: at}, amount, id))
+	link, err := w.Chained(chain.ClaimLeaf(redpacket.Claim{Ref: redpacket.Ref{ID: packet}, Share: g.Share, User: g.User, At: at}, amount, id))
 	if err != nil {
 		return false, err
 	}

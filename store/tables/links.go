@@ -144,20 +144,14 @@ func (t links) JoinRequests(ctx context.Context, room string, limit int) (asking
 // change's user. The room must be locked.
 func UseLink(c chat.Change, r chat.Ruling) (all []Statement) {
 	if r.UsesLink {
-		all = append(all, Statement{`update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, []any{c.Room, c.Link}})
+		all = append(all, Statement{Text: `update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, Args: []any{c.Room, c.Link}})
 	}
 	if r.Asks {
-		all = append(all, Statement{`insert into join_requests (room_id, user_id, at) values ($1, $2, $3)
-			on conflict (room_id, user_id) do update set at = excluded.at`, []any{c.Room, c.Users[0], c.At.UnixMilli()}})
+		all = append(all, Statement{Text: `insert into join_requests (room_id, user_id, at) values ($1, $2, $3)
+			on conflict (room_id, user_id) do update set at = excluded.at`, Args: []any{c.Room, c.Users[0], c.At.UnixMilli()}})
 	}
 	if r.Answered {
-		all = append(all, Statement{`delete from join_requests where room_id = $1 and user_id = $2`, []any{c.Room, c.Users[0]}})
+		all = append(all, Statement{Text: `delete from join_requests where room_id = $1 and user_id = $2`, Args: []any{c.Room, c.Users[0]}})
 	}
 	return all
-}
-
-// Statement is the text of a statement, with its arguments.
-type Statement struct {
-	Text string
-	Args []any
 }

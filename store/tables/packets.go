@@ -230,11 +230,11 @@ func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 	where := ` where ` + list.User + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
 	after := `(` + list.At + `, ` + list.ID + `) < ($4, $5)`
 	order := ` order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`
-	return Statement{FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, period},
+	return Statement{Text: FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, Args: period},
 		Statement{
-			FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
+			Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
 			and ` + after + order,
-			append(period[:3:3], at, id, q.Limit+1),
+			Args: append(period[:3:3], at, id, q.Limit+1),
 		}, nil
 }
 

@@ -34,8 +34,30 @@ type Tx interface {
 	Exec(query string, args ...any) (affected int64, err error)
 	// Again reports whether an earlier run of the transaction may have been committed. It is always false in SQLite.
 	Again() bool
+	// Send runs the statements of the batch in their order: in Postgres in one round trip.
+	Send(b *Batch) error
+	// Chained adds the leaves of rows that the transaction inserts to its link of a hash chain, and returns the id of the link.
+	Chained(leaves ...chain.Hash) (link int64, err error)
 	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
+}
+
+// Batch collects statements for Tx.Send. The zero value is empty.
+type Batch struct{ Statements []Statement }
+
+// Statement is a statement with its arguments. If Scan is set, it is called with each row of the result.
+type Statement struct {
+	Text string
+	Args []any
+	Scan func(Row) error
+}
+
+// Exec adds a statement whose result is not read.
+func (b *Batch) Exec(text string, args ...any) { b.Each(nil, text, args...) }
+
+// Each adds a statement. Send calls scan with each row of its result.
+func (b *Batch) Each(scan func(Row) error, text string, args ...any) {
+	b.Statements = append(b.Statements, Statement{Text: text, Args: args, Scan: scan})
 }
 
 // DB is one of the two databases. A function that is passed to one of its methods may be called more than once. So each call of the
