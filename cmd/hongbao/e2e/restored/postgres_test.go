@@ -64,13 +64,17 @@ func TestStandbyThatLackedCommits(t *testing.T) {
 	r.mustAgree()
 	awaitQuarantine(t, f.cluster.Front())
 	mustHaveEpochs(t, f.cluster, 1)
-	for metric, want := range map[string]float64{"hongbao_claims_settled_at_close_total": 1, "hongbao_claims_quarantined_total": 1} {
+	servers := float64(len(f.cluster.Servers))
+	for metric, most := range map[string]float64{
+		"hongbao_claims_settled_at_close_total": 1,
+		"hongbao_claims_quarantined_total":      servers, // each counts the claim that it put aside, and all may do so at once
+	} {
 		sum := 0.0
 		for _, s := range f.cluster.Servers {
 			sum += s.Metric(metric)
 		}
-		if sum != want {
-			t.Errorf("%s is %v over all servers, want %v", metric, sum, want)
+		if sum < 1 || sum > most {
+			t.Errorf("%s is %v over all servers, want 1 to %v", metric, sum, most)
 		}
 	}
 	f.cluster.Front().MustBalance()
