@@ -168,7 +168,7 @@ func TestSendsOfOneUserLeaveConnectionsToOthers(t *testing.T) {
 	busy := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: l.At}
 	var wg sync.WaitGroup
 	must(t, holdTx(t, other, func(w *writer) error {
-		if _, err := w.lockUsers([]string{"owner"}); err != nil {
+		if _, err := w.Exec(`select from users where id = 'owner' for update`); err != nil {
 			return err
 		}
 		for i := range 20 {

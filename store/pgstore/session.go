@@ -159,16 +159,12 @@ func (w *writer) Row(query string, args []any, dest ...any) (found bool, err err
 // Send implements tables.Tx.
 func (w *writer) Send(batch *tables.Batch) error {
 	var b pgx.Batch
-	enqueue(&b, batch)
-	return w.sendBatch(&b)
-}
-
-func enqueue(b *pgx.Batch, batch *tables.Batch) {
 	for _, st := range batch.Statements {
 		if queued := b.Queue(st.Text, st.Args...); st.Scan != nil {
 			queued.Query(func(rs pgx.Rows) error { return each(rs, st.Scan) })
 		}
 	}
+	return w.sendBatch(&b)
 }
 
 func (w *writer) sendBatch(b *pgx.Batch) error {

@@ -88,13 +88,3 @@ func (w *writer) mention(e chat.Entry, users []string) error {
 	}
 	return nil
 }
-
-// unmention removes what mention has stored.
-func (w *writer) unmention(e chat.Entry, users []string) error {
-	for _, user := range users {
-		if _, err := w.Exec(`delete from mentions where user_id = ? and at = ? and room_id = ? and seq = ?`, user, e.At.UnixMilli(), e.Room, e.Seq); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 
+	"hongbao/chat"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -24,6 +25,12 @@ type reader struct {
 
 // reader returns a reader outside a transaction.
 func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, keys: s.keys, on: s.read} }
+
+// Standing implements chat.Store.
+func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	st, err := tables.ReadStanding(s.reader(ctx), room, user)
+	return st, tables.Outcome("read standing", err)
+}
 
 // Keys implements tables.Querier.
 func (r reader) Keys() *secret.Keys { return r.keys }

@@ -48,7 +48,7 @@ func AppendEntry(w Tx, e chat.Entry, hash []byte) (chat.Entry, error) {
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
 		link, seals.Name, seals.Text)
 	if content == 1 {
-		b.Exec(`update members set read_seq = $1, chosen = $4 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID, true)
+		b.Exec(`update members set read_seq = $1, chosen = true where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
 	w.Events().Entry(e.Room, e.Seq, e.Kind)
 	e.At = Millis(e.At.UnixMilli()) // with the precision that is stored

@@ -38,6 +38,9 @@ type Tx interface {
 	Send(b *Batch) error
 	// Chained adds the leaves of rows that the transaction inserts to its link of a hash chain, and returns the id of the link.
 	Chained(leaves ...chain.Hash) (link int64, err error)
+	// Erase removes the content of a text: its body, the bodies of its edits, and its reactions. The seals of the erased bodies become
+	// the hashes that stand for them.
+	Erase(room string, seq int64) error
 	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
 }

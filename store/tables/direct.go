@@ -1,61 +1,58 @@
-package pgstore
+package tables
 
 import (
 	"context"
 	"errors"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
 	"hongbao/store/eventlog"
-	"hongbao/store/tables"
 )
 
 // Direct implements chat.Store.
-func (s *Store) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired, err error) {
+func (t rooms) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired, err error) {
 	var before chat.Paired // result of the previous run of the transaction, which may have been committed
-	err = s.tx(ctx, func(w *writer) error {
-		if paired, err = w.direct(p, before); err == nil {
+	err = t.db.Write(ctx, func(w Tx) error {
+		if paired, err = direct(w, p, before); err == nil {
 			before = paired
 		}
 		return err
 	})
 	if err != nil {
-		return chat.Paired{}, tables.Outcome("open direct room", err)
+		return chat.Paired{}, Outcome("open direct room", err)
 	}
 	return paired, nil
 }
 
 // direct first looks without locks, because in most calls the pair's room exists and both users are in it.
-func (w *writer) direct(p chat.Pairing, before chat.Paired) (paired chat.Paired, err error) {
-	if room, in, err := w.pairRoom(p); err != nil || in == 2 && !w.maybeCommitted {
-		return w.choosePair(p, room, err)
+func direct(w Tx, p chat.Pairing, before chat.Paired) (paired chat.Paired, err error) {
+	if room, in, err := pairRoom(w, p); err != nil || in == 2 && !w.Again() {
+		return choosePair(w, p, room, err)
 	}
-	if err := tables.EnsureUser(w, p.User.ID); err != nil {
+	if err := EnsureUser(w, p.User.ID); err != nil {
 		return chat.Paired{}, err
 	}
-	known, err := w.lockUsers([]string{p.User.ID, p.Other})
+	known, err := lockUsers(w, []string{p.User.ID, p.Other})
 	if err != nil {
 		return chat.Paired{}, err
 	}
 	if !known[p.Other] {
 		return chat.Paired{}, &chat.FieldError{Err: chat.ErrNotFound, Field: "user", Reason: "is somebody whom nobody knows"}
 	}
-	room, _, err := w.pairRoom(p) // while the users are locked, no other call creates the room or adds members
+	room, _, err := pairRoom(w, p) // while the users are locked, no other call creates the room or adds members
 	switch {
 	case err != nil:
 		return chat.Paired{}, err
 	case room == "":
-		return w.createPairRoom(p)
-	case w.maybeCommitted && room == p.ID:
+		return createPairRoom(w, p)
+	case w.Again() && room == p.ID:
 		return before, nil
 	}
-	return w.rejoinPair(p, room, before)
+	return rejoinPair(w, p, room, before)
 }
 
 // pairRoom finds the room of the pair, and counts how many of the two users are members. Without a room it returns ""
 // and 0.
-func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
+func pairRoom(w Tx, p chat.Pairing) (room string, in int, err error) {
 	_, err = w.Row(`select r.id, (select count(*) from members m where m.room_id = r.id and m.state = 'in')
 		from rooms r where r.pair = $1`, []any{p.Pair()}, &room, &in)
 	return room, in, err
@@ -63,45 +60,45 @@ func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
 
 // choosePair counts the membership of the user that asks for the room as chosen, and returns the room. If err is not
 // nil, it only returns err.
-func (w *writer) choosePair(p chat.Pairing, room string, err error) (chat.Paired, error) {
+func choosePair(w Tx, p chat.Pairing, room string, err error) (chat.Paired, error) {
 	if err == nil {
 		_, err = w.Exec(`update members set chosen = true where room_id = $1 and user_id = $2 and not chosen`, room, p.User.ID)
 	}
-	return w.pairedRoom(p, room, chat.Paired{}, err)
+	return pairedRoom(w, p, room, chat.Paired{}, err)
 }
 
 // pairedRoom adds the membership of the user that asked for the room to the result. If err is not nil, it only returns
 // err.
-func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err error) (chat.Paired, error) {
+func pairedRoom(w Tx, p chat.Pairing, room string, made chat.Paired, err error) (chat.Paired, error) {
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	if made.Membership, err = tables.ReadMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
-		err = tables.ErrRetry // the user that asked for the room has just left it
+	if made.Membership, err = ReadMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
+		err = ErrRetry // the user that asked for the room has just left it
 	}
 	return made, err
 }
 
-func (w *writer) createPairRoom(p chat.Pairing) (chat.Paired, error) {
-	if err := tables.RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
+func createPairRoom(w Tx, p chat.Pairing) (chat.Paired, error) {
+	if err := RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if _, err := w.Exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
 		p.ID, p.Pair(), p.At.UnixMilli()); err != nil {
 		return chat.Paired{}, err
 	}
-	w.refs.Room(eventlog.RoomCreated, p.ID)
+	w.Events().Room(eventlog.RoomCreated, p.ID)
 	made := chat.Paired{Entered: []string{p.User.ID, p.Other}}
 	for _, user := range made.Entered {
-		if err := w.addPairMember(p, p.ID, user); err != nil {
+		if err := addPairMember(w, p, p.ID, user); err != nil {
 			return chat.Paired{}, err
 		}
 	}
-	return w.pairedRoom(p, p.ID, made, nil)
+	return pairedRoom(w, p, p.ID, made, nil)
 }
 
-func (w *writer) addPairMember(p chat.Pairing, room, user string) error {
-	err := w.addMember(admission{
+func addPairMember(w Tx, p chat.Pairing, room, user string) error {
+	err := addMember(w, admission{
 		room: room, user: user, role: chat.Plain, at: p.At, chosen: user == p.User.ID, maxRooms: p.MaxRooms,
 	})
 	if errors.Is(err, chat.ErrLimitExceeded) {
@@ -112,38 +109,38 @@ func (w *writer) addPairMember(p chat.Pairing, room, user string) error {
 
 // rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about the return. Both users
 // must be locked.
-func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (made chat.Paired, err error) {
+func rejoinPair(w Tx, p chat.Pairing, room string, before chat.Paired) (made chat.Paired, err error) {
 	var (
-		b         pgx.Batch
+		b         Batch
 		standings = map[string]chat.Standing{}
 	)
-	queueReadStandings(&b, standings, room, []string{p.User.ID}, " for update")
-	queueReadRoom(&b, room, " for update", new([]chat.Room))
-	if err := w.sendBatch(&b); err != nil {
+	queueStandings(w, &b, standings, room, []string{p.User.ID}, w.Lock())
+	queueRoom(&b, room, w.Lock(), new(*chat.Room))
+	if err := w.Send(&b); err != nil {
 		return chat.Paired{}, err
 	}
-	if mine, err := tables.CommittedBefore(w, before.Entries...); err != nil || mine {
+	if mine, err := CommittedBefore(w, before.Entries...); err != nil || mine {
 		return before, err
 	}
 	if standings[p.User.ID].In {
-		return w.choosePair(p, room, nil)
+		return choosePair(w, p, room, nil)
 	}
-	if err := tables.RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
+	if err := RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
-	if err := w.addPairMember(p, room, p.User.ID); err != nil {
+	if err := addPairMember(w, p, room, p.User.ID); err != nil {
 		return chat.Paired{}, err
 	}
 	body, err := chat.Body(chat.MemberChange{User: p.User.ID, Change: "invited", By: p.User.ID})
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	back, err := tables.AppendEntry(w, chat.Entry{
+	back, err := AppendEntry(w, chat.Entry{
 		Room: room, ID: p.EntryID, At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
 	}, nil)
 	if err != nil {
 		return chat.Paired{}, err
 	}
 	made.Entered, made.Entries = []string{p.User.ID}, []chat.Entry{back}
-	return w.pairedRoom(p, room, made, nil)
+	return pairedRoom(w, p, room, made, nil)
 }

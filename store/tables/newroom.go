@@ -1,4 +1,4 @@
-package pgstore
+package tables
 
 import (
 	"context"
@@ -6,78 +6,77 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
-	"hongbao/store/tables"
 )
 
 // CreateRoom implements chat.Store.
-func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
-	err = s.tx(ctx, func(w *writer) error {
-		m, dup, err = w.createRoom(r)
+func (t rooms) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		m, dup, err = createRoom(w, r)
 		return err
 	})
 	if err != nil {
-		return chat.Membership{}, false, tables.Outcome("create room", err)
+		return chat.Membership{}, false, Outcome("create room", err)
 	}
 	return m, dup, nil
 }
 
-func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
-	req, found, err := tables.LookupRequest(w, r.KeyUser(), r.Key, r.Hash)
+func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	req, found, err := LookupRequest(w, r.KeyUser(), r.Key, r.Hash)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if found {
-		mine := w.maybeCommitted && req.Room == r.ID // an earlier run of this call has created the room
-		m, err := tables.ReadRoomFor(w, req.Room, r.Owner.ID)
+		mine := w.Again() && req.Room == r.ID // an earlier run of this call has created the room
+		m, err := ReadRoomFor(w, req.Room, r.Owner.ID)
 		return m, !mine, err
 	}
-	if err := tables.EnsureUser(w, r.Owner.ID); err != nil {
+	if err := EnsureUser(w, r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.lockMembers(r); err != nil {
+	if err := lockMembers(w, r); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.limitPublicRooms(r); err != nil {
+	if err := limitPublicRooms(w, r); err != nil {
 		return chat.Membership{}, false, err
 	}
 	if !r.Host {
-		if err := tables.RefuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
+		if err := RefuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
-	taken, err := tables.TakeRoomRef(w, r)
+	taken, err := TakeRoomRef(w, r)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if taken != "" {
-		m, err := tables.ReadRoomFor(w, taken, r.Owner.ID)
+		m, err := ReadRoomFor(w, taken, r.Owner.ID)
 		return m, true, err
 	}
 	if _, err := w.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement); err != nil {
 		return chat.Membership{}, false, err
 	}
-	w.refs.Room(eventlog.RoomCreated, r.ID)
+	w.Events().Room(eventlog.RoomCreated, r.ID)
 	for i, user := range append([]string{r.Owner.ID}, r.Members...) {
 		role := chat.Plain
 		if i == 0 {
 			role = chat.Owner
 		}
 		a := admission{room: r.ID, user: user, role: role, at: r.At, chosen: i == 0 && !r.Host, maxRooms: r.MaxRooms}
-		if err := w.addMember(a); err != nil {
+		if err := addMember(w, a); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
-	if err := tables.PutRequest(w, r.KeyUser(), r.Key, r.Hash, tables.Request{Room: r.ID}); err != nil {
+	if err := PutRequest(w, r.KeyUser(), r.Key, r.Hash, Request{Room: r.ID}); err != nil {
 		return chat.Membership{}, false, err
 	}
-	m, err = tables.ReadRoomFor(w, r.ID, r.Owner.ID)
+	m, err = ReadRoomFor(w, r.ID, r.Owner.ID)
 	return m, false, err
 }
 
 // lockMembers locks the owner and the first members of a new room. It fails if one of the members is unknown.
-func (w *writer) lockMembers(r chat.NewRoom) error {
-	known, err := w.lockUsers(append([]string{r.Owner.ID}, r.Members...))
+func lockMembers(w Tx, r chat.NewRoom) error {
+	known, err := lockUsers(w, append([]string{r.Owner.ID}, r.Members...))
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (w *writer) lockMembers(r chat.NewRoom) error {
 // limitPublicRooms fails if the new room is public and the owner owns r.MaxPublic public rooms already; 0 means no
 // limit. Rooms that the owner has not chosen do not count: otherwise other users could use up the limit by handing
 // rooms over. The owner must be locked.
-func (w *writer) limitPublicRooms(r chat.NewRoom) error {
+func limitPublicRooms(w Tx, r chat.NewRoom) error {
 	if r.Kind != chat.Public || r.MaxPublic == 0 {
 		return nil
 	}

@@ -1,0 +1,119 @@
+package tables
+
+import (
+	"context"
+	"time"
+
+	"hongbao/chat"
+)
+
+// Amend implements chat.Store.
+func (t entries) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended, err error) {
+	var before chat.Amended // result of the previous run of the transaction, which may have been committed
+	err = t.db.Write(ctx, func(w Tx) error {
+		if made, err = amend(w, a, before); err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return chat.Amended{}, Outcome("amend entry", err)
+	}
+	return made, nil
+}
+
+func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
+	room, st, subject, err := lockSubject(w, a)
+	if err != nil {
+		return chat.Amended{}, err
+	}
+	if before.Changed {
+		if mine, err := CommittedBefore(w, before.Entry); err != nil || mine {
+			return before, err
+		}
+	}
+	to, err := a.Apply(st, subject, room.LastSeq+1)
+	if err != nil || !to.Changed {
+		return chat.Amended{Seq: to.Seq}, err
+	}
+	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
+	var b Batch
+	if err := QueueNotes(w, &b, &room, notes, a.Target); err != nil {
+		return chat.Amended{}, err
+	}
+	queueUpdateRoom(&b, room, a.At)
+	if err := queueAmendment(w, &b, a, to, subject.Entry.At); err != nil {
+		return chat.Amended{}, err
+	}
+	if to.Empty {
+		if err := w.Erase(a.Room, a.Target); err != nil {
+			return chat.Amended{}, err
+		}
+	}
+	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.Send(&b)
+}
+
+// lockSubject locks the room and the membership of the user that amends (a.By). It reads the entry to amend, the
+// subject, which is nil if there is no such entry. The entry needs no lock, because entries are amended only under the
+// room's lock. lockSubject returns chat.ErrNotFound if there never was such a room.
+func lockSubject(w Tx, a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
+	var (
+		b         Batch
+		standings = map[string]chat.Standing{}
+		found     *chat.Room
+	)
+	queueStandings(w, &b, standings, a.Room, []string{a.By.ID}, w.Lock())
+	queueRoom(&b, a.Room, w.Lock(), &found)
+	b.Each(func(row Row) (err error) {
+		subject, err = scanSubject(row)
+		return err
+	}, `select `+EntryColumns+`, fold, exists (
+			select 1 from reactions where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2 and emoji = $3 and user_id = $4)
+		from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID)
+	if err := w.Send(&b); err != nil {
+		return chat.Room{}, chat.Standing{}, nil, err
+	}
+	if found == nil {
+		return chat.Room{}, chat.Standing{}, nil, chat.ErrNotFound
+	}
+	room = *found
+	st, ever := standings[a.By.ID]
+	if !ever {
+		st.Visible = room.Kind == chat.Public && !room.Deleted
+	}
+	if subject != nil {
+		subject.Deserted, subject.RoomDeleted, subject.Frozen = room.Kind == chat.Direct && room.Members < 2, room.Deleted, room.Frozen
+	}
+	return room, st, subject, nil
+}
+
+func scanSubject(row Row) (*chat.Subject, error) {
+	var s chat.Subject
+	var fold StoredFold
+	if err := row.Scan(append(EntryInto(&s.Entry), &fold, &s.Reacted)...); err != nil {
+		return nil, err
+	}
+	var err error
+	s.Fold, err = fold.Fold()
+	return &s, err
+}
+
+// queueAmendment makes the batch write the new state of the amended text or packet, which was sent at the time at.
+func queueAmendment(d Dialect, b *Batch, a chat.Amendment, to chat.AmendmentRuling, at time.Time) error {
+	fold, err := chat.Body(to.Fold)
+	if err != nil {
+		return err
+	}
+	b.Exec(`update entries set fold = $3 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, a.Room, a.Target, string(fold))
+	switch {
+	case to.Empty:
+		if len(to.Mentioned) > 0 {
+			b.Exec(`delete from mentions where user_id `+d.In(1)+` /*! and bucket = any(buckets_of($1::text[])) */ and at = $2 and room_id = $3 and seq = $4`, d.List(to.Mentioned), at.UnixMilli(), a.Room, a.Target)
+		}
+	case a.Kind == chat.KindReact && a.On:
+		b.Exec(`insert into reactions (/*! bucket, */ room_id, seq, emoji, user_id) values (/*! bucket_of($1), */ $1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
+	case a.Kind == chat.KindReact:
+		b.Exec(`delete from reactions where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2 and emoji = $3 and user_id = $4`, a.Room, a.Target, a.Emoji, a.By.ID)
+	}
+	return nil
+}

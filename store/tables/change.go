@@ -1,0 +1,249 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+)
+
+// Change implements chat.Store.
+func (t rooms) Change(ctx context.Context, c chat.Change) (made chat.Changed, err error) {
+	var before chat.Changed // result of the previous run of the transaction, which may have been committed
+	err = t.db.Write(ctx, func(w Tx) error {
+		if made, err = change(w, c, before); err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return chat.Changed{}, Outcome("change room", err)
+	}
+	return made, nil
+}
+
+// change first judges the change without locks, because many changes are forbidden or already in effect. If the change
+// is to be made, it judges again under locks. If an earlier run may have been committed, or if the database has no locks,
+// it judges only once.
+func change(w Tx, c chat.Change, before chat.Changed) (chat.Changed, error) {
+	if !w.Again() && w.Lock() != "" {
+		s, err := readScene(w, c, "")
+		if err != nil {
+			return chat.Changed{}, err
+		}
+		if r, err := c.Rule(s); err != nil || changesNothing(r) {
+			return chat.Changed{Room: s.Room, Role: s.By.Role, Refused: r.Refused}, err
+		}
+	}
+	s, err := readScene(w, c, w.Lock())
+	if err != nil {
+		return chat.Changed{}, err
+	}
+	if mine, err := CommittedBefore(w, before.Entries...); err != nil || mine {
+		return before, err
+	}
+	r, err := c.Rule(s)
+	if w.Again() && before.Changed && len(before.Entries) == 0 && (err == nil && changesNothing(r) || before.Room.Deleted && s.Room.Deleted) {
+		return before, nil // an identical call may have made the change instead; then both report it, which is harmless
+	}
+	if err != nil || changesNothing(r) {
+		return chat.Changed{Room: s.Room, Role: s.By.Role, Refused: r.Refused}, err
+	}
+	return applyRuling(w, c, s, r)
+}
+
+// changesNothing reports whether the ruling leaves everything as it is.
+func changesNothing(r chat.Ruling) bool {
+	return len(r.Standings) == 0 && r.Room == nil && len(r.Entries) == 0 && !r.Asks && !r.Answered
+}
+
+// readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was
+// such a room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room;
+// then the memberships of these users and of c.By, then the room. Before the deletion of a room it locks all present
+// and former members, except those that emptyRoom has removed.
+func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
+	var (
+		b         Batch
+		known     = map[string]bool{}
+		refuse    = map[string]bool{}
+		rooms     = map[string]int{}
+		asks      = map[string]bool{}
+		standings = map[string]chat.Standing{}
+		room      *chat.Room
+		users     = w.List(c.Users)
+	)
+	b.Each(eachUser(known), `select id from users where id `+w.In(1)+` order by id`+lock, users)
+	if c.Admits() {
+		b.Each(func(row Row) error {
+			var user string
+			var n int
+			err := row.Scan(&user, &n)
+			rooms[user] = n
+			return err
+		}, `select user_id, `+countedRooms+` from members where user_id `+w.In(1)+` and state = 'in' group by user_id`, users, c.Chosen(), c.MaxRooms)
+	}
+	if c.Kind == chat.Invite {
+		b.Each(eachUser(refuse), `select id `+Refusing(w), c.By.ID, users)
+	}
+	if c.Kind == chat.DeleteRoom && lock != "" {
+		b.Exec(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone' order by user_id`+lock+`) m`, c.Room)
+	}
+	queueStandings(w, &b, standings, c.Room, append([]string{c.By.ID}, c.Users...), lock)
+	queueRoom(&b, c.Room, lock, &room)
+	if c.Kind == chat.JoinLink { // under the room's lock, which each change of the creator's standing and each use of the link takes
+		b.Each(func(row Row) error {
+			link, err := ScanLink(row)
+			s.Link = &link
+			return err
+		}, LinkQuery, c.Room, c.Link)
+		b.Each(func(row Row) error { return row.Scan(&s.Asks) }, `select count(*) from join_requests r where r.room_id = $1 and `+Unanswered, c.Room)
+	}
+	if c.AboutRequest() {
+		b.Each(eachUser(asks), `select user_id from join_requests r where r.room_id = $1 and r.user_id `+w.In(2)+` and `+Unanswered, c.Room, users)
+	}
+	if err := w.Send(&b); err != nil {
+		return chat.RuleInput{}, err
+	}
+	if room == nil {
+		return chat.RuleInput{}, chat.ErrNotFound
+	}
+	s.Room = *room
+	standing := func(user string) chat.Standing {
+		if st, ever := standings[user]; ever {
+			return st
+		}
+		return chat.Standing{Visible: s.Room.Kind == chat.Public && !s.Room.Deleted}
+	}
+	s.By = standing(c.By.ID)
+	for _, user := range c.Users {
+		s.Users = append(s.Users, chat.UserStanding{
+			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Asks: asks[user], Standing: standing(user),
+		})
+	}
+	return s, nil
+}
+
+// MayChange returns why the change is forbidden, or nil. It judges without locks.
+func MayChange(w Tx, c chat.Change) error {
+	s, err := readScene(w, c, "")
+	if err == nil {
+		_, err = c.Rule(s)
+	}
+	return err
+}
+
+// eachUser returns a callback that reads a user and adds it to the set.
+func eachUser(set map[string]bool) func(Row) error {
+	return func(row Row) error {
+		user, err := ScanText(row)
+		set[user] = true
+		return err
+	}
+}
+
+// queueStandings makes the batch read the standings of those of the users that are or were members of the room.
+// lock is a lock clause, or "".
+func queueStandings(d Dialect, b *Batch, standings map[string]chat.Standing, room string, users []string, lock string) {
+	b.Each(func(row Row) error {
+		var user string
+		var st StoredStanding
+		err := row.Scan(append([]any{&user}, st.Into()...)...)
+		standings[user] = st.Standing()
+		return err
+	}, `select user_id, `+StandingColumns+` from members where room_id = $1 and user_id `+d.In(2)+` order by user_id`+lock, room, d.List(users))
+}
+
+// queueRoom makes the batch read the room, also a deleted one. found stays nil if there never was one.
+func queueRoom(b *Batch, room, lock string, found **chat.Room) {
+	b.Each(func(row Row) error {
+		r, err := ScanRoom(row)
+		*found = &r
+		return err
+	}, `select `+RoomColumns+` from rooms r where r.id = $1`+lock, room)
+}
+
+// applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
+func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Changed, error) {
+	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role, Refused: r.Refused}
+	was := map[string]bool{c.By.ID: s.By.In}
+	for _, p := range s.Users {
+		was[p.User] = p.Standing.In
+	}
+	for _, p := range r.Standings {
+		made.Affected = append(made.Affected, p.User)
+		switch in := p.Standing.In; {
+		case in && !was[p.User]:
+			made.Entered = append(made.Entered, p.User)
+		case !in && was[p.User]:
+			made.Exited = append(made.Exited, p.User)
+		}
+		if p.User == c.By.ID {
+			made.Role = p.Standing.Role
+		}
+	}
+	made.Room.Members += len(made.Entered) - len(made.Exited)
+	var b Batch
+	queuePutStandings(&b, s.Room, r.Standings, c.At, c.Chosen())
+	if r.Room != nil {
+		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
+		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
+		if r.Room.Deleted {
+			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
+			b.Exec(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
+			w.Events().Room(eventlog.RoomDeleted, c.Room)
+		}
+	}
+	w.Events().Members(eventlog.MemberJoined, c.Room, made.Entered...)
+	w.Events().Members(eventlog.MemberLeft, c.Room, made.Exited...)
+	b.Statements = append(b.Statements, UseLink(c, r)...)
+	for i, e := range r.Entries {
+		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
+	}
+	if err := QueueNotes(w, &b, &made.Room, made.Entries, 0); err != nil {
+		return chat.Changed{}, err
+	}
+	queueUpdateRoom(&b, made.Room, c.At)
+	return made, w.Send(&b)
+}
+
+// queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
+// entries count as read, and chosen says whether the room is a chosen room of the user. A user that was never a member gets a
+// new row.
+func queuePutStandings(b *Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
+	for _, p := range stand {
+		state, muted, end := StateKicked, int64(0), int64(0)
+		if p.Standing.In {
+			state = StateIn
+		}
+		if !p.Standing.MutedUntil.IsZero() {
+			muted = p.Standing.MutedUntil.UnixMilli()
+		}
+		if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
+			end = p.Standing.BannedUntil.UnixMilli()
+		}
+		b.Exec(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $7, $9, $10, $11)
+			on conflict (room_id, user_id) do update set
+				state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
+				banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
+				banned_until = excluded.banned_until,
+				ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
+				read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
+				joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
+				joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
+				chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
+			room.ID, p.User, state, p.Standing.Banned, cmp.Or(p.Standing.Role, chat.Plain), muted, room.LastSeq, at.UnixMilli(), chosen, end, p.Why)
+	}
+}
+
+// queueUpdateRoom makes the batch write the new state of the room, which must be locked.
+func queueUpdateRoom(b *Batch, r chat.Room, at time.Time) {
+	deleted := int64(0)
+	if r.Deleted {
+		deleted = at.UnixMilli()
+	}
+	b.Exec(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8, frozen = $9 where id = $1`,
+		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests, r.Frozen)
+}
