@@ -28,6 +28,11 @@ func (d database) Snapshot(ctx context.Context, fn func(tables.Querier) error) e
 	})
 }
 
+// Stream implements tables.DB.
+func (d database) Stream(ctx context.Context, fn func(tables.StreamReader) error) error {
+	return d.s.withSnapshot(ctx, func(r reader) error { return fn(r) })
+}
+
 // Write implements tables.DB.
 func (d database) Write(ctx context.Context, fn func(tables.Tx) error) error {
 	return d.s.tx(ctx, func(w *writer) error { return fn(w) })
@@ -63,6 +68,12 @@ func (dialect) Array(into any) any { return into }
 func (dialect) Storable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
+
+func (dialect) Clock() string { return `(extract(epoch from clock_timestamp()) * 1000)::bigint` }
+
+func (dialect) Next(_, _ string) string { return `default` } // an identity column
+
+func (dialect) DeleteEvents() string { return deleteEvents }
 
 func (dialect) Bytes(column string) string { return column + ` collate "C"` }
 

@@ -1,10 +1,8 @@
 package pgstore
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -57,12 +55,6 @@ func (b *claimBatch) queueEvents(m *message, w *writer, allNew bool) error {
 	return err
 }
 
-// eventState is what a reader must know of the stream before it reads rows.
-type eventState struct {
-	epoch         string
-	floor, newest int64 // the ids of the oldest mark and of the newest row; 0: there is none
-}
-
 // streamChains are the chains that may have rows. The embedded database, from which rows may have been copied, has only chain 0.
 const streamChains = `(select id from chains union all select 0) c (id)`
 
@@ -70,136 +62,57 @@ const readEventState = `select coalesce((select convert_from(value, 'UTF8') from
 	coalesce((select min(id) from event_marks), 0),
 	coalesce((select max(e.id) from ` + streamChains + ` cross join lateral (select id from events where chain = c.id order by id desc limit 1) e), 0)`
 
-// readEventRows reads at most $4 rows in the order of their ids: of each chain those after its position ($1, $2) and
-// after $3. It sees one snapshot: if it returns a row, it returns all of these rows that the order puts before it.
+// EventState implements tables.StreamReader.
+func (r reader) EventState() (state tables.EventState, err error) {
+	_, err = r.Row(readEventState, nil, &state.Epoch, &state.Floor, &state.Newest)
+	return state, err
+}
+
+// readEventRows reads at most $4 rows: of each chain those after its position ($1, $2) and after $3.
 const readEventRows = `select e.chain, e.id, e.at, e.refs
 	from ` + streamChains + ` left join unnest($1::bigint[], $2::bigint[]) v (chain, id) on v.chain = c.id
 	cross join lateral (
 		select chain, id, at, refs from events where chain = c.id and id > greatest(v.id, $3::bigint) order by id limit $4) e
 	order by e.id limit $4`
 
-// maxEventRows is the number of rows that one read returns at most.
-const maxEventRows = 500
+// EventRows implements tables.StreamReader.
+func (r reader) EventRows(after map[int64]int64, floor int64, limit int) ([]eventlog.Row, error) {
+	numbers, ids := positions(after)
+	return tables.List(r, tables.ScanEvent, readEventRows, numbers, ids, floor, limit)
+}
 
-// Events implements eventlog.Store.
-func (s *Store) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch, err error) {
-	var state eventState
-	err = s.withEventState(ctx, &state, func(r reader) error {
-		if err := q.After.Check(state.epoch, state.floor); err != nil {
-			return err
-		}
-		var read, ids []int64
-		for number, id := range q.After.Read {
-			read, ids = append(read, number), append(ids, id)
-		}
-		found, err := tables.List(r, scanEventRow, readEventRows, read, ids, state.floor, maxEventRows)
-		if err != nil {
-			return err
-		}
-		page := eventlog.Read(q, state.epoch, state.floor, found, len(found) == maxEventRows)
-		facts, err := r.readFacts(page)
-		b = page.Batch(facts, state.newest)
-		return err
-	})
-	if err != nil {
-		return eventlog.Batch{}, streamOutcome("read events", err)
+func positions(after map[int64]int64) (numbers, ids []int64) {
+	for number, id := range after {
+		numbers, ids = append(numbers, number), append(ids, id)
 	}
-	return b, nil
+	return numbers, ids
 }
 
-// withEventState reads the state and runs fn with the same snapshot. In a new database it first draws the epoch.
-func (s *Store) withEventState(ctx context.Context, state *eventState, fn func(r reader) error) error {
-	run := func() error {
-		return s.withSnapshot(ctx, func(r reader) error {
-			_, err := r.Row(readEventState, nil, &state.epoch, &state.floor, &state.newest)
-			if err == nil && state.epoch != "" {
-				err = fn(r)
-			}
-			return err
-		})
+// NewestRows implements tables.StreamReader.
+func (r reader) NewestRows(floor int64) ([]eventlog.Row, error) {
+	return tables.List(r, tables.ScanEvent, `select e.chain, e.id, 0::bigint, ''::bytea
+		from `+streamChains+` cross join lateral (select chain, id from events where chain = c.id and id > $1 order by id desc limit 1) e`, floor)
+}
+
+// RowsAt implements tables.StreamReader.
+func (r reader) RowsAt(at []eventlog.Position) ([]eventlog.Row, error) {
+	numbers, ids := make([]int64, len(at)), make([]int64, len(at))
+	for i, p := range at {
+		numbers[i], ids[i] = p.Chain, p.ID
 	}
-	err := run()
-	if err == nil && state.epoch == "" { // a new database
-		if _, err = s.Epoch(ctx); err == nil {
-			err = run()
-		}
-	}
-	return err
+	return tables.List(r, tables.ScanEvent, `select e.chain, e.id, e.at, e.refs
+		from (select distinct chain, id from unnest($1::bigint[], $2::bigint[]) i (chain, id)) i
+		cross join lateral (select chain, id, at, refs from events where chain = i.chain and id = i.id offset 0) e`, numbers, ids)
 }
 
-// streamOutcome is tables.Outcome, but lets the errors of a cursor pass.
-func streamOutcome(doing string, err error) error {
-	if eventlog.Refused(err) {
-		return err
-	}
-	return tables.Outcome(doing, err)
-}
+// deleteEvents deletes rows with ids up to $1, at most $2 of each chain.
+const deleteEvents = `delete from events e using (
+	select o.chain, o.id from ` + streamChains + ` cross join lateral (
+		select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old
+	where e.chain = old.chain and e.id = old.id`
 
-func scanEventRow(rs tables.Row) (r eventlog.Row, err error) {
-	err = rs.Scan(&r.Chain, &r.ID, tables.Time(&r.At), &r.Refs)
-	return r, err
-}
-
-// NewestEvent implements eventlog.Store.
-func (s *Store) NewestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
-	var state eventState
-	err = s.withEventState(ctx, &state, func(r reader) error {
-		c = eventlog.Begin(state.epoch, state.floor)
-		found, err := tables.List(r, scanEventRow, `select e.chain, e.id, 0::bigint, ''::bytea
-			from `+streamChains+` cross join lateral (select chain, id from events where chain = c.id and id > $1 order by id desc limit 1) e`, state.floor)
-		for _, row := range found {
-			c.Read[row.Chain] = row.ID
-		}
-		return err
-	})
-	return c, tables.Outcome("read the newest event", err)
-}
-
-// OldestEvent implements eventlog.Store.
-func (s *Store) OldestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
-	var state eventState
-	err = s.withEventState(ctx, &state, func(reader) error { return nil })
-	return eventlog.Begin(state.epoch, state.floor), tables.Outcome("read the oldest event", err)
-}
-
-// pruneStep is the most rows that one transaction of PruneEvents deletes of a chain.
-const pruneStep = 5000
-
-// PruneEvents implements eventlog.Store.
-func (s *Store) PruneEvents(ctx context.Context, now, before time.Time, most int64) (deleted int64, err error) {
-	var state eventState
-	if err := s.withEventState(ctx, &state, func(reader) error { return nil }); err != nil {
-		return 0, tables.Outcome("prune events", err)
-	}
-	err = s.tx(ctx, func(w *writer) error {
-		if _, err := w.Exec(`insert into event_marks (id, at) select 0, 0 where not exists (select 1 from event_marks) on conflict do nothing`); err != nil {
-			return err
-		}
-		if _, err := w.Exec(`insert into event_marks (id, at) values ($1, $2) on conflict do nothing`, state.newest, now.UnixMilli()); err != nil {
-			return err
-		}
-		var floor int64
-		if _, err := w.Row(`select max(id) from event_marks where at < $1 or id <= $2`, []any{before.UnixMilli(), state.newest - most}, &floor); err != nil {
-			return err
-		}
-		if _, err := w.Exec(`delete from event_marks where id < $1`, floor); err != nil {
-			return err
-		}
-		// Parked events whose rows are deleted can never be delivered.
-		if _, err := w.Exec(`delete from event_holds where parked and id <= $1`, floor); err != nil {
-			return err
-		}
-		deleted, err = w.Exec(`delete from events e using (
-			select o.chain, o.id from `+streamChains+` cross join lateral (
-				select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old
-			where e.chain = old.chain and e.id = old.id`, floor, pruneStep)
-		return err
-	})
-	return deleted, tables.Outcome("prune events", err)
-}
-
-// readFacts loads what the events of the page refer to.
-func (r reader) readFacts(p eventlog.Page) (f eventlog.Facts, err error) {
+// Facts implements tables.StreamReader.
+func (r reader) Facts(p eventlog.Page) (f eventlog.Facts, err error) {
 	entries, claims, transfers := p.Needs()
 	if f.Entries, err = r.readEntryFacts(entries); err != nil {
 		return f, err

@@ -26,6 +26,11 @@ func (d database) Snapshot(ctx context.Context, fn func(tables.Querier) error) e
 	return d.s.view(ctx, func(r reader) error { return fn(r) })
 }
 
+// Stream implements tables.DB.
+func (d database) Stream(ctx context.Context, fn func(tables.StreamReader) error) error {
+	return d.s.view(ctx, func(r reader) error { return fn(r) })
+}
+
 // Write implements tables.DB.
 func (d database) Write(ctx context.Context, fn func(tables.Tx) error) error {
 	return d.s.do(ctx, func(w *writer) error { return fn(w) })
@@ -58,6 +63,16 @@ func (dialect) Is(column string, value bool) string {
 func (dialect) Array(into any) any { return storedJSON{into} }
 
 func (dialect) Storable(string) bool { return true }
+
+func (dialect) Clock() string { return `cast(unixepoch('subsec') * 1000 as integer)` }
+
+func (dialect) Next(column, table string) string {
+	return `coalesce((select max(` + column + `) from ` + table + `), 0) + 1`
+}
+
+func (dialect) DeleteEvents() string {
+	return `delete from events where chain = 0 and id <= $1 and id < (select min(id) from events where chain = 0) + $2`
+}
 
 func (dialect) Bytes(column string) string { return column }
 

@@ -8,7 +8,7 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// consumers has the methods of eventlog.Consumers, except Lease, Advance and EventsAt, which each store has itself.
+// consumers has the methods of eventlog.Consumers.
 type consumers struct{ db DB }
 
 // Consumer implements eventlog.Consumers.
@@ -40,6 +40,78 @@ func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 			on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
 		return err
 	}))
+}
+
+// Lease implements eventlog.Consumers.
+func (t consumers) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
+	err = t.db.Write(ctx, func(w Tx) error {
+		c = eventlog.Consumer{Name: consumer}
+		found, err := w.Row(`insert into event_consumers as c (name, after, updated_at, lease_owner, lease_until)
+			values ($1, '', $2, $3, `+w.Clock()+` + $4)
+			on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+			where c.lease_owner = $3 or c.lease_until < `+w.Clock()+`
+			returning after, updated_at`, []any{consumer, now.UnixMilli(), owner, ttl.Milliseconds()}, &c.After, Time(&c.UpdatedAt))
+		if err == nil && !found {
+			err = eventlog.ErrLease
+		}
+		return err
+	})
+	return c, leaseOutcome("lease consumer", err)
+}
+
+// leaseOutcome is Outcome, but lets the error of a lost lease pass.
+func leaseOutcome(doing string, err error) error {
+	if eventlog.Lost(err) {
+		return err
+	}
+	return Outcome(doing, err)
+}
+
+// Advance implements eventlog.Consumers.
+func (t consumers) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
+	return leaseOutcome("advance consumer", t.db.Write(ctx, func(w Tx) error {
+		at, err := leasedAt(w, c.Name, owner)
+		if err != nil || at != before { // moved by an operator, or by an earlier run of this transaction
+			return err
+		}
+		var b Batch
+		queueAdvance(&b, c)
+		for _, h := range held {
+			b.Exec(`insert into event_holds (consumer, key, no, chain, id, n, first_at, next_at, tries, why, parked)
+				values ($1, $2, `+w.Next("no", "event_holds")+`, $3, $4, $5, $6, $7, $8, $9, $10)`,
+				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why, h.Parked)
+		}
+		return w.Send(&b)
+	}))
+}
+
+// leasedAt locks the consumer and returns its cursor. It fails if the owner does not have the lease.
+func leasedAt(w Tx, consumer, owner string) (after string, err error) {
+	var holder string
+	_, err = w.Row(`select after, lease_owner from event_consumers where name = $1`+w.Lock(), []any{consumer}, &after, &holder)
+	if err == nil && holder != owner {
+		err = eventlog.ErrLease
+	}
+	return after, err
+}
+
+func queueAdvance(b *Batch, c eventlog.Consumer) {
+	b.Exec(`update event_consumers set after = $2, updated_at = $3 where name = $1`, c.Name, c.After, c.UpdatedAt.UnixMilli())
+}
+
+// EventsAt implements eventlog.Consumers.
+func (t events) EventsAt(ctx context.Context, at []eventlog.Position) (found map[eventlog.Position]eventlog.Event, err error) {
+	err = t.withState(ctx, func(r StreamReader, state EventState) error {
+		stored, err := r.RowsAt(at)
+		if err != nil {
+			return err
+		}
+		page := eventlog.Pick(stored, at)
+		facts, err := r.Facts(page)
+		found = page.Picked(state.Epoch, facts)
+		return err
+	})
+	return found, Outcome("read events", err)
 }
 
 // HeldKeys implements eventlog.Consumers.

@@ -70,6 +70,8 @@ type DB interface {
 	Read(ctx context.Context, fn func(Querier) error) error
 	// Snapshot calls fn with a Querier inside a snapshot.
 	Snapshot(ctx context.Context, fn func(Querier) error) error
+	// Stream does the same, for reading the event stream.
+	Stream(ctx context.Context, fn func(StreamReader) error) error
 	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn. In pgstore,
 	// Write instead calls fn again after some errors: ErrRetry, a conflict or a lost connection.
 	Write(ctx context.Context, fn func(Tx) error) error
@@ -99,6 +101,12 @@ type Dialect interface {
 	// Like is a condition that is true if the column matches the LIKE pattern in argument n. Case does not matter for
 	// ASCII letters. In the pattern, \ escapes a wildcard.
 	Like(column string, n int) string
+	// Clock is the database's clock in Unix milliseconds. The clocks of instances may differ by more than a lease lasts.
+	Clock() string
+	// Next is the next value of a column that numbers the rows of a table. DeleteEvents deletes the oldest rows of the event stream with ids up
+	// to $1: at most $2 rows of a chain.
+	Next(column, table string) string
+	DeleteEvents() string
 	// Bytes is a column of text, to be ordered by its bytes.
 	Bytes(column string) string
 }
@@ -126,13 +134,15 @@ type Tables struct {
 	requests
 	packets
 	books
+	events
+	secrets
 }
 
 // New returns the Tables of a database.
 func New(db DB) Tables {
 	return Tables{
 		users{db}, rooms{db}, members{db}, entries{db}, contacts{db}, links{db}, reports{db}, wallets{db}, fundings{db}, consumers{db}, acts{db},
-		settings{db}, requests{db}, packets{db}, books{db},
+		settings{db}, requests{db}, packets{db}, books{db}, events{db}, secrets{db},
 	}
 }
 

@@ -1,0 +1,43 @@
+package tables
+
+import (
+	"context"
+
+	"hongbao/store/secret"
+)
+
+// secrets has the methods that encrypt what is stored.
+type secrets struct{ db DB }
+
+// EncryptSeeds encrypts the next seeds that are stored in clear or with another key than the first. It leaves out those that
+// it cannot decrypt. Each step is a transaction of its own, with at most secret.SeedStep users.
+func (t secrets) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
+	all, err := secret.EncryptAll(func(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
+		err = t.db.Write(ctx, func(w Tx) error {
+			found, did, err = encryptSeeds(w, after)
+			return err
+		})
+		return found, did, err
+	})
+	return all, Outcome("encrypt seeds", err)
+}
+
+func scanUserSeed(row Row) (u secret.StoredSeed, err error) {
+	err = row.Scan(&u.User, &u.Stored)
+	return u, err
+}
+
+// encryptSeeds encrypts the seeds of the next users whose ids are greater than after. found are all seeds that it has read.
+func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
+	found, err = List(w, scanUserSeed, `select id, next_seed from users where next_seed is not null and id > $1 order by id limit $2`+w.Lock(),
+		after, secret.SeedStep)
+	if err != nil {
+		return nil, secret.Reencrypted{}, err
+	}
+	changed, did := w.Keys().Reencrypt(found)
+	var b Batch
+	for _, u := range changed {
+		b.Exec(`update users set next_seed = $1 where id = $2`, u.Stored, u.User)
+	}
+	return found, did, w.Send(&b)
+}
