@@ -29,7 +29,7 @@ page: ## each view of the page in a browser, with axe-core; seven to nine minute
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test page
 
 .PHONY: long
-long: ## long random histories, the benchmark's programs, crowds and memory; six minutes more
+long: ## each kind of fault, long random histories, the benchmark's programs, crowds and memory; eight minutes more
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long
 
 .PHONY: e2e
@@ -52,7 +52,7 @@ mutants: engines ## small faults in the code, one at a time: which does no test 
 
 .PHONY: soak
 soak: engines ## crash points, faults, restarts and crowds ten times over, at other moments each time; an hour
-	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled
+	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled ./cmd/hongbao/e2e/load
 
 .PHONY: upgrade
 upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes

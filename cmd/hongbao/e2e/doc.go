@@ -13,7 +13,7 @@
 //	host       two back ends of hosts, written from the documents alone, while two of three instances are killed
 //	debian     the program in an empty Debian, and in the image of the Dockerfile
 //	npm        the npm package, a client generated from the OpenAPI document, and the linters of others
-//	load       one server under very many sockets: the memory of idle ones, and thousands of reconnects at once
+//	load       very many sockets: a crowd on three servers that fail, the memory of idle ones, thousands of reconnects at once
 //
 // It owns the built binaries, the server processes, and the load balancer and slow links between clients and servers. It must
 // always hold: a server ends with the test that started it, at the latest; its log is shown when that test fails; a test sees no

@@ -1,4 +1,4 @@
-package scaled
+package load
 
 import (
 	"encoding/json"
