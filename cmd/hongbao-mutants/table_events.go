@@ -3,15 +3,15 @@ package main
 // eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
-		file:  "store/sqlitestore/consumers.go",
-		old:   `read_seq < ?2 and not silent and`,
-		new:   `read_seq < ?2 and`,
+		file:  "store/tables/absences.go",
+		old:   `read_seq < $2 and not silent`,
+		new:   `read_seq < $2`,
 		tests: "-run=TestEvents/members_that_have_not_read ./store/sqlitestore",
 		harm:  "a user is told of entries of a room that the user has silenced",
 	},
 	{
-		file:  "store/sqlitestore/consumers.go",
-		old:   `and (not ?8 or row_id < ?5)`,
+		file:  "store/tables/absences.go",
+		old:   `and (not $8 or row_id < $5)`,
 		new:   ``,
 		tests: "-run=TestEvents/news_for_absent ./store/sqlitestore",
 		harm:  "an entry counts twice, by the first and by the second look",

@@ -273,7 +273,7 @@ var packetMutants = []mutant{
 		harm:  "a key that was used for a packet answers for one with another skin",
 	},
 	{
-		file:  "store/sqlitestore/members.go",
+		file:  "store/tables/joining.go",
 		old:   `joined_seq = excluded.joined_seq, chosen`,
 		new:   `chosen`,
 		tests: "-run=OnlyEarlierMembersGrab ./redpacket",

@@ -85,7 +85,7 @@ var sqliteMutants = []mutant{
 		harm:  "a banned guest comes back as another guest",
 	},
 	{
-		file:  "store/sqlitestore/entries.go",
+		file:  "store/tables/append.go",
 		old:   `if deserted && e.Kind.Content() {`,
 		new:   `if deserted && !e.Kind.Content() {`,
 		tests: "-run=BringsBackOnlyTheCaller ./chat",
@@ -168,7 +168,7 @@ var sqliteMutants = []mutant{
 		harm:  "more money is credited than the sums can hold",
 	},
 	{
-		file:  "store/sqlitestore/members.go",
+		file:  "store/tables/leaving.go",
 		old:   `set role = 'owner', muted_until = 0`,
 		new:   `set role = 'owner'`,
 		tests: "-run=^TestStore$ ./store/sqlitestore",
@@ -216,9 +216,9 @@ var postgresMutants = []mutant{
 		harm:  "repeated grabs use up the hash chains",
 	},
 	{
-		file:  "store/pgstore/members.go",
-		old:   `count(*) - $3) end`,
-		new:   `0) end`,
+		file:  "store/tables/joining.go",
+		old:   `else count(*) - $3 end`,
+		new:   `else 0 end`,
 		tests: "-run=TestStore/writing_into_rooms ./store/pgstore",
 		harm:  "others put a user into rooms without end",
 	},
@@ -283,9 +283,9 @@ var postgresMutants = []mutant{
 		harm:  "a text whose commit was lost on the way is not published",
 	},
 	{
-		file: "store/pgstore/members.go",
+		file: "store/tables/leaving.go",
 		old: `	if !now.In || now.Role != role {
-		return "", tables.ErrRetry
+		return "", ErrRetry
 	}
 `,
 		new:   `	_ = now.In` + "\n",
@@ -315,7 +315,7 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/pgstore/amend.go",
-		old:   `	b.Queue(` + "`update entries set body = $3 `+sealed+` where room_id = $1 /*! and bucket = bucket_of($1) */ and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
+		old:   `	b.Exec(` + "`update entries set body = $3 `+sealed+` where room_id = $1 /*! and bucket = bucket_of($1) */ and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
 		new:   ``,
 		tests: "-run=Recalled ./store/pgstore",
 		harm:  "a recalled text stays readable in its edits",

@@ -173,12 +173,16 @@ func rules() map[string]rule {
 			why: "tests of the other packages use it, so it imports none of them but nodes",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog", "hongbao/store/pgstore/internal/batch", "hongbao/store/pgstore/internal/pg"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog", "hongbao/store/pgstore/internal/batch", "hongbao/store/pgstore/internal/pg", "hongbao/store/pgstore/internal/schema"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore/internal/pg": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/tables", "github.com/jackc/pgx/v5"},
-			why: "connecting to Postgres depends on no statement of the store",
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/secret", "hongbao/store/tables", "github.com/jackc/pgx/v5"},
+			why: "connecting to Postgres, and reading from it, depends on no statement of the store",
+		},
+		"hongbao/store/pgstore/internal/schema": {
+			may: []string{"hongbao/redpacket", "hongbao/migrations", "hongbao/store/audit", "hongbao/store/finding", "hongbao/store/tables", "hongbao/store/pgstore/internal/pg", "github.com/jackc/pgx/v5"},
+			why: "what is about a database as a whole depends on no call of the store",
 		},
 		"hongbao/store/pgstore/internal/batch": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/tables"},

@@ -13,6 +13,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -65,7 +66,7 @@ func (w *writer) accounts(users []string) (all map[string]redpacket.Account, err
 	var b pgx.Batch
 	w.queueSeeds(&b, users)
 	w.queueAccounts(&b, users, &all)
-	if err := w.sendBatch(&b); err != nil {
+	if err := w.SendBatch(&b); err != nil {
 		return nil, err
 	}
 	return all, allSeeded(all, users)
@@ -83,7 +84,7 @@ on conflict (id) do update set next_seed = excluded.next_seed where users.next_s
 // must be sorted and unique. In a transaction that also changes wallets it must come before that change, because rows of users
 // are locked before those of wallets.
 func (w *writer) queueSeeds(b *pgx.Batch, users []string) {
-	b.Queue(firstSeeds, users, newSeeds(w.keys, users))
+	b.Queue(firstSeeds, users, newSeeds(w.DataKeys, users))
 }
 
 // newSeeds draws a seed for each user, and returns them as they are stored.
@@ -109,7 +110,7 @@ const readAccounts = `/*! with w as materialized (
 func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
 	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
 		*all = make(map[string]redpacket.Account, len(users))
-		return each(rs, scanAccount(w.keys, *all))
+		return pg.Each(rs, scanAccount(w.DataKeys, *all))
 	})
 }
 
@@ -263,7 +264,7 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		return redpacket.Account{}, false, chat.ErrKeyReused
 	case used:
 		acc, err = w.account(a.User)
-		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was committed, has made the adjustment
+		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was pg.Committed, has made the adjustment
 		return acc, !mine, err
 	}
 	if err := checkAmount(a.Amount); err != nil {
@@ -299,7 +300,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	unused := w.queueKey(&b, a.Key)
 	w.queueTransfer(&b, m).Exec(affected(&recorded))
 	w.queueSeeds(&b, []string{a.User})
-	if err := w.sendBatch(&b); err != nil {
+	if err := w.SendBatch(&b); err != nil {
 		return redpacket.Account{}, err
 	}
 	if recorded == 0 || *unused == 0 { // another transaction has inserted the key meanwhile
@@ -317,7 +318,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	}
 	w.queueAccounts(&b, []string{a.User}, &all)
 	queueCirculation(&b, a.Amount, &circulating)
-	switch err := w.sendBatch(&b); {
+	switch err := w.SendBatch(&b); {
 	case err != nil:
 		return redpacket.Account{}, err
 	case changed == 0:
@@ -353,7 +354,7 @@ func (s *Store) RecountCirculation(ctx context.Context) error {
 // is 1.
 func (w *writer) queueKey(b *pgx.Batch, key string) *int64 {
 	unused := int64(1)
-	if w.citus {
+	if w.Citus {
 		b.Queue(`insert into adjustment_keys (key) values ($1) on conflict do nothing`, key).Exec(affected(&unused))
 	}
 	return &unused

@@ -69,7 +69,7 @@ func beginFreeAppends(w *writer, jobs []*appendJob) (locked []string, err error)
 	for i, j := range jobs {
 		rooms[i], users[i] = j.draft.Room, j.draft.From.ID
 	}
-	f := newFreeLocks(w.citus)
+	f := newFreeLocks(w.Citus)
 	f.want(memberRow, `select m.room_id || '/' || m.user_id from members m
 		join unnest($1::text[], $2::text[]) i (room_id, user_id) on i.room_id = m.room_id and i.user_id = m.user_id`,
 		` for update of m`, rooms, users)
@@ -190,7 +190,7 @@ func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
 	k := &appendState{map[userKey]usedKey{}, make(map[roomUser]chat.Standing, len(jobs)), nil}
 	b := &pgx.Batch{}
 	asked := []any{users, keys}
-	if w.citus {
+	if w.Citus {
 		asked = append(asked, rooms)
 	}
 	b.Queue(tables.FirstOnCitus( // the entry of a key is in one of the rooms, or the key was used for other content
@@ -205,7 +205,7 @@ func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
 		join (select distinct room_id, user_id from unnest($1::text[], $2::text[]) as asked (room_id, user_id)) asked
 			on asked.room_id = m.room_id and asked.user_id = m.user_id
 		order by m.room_id, m.user_id for update of m`, rooms, users).Query(k.scanStandings)
-	if err := w.sendBatch(b); err != nil {
+	if err := w.SendBatch(b); err != nil {
 		return nil, err
 	}
 	return k, w.readPublicRooms(k, jobs)
@@ -327,7 +327,7 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 		}
 		return rs.Err()
 	})
-	return counters, w.sendBatch(b)
+	return counters, w.SendBatch(b)
 }
 
 // newEntries holds the columns of the entries to insert, and of the rows that change with them.
@@ -391,8 +391,8 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	}
 	inserted := int64(0)
 	b := &pgx.Batch{}
-	if w.citus { // see writer.begin
-		if err := simple(w.ctx, w.conn, boundKeys); err != nil {
+	if w.Citus { // see writer.begin
+		if err := pg.Simple(w.Ctx, w.Conn, boundKeys); err != nil {
 			return err
 		}
 	} else {
@@ -417,8 +417,8 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	l.queueMentions(b)
 	l.queueRead(b)
 	queueCounters(b, counters)
-	switch err := w.sendBatch(b); {
-	case lockTimeout(err): // all rows are locked, so a key caused the wait
+	switch err := w.SendBatch(b); {
+	case pg.LockTimeout(err): // all rows are locked, so a key caused the wait
 		return fmt.Errorf("%w: %w", errKeyTaken, err)
 	case err != nil:
 		return err

@@ -2,26 +2,34 @@ package pgstore
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"slices"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
-	"hongbao/store/audit"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/tables"
 )
 
-// Audit implements redpacket.Ledger. It reads one snapshot, while the servers keep running; on Citus see auditTwice.
+// Source, ErrNotEmpty, Fill and CheckEmpty are for the copy of another engine's database, Auditor and OpenAuditor for audits without a
+// store, and Examine for hongbao doctor.
+type (
+	Source  = schema.Source
+	Auditor = schema.Auditor
+)
+
+var (
+	ErrNotEmpty = schema.ErrNotEmpty
+	Fill        = schema.Fill
+	CheckEmpty  = schema.CheckEmpty
+	OpenAuditor = schema.OpenAuditor
+	Examine     = schema.Examine
+)
+
+// Audit implements redpacket.Ledger. It reads one snapshot, while the servers keep running; on Citus see schema.AuditTwice.
 func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
-	a, err = auditTwice(ctx, s.citus, q, func(q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
-		err = s.withLongSnapshot(ctx, func(r reader) error {
-			a, err = auditAs(r, backgroundAudit, q)
+	a, err = schema.AuditTwice(ctx, s.citus, q, func(q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
+		err = s.withLongSnapshot(ctx, func(r pg.Reader) error {
+			a, err = schema.Audit(r, schema.BackgroundAudit, q)
 			return err
 		})
 		return a, err
@@ -29,173 +37,28 @@ func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket
 	return a, tables.Outcome("audit", err)
 }
 
-// auditTwice calls audit once, except on Citus if that finds differences. It then audits again, and leaves out the
-// differences that the second audit does not find. Citus has no snapshot over all nodes: of a transaction that commits
-// meanwhile, an audit may see only a part.
-func auditTwice(ctx context.Context, citus bool, q *redpacket.AuditQuery, audit func(q *redpacket.AuditQuery) (redpacket.Audit, error)) (redpacket.Audit, error) {
-	first, err := audit(q)
-	if err != nil || !citus || len(first.Differences) == 0 {
-		return first, err
-	}
-	select {
-	case <-time.After(commitOnAll):
-	case <-ctx.Done():
-		return redpacket.Audit{}, context.Cause(ctx)
-	}
-	if q != nil {
-		again := *q
-		again.Show = nil // the first audit has shown the packets
-		q = &again
-	}
-	second, err := audit(q)
-	first.Differences = slices.DeleteFunc(first.Differences, func(d redpacket.Difference) bool {
-		return !slices.ContainsFunc(second.Differences, func(again redpacket.Difference) bool { return sameDifference(d, again) })
-	})
-	return first, err
-}
-
-// sameDifference reports whether two audits have found the same. In general the texts must be equal, with all numbers:
-// a wallet or packet that is only in use seems to differ by other numbers each time. Of links only the ids are
-// compared, because the text of such a difference names some of the rows in any order.
-func sameDifference(a, b redpacket.Difference) bool {
-	return a == b || a.Kind == "link" && b.Kind == "link" && a.ID == b.ID
-}
-
-// commitOnAll is the pause between the two audits of auditTwice. A commit normally takes less time to become visible on all nodes.
-const commitOnAll = 2 * time.Second
-
-// The application names of sessions during an audit. By the first, migrationWatch finds the audits that it may end.
-const (
-	backgroundAudit = "hongbao audit in the background"
-	commandAudit    = "hongbao audit"
-)
-
-func auditAs(r reader, application string, asked *redpacket.AuditQuery) (redpacket.Audit, error) {
-	if err := simple(r.ctx, r.conn, "set local application_name = '"+application+"'"); err != nil {
-		return redpacket.Audit{}, err
-	}
-	return audit.Run(snapshotReader{r}, auditDialect, asked)
-}
-
-// The columns shares and recipients of a packet, as JSON.
-const (
-	sharesJSON     = `array_to_json(shares)::text`
-	recipientsJSON = `array_to_json(recipients)::text`
-)
-
-// auditDialect does not limit single amounts, because Postgres adds them up without overflow. It limits sums to what a
-// bigint can hold.
-var auditDialect = audit.Dialect{
-	Amount:  func(column string) string { return column },
-	Bounded: func(sum string) string { return `least(` + sum + `, 9223372036854775807)::bigint` },
-	Balance: `balance`,
-	Wallets: `select coalesce(w.user_id, t.user_id),
-			format('its balance is %s, its transfers add up to %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
-		from wallets w full join (
-			select user_id, sum(case when credit = 'user:' || user_id then amount else -amount end) as moved
-			from transfers group by user_id) t on t.user_id = w.user_id
-		where coalesce(w.balance, 0) <> coalesce(t.moved, 0)`,
-
-	Shares: sharesJSON, Recipients: recipientsJSON,
-	Claims: `coalesce((select json_agg(json_build_array(c.share_no, c.user_id, c.amount, c.luckiest::int) order by c.share_no)
-			from claims c where c.packet_id = p.id), '[]')::text`,
-	Counts: `json_object_agg(emoji, n)::text`,
-}
-
-// snapshotReader is a reader inside a snapshot. On Citus, it changes its queries with gathered.
-type snapshotReader struct{ reader }
-
-// Each implements tables.Querier.
-func (r snapshotReader) Each(scan func(tables.Row) error, query string, args ...any) error {
-	return r.reader.Each(scan, r.gathered(query), args...)
-}
-
-// Row implements tables.Querier.
-func (r snapshotReader) Row(query string, args []any, into ...any) (bool, error) {
-	return r.reader.Row(r.gathered(query), args, into...)
-}
-
-func (r snapshotReader) gathered(query string) string {
-	if r.citus {
-		return gathered(query)
-	}
-	return query
-}
-
-// Open implements audit.Snapshot. A connection can read only one result at a time, so it declares a cursor.
-func (r snapshotReader) Open(name, query string) (audit.Cursor, error) {
-	return auditCursor{r.reader, name}, simple(r.ctx, r.conn, `declare audited_`+name+` no scroll cursor for `+r.gathered(query))
-}
-
-type auditCursor struct {
-	reader
-	name string
-}
-
-// Next implements audit.Cursor.
-func (c auditCursor) Next(n int, scan func(tables.Row) error) (read int, err error) {
-	err = c.Each(func(row tables.Row) error {
-		read++
-		return scan(row)
-	}, fmt.Sprintf(`fetch %d from audited_%s`, n, c.name))
-	return read, err
-}
-
-// Close implements audit.Cursor.
-func (c auditCursor) Close() error { return simple(c.ctx, c.conn, `close audited_`+c.name) }
-
-// Auditor audits a database with one connection and writes nothing, not even the schema. A role that may only select is
-// enough, and a standby, too.
-type Auditor struct {
-	conn  *pgx.Conn
-	citus bool
-}
-
-// OpenAuditor connects to the database. It fails with an error of package migrations if the schema is not that of this
-// version.
-func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, error) {
-	config, err := pg.ParseReadURL(url)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := pg.ConnectFirst(ctx, config.ConnConfig)
-	if err != nil {
-		return nil, tables.Unavailable("connect to HONGBAO_DATABASE_URL", err)
-	}
-	a := &Auditor{conn: conn}
-	if err = errors.Join(pg.PrepareConn(ctx, conn, log), a.checkSchema(ctx)); err == nil {
-		a.citus, err = isSplit(reader{ctx: ctx, conn: conn})
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	return a, nil
-}
-
-// checkSchema returns nil if the database has exactly the migrations of this version.
-func (a *Auditor) checkSchema(ctx context.Context) error {
-	applied, err := appliedMigrations(reader{ctx: ctx, conn: a.conn})
-	if err != nil {
-		return err
-	}
-	return migrations.Check(migrations.Postgres(), applied)
-}
-
-// Audit checks all books in one read-only transaction; on Citus see auditTwice. It does the same as Audit of
-// redpacket.Ledger.
-func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (found redpacket.Audit, err error) {
-	found, err = auditTwice(ctx, a.citus, q, func(q *redpacket.AuditQuery) (found redpacket.Audit, err error) {
-		err = longSnapshot(ctx, a.conn, a.citus, func(r reader) error {
-			found, err = auditAs(r, commandAudit, q)
+// CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	return s.withReader(ctx, func(r reader) error {
+		applied, err := schema.Applied(r.Reader)
+		if err != nil {
 			return err
-		})
-		return found, err
+		}
+		return migrations.Check(migrations.Postgres(), applied)
 	})
-	return found, tables.Outcome("audit", err)
 }
 
-// Close closes the connection.
-func (a *Auditor) Close() error {
-	pg.CloseConn(a.conn)
-	return nil
+// warnIfNotDurable logs a warning if this Postgres confirms commits that it may lose.
+func (s *Store) warnIfNotDurable(ctx context.Context) {
+	var flaws []schema.DurabilityFlaw
+	err := s.withReader(ctx, func(r reader) (err error) {
+		flaws, err = schema.DurabilityFlaws(r.Reader)
+		return err
+	})
+	if err != nil {
+		s.log.Debug("durability settings not read", "err", err)
+	}
+	for _, flaw := range flaws {
+		s.log.Warn(flaw.Text, "fix", flaw.Fix)
+	}
 }

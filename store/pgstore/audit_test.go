@@ -9,6 +9,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/audit"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
 )
 
@@ -22,7 +23,7 @@ func TestAudit(t *testing.T) {
 func BenchmarkAudit(b *testing.B) {
 	database := migratedDatabase(b)
 	s := openStore(b, database)
-	storetest.BenchmarkAudit(b, s, s, func() { must(b, simple(b.Context(), connect(b, database), "analyze")) })
+	storetest.BenchmarkAudit(b, s, s, func() { must(b, pg.Simple(b.Context(), connect(b, database), "analyze")) })
 }
 
 // TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
@@ -33,7 +34,7 @@ func TestTamperings(t *testing.T) {
 	})
 }
 
-// startTampering lets a test change the data in a transaction that is never committed, and audits inside it.
+// startTampering lets a test change the data in a transaction that is never pg.Committed, and audits inside it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
 	config := s.pool.ConnConfig().Copy()
@@ -43,7 +44,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { pg.CloseConn(conn) })
-	if err := simple(t.Context(), conn, dropChecks+`; set session_replication_role = replica`); err != nil { // without triggers
+	if err := pg.Simple(t.Context(), conn, dropChecks+`; set session_replication_role = replica`); err != nil { // without triggers
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
@@ -94,8 +95,8 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQue
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	must(simple(t.Context(), conn, "begin"))
-	defer func() { must(simple(t.Context(), conn, "rollback")) }()
+	must(pg.Simple(t.Context(), conn, "begin"))
+	defer func() { must(pg.Simple(t.Context(), conn, "rollback")) }()
 	done, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
 	if pg.SQLState(err) == "23505" { // a unique key
 		return nil, false
@@ -104,12 +105,12 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQue
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
 	}
-	r := snapshotReader{reader{ctx: t.Context(), conn: conn, citus: *citus}}
+	r := schema.Snapshot{Reader: pg.Reader{Ctx: t.Context(), Conn: conn, Citus: *citus}}
 	if relink {
-		links, rows := audit.Chained(r, auditDialect)
-		must(simple(t.Context(), conn, storetest.Relink(t, bytea, links, rows)))
+		links, rows := audit.Chained(r, schema.AuditDialect)
+		must(pg.Simple(t.Context(), conn, storetest.Relink(t, bytea, links, rows)))
 	}
-	a, err := audit.Run(r, auditDialect, &q)
+	a, err := audit.Run(r, schema.AuditDialect, &q)
 	must(err)
 	return a.Differences, true
 }

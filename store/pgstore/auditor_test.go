@@ -23,7 +23,7 @@ func auditURL(t *testing.T, database string) string {
 	t.Helper()
 	conn := connect(t, database)
 	role := "auditor_" + strings.TrimPrefix(conn.Config().Database, "hongbao_")
-	must(t, simple(t.Context(), conn, fmt.Sprintf(`create role %s login password 'secret'; alter role %[1]s set default_transaction_read_only = on;
+	must(t, pg.Simple(t.Context(), conn, fmt.Sprintf(`create role %s login password 'secret'; alter role %[1]s set default_transaction_read_only = on;
 		grant select on all tables in schema public to %[1]s;
 		revoke select on settings, users from %[1]s;
 		grant select (id, ref) on users to %[1]s`, role)))
@@ -32,7 +32,7 @@ func auditURL(t *testing.T, database string) string {
 		admin, err := pgx.Connect(ctx, database)
 		must(t, err)
 		defer pg.CloseConn(admin)
-		must(t, simple(ctx, admin, "drop owned by "+role+"; drop role "+role))
+		must(t, pg.Simple(ctx, admin, "drop owned by "+role+"; drop role "+role))
 	})
 	u, err := url.Parse(database)
 	must(t, err)
@@ -55,7 +55,7 @@ func TestAuditorNeedsOnlySelect(t *testing.T) {
 		t.Error("a store opens as a role that may not write")
 	}
 	for _, secret := range []string{`select value from settings`, `select next_seed from users`} {
-		if err := simple(t.Context(), connect(t, reading), secret); pg.SQLState(err) != "42501" {
+		if err := pg.Simple(t.Context(), connect(t, reading), secret); pg.SQLState(err) != "42501" {
 			t.Errorf("the auditor may %s: %v", secret, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestAuditorNeedsOnlySelect(t *testing.T) {
 	if got, err = a.Audit(t.Context(), &redpacket.AuditQuery{Since: heads}); err != nil || len(got.Differences) > 0 {
 		t.Errorf("what is newer: %+v, %v", got.Differences, err)
 	}
-	must(t, simple(t.Context(), connect(t, database), `update wallets set balance = balance + 1 where user_id = 'u1'`))
+	must(t, pg.Simple(t.Context(), connect(t, database), `update wallets set balance = balance + 1 where user_id = 'u1'`))
 	if got, err = a.Audit(t.Context(), nil); err != nil || len(got.Differences) != 2 {
 		t.Errorf("after a change: %+v, %v", got.Differences, err)
 	}
@@ -83,7 +83,7 @@ func TestAuditorDoesNotMigrate(t *testing.T) {
 	database := storetest.Database(t)
 	conn := connect(t, database)
 	for _, statement := range []string{`select 1`, `create table schema_migrations (name text primary key); insert into schema_migrations values ('postgres/0001_init.sql')`} {
-		must(t, simple(t.Context(), conn, statement))
+		must(t, pg.Simple(t.Context(), conn, statement))
 		if a, err := OpenAuditor(t.Context(), database, discardLog); !errors.Is(err, migrations.ErrOld) {
 			t.Errorf("after %s: %v, %v, want %v", statement, a, err, migrations.ErrOld)
 		}

@@ -80,8 +80,8 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 	}
 	var second []error
 	var wait func()
-	must(t, outsider.withLongSnapshot(t.Context(), func(r reader) error {
-		must(t, simple(r.ctx, r.conn, `rollback; begin; select from wallets where user_id = 'stuck' for update`))
+	must(t, outsider.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		must(t, pg.Simple(r.Ctx, r.Conn, `rollback; begin; select from wallets where user_id = 'stuck' for update`))
 		began := time.Now()
 		first, ended := start(1)
 		othersSucceed(t, s, l, 1, began.Add(pg.Patience))
@@ -103,7 +103,7 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 		}
 		second, wait = start(1 + callers)
 		othersSucceed(t, s, l, 10_000, time.Now().Add(pg.Patience/4))
-		return simple(r.ctx, r.conn, `rollback`)
+		return pg.Simple(r.Ctx, r.Conn, `rollback`)
 	}))
 	othersSucceed(t, s, l, 20_000, time.Now().Add(time.Second/2))
 	wait()
@@ -122,7 +122,7 @@ func TestSlowStatementDoesNotOpenTheBreaker(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		return simple(r.ctx, r.conn, `
+		return pg.Simple(r.Ctx, r.Conn, `
 			create function sleep_when_slow() returns trigger language plpgsql as
 				$$ begin if new.user_id = 'slow' then perform pg_sleep(5); end if; return new; end $$;
 			create trigger slow before insert or update on wallets for each row execute function sleep_when_slow()`)

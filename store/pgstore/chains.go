@@ -18,6 +18,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/tables"
 )
 
@@ -62,7 +63,7 @@ func (w *writer) takeLink() (*link, error) {
 	}
 	l := &link{at: time.Now().UnixMilli(), chain: w.chains.take()}
 	if l.chain == nil {
-		l.opened = w.conn.PgConn().TxStatus() != 'I'
+		l.opened = w.Conn.PgConn().TxStatus() != 'I'
 		l.chain = &ownChain{era: w.chains.present()}
 		if err := w.openChain(l); err != nil {
 			return nil, fmt.Errorf("%w: %w", errNoChain, err)
@@ -172,16 +173,16 @@ func (w *writer) commit() error {
 	}
 	l := w.link
 	if l == nil || len(l.leaves) == 0 && w.refs.Empty() && !w.splitWrites {
-		return commit(w.ctx, w.conn)
+		return pg.Commit(w.Ctx, w.Conn)
 	}
 	events, err := w.addEvents()
 	if err != nil {
 		return err
 	}
 	l.sent = true
-	tag, err := w.conn.Exec(w.ctx, l.insertLink()+"; "+events+"commit")
+	tag, err := w.Conn.Exec(w.Ctx, l.insertLink()+"; "+events+"commit")
 	if err == nil {
-		err = committed(tag)
+		err = pg.Committed(tag)
 	}
 	if err == nil {
 		l.added = true
@@ -303,7 +304,7 @@ func (s *Store) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
 //
 // Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
 func (s *Store) ChainRows(ctx context.Context) (int, error) {
-	n, err := chain.AddRows(chain.Tables(chain.PacketRows(auditDialect.Shares, auditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
+	n, err := chain.AddRows(chain.Tables(chain.PacketRows(schema.AuditDialect.Shares, schema.AuditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
 		err = s.tx(ctx, func(w *writer) (err error) {
 			added, err = w.chainRows(t, args)
 			return err
@@ -332,5 +333,5 @@ func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
 	for i, row := range found {
 		b.Queue(t.Update, append(append([]any{link}, seals[i]...), row.Key()...)...)
 	}
-	return found, w.sendBatch(&b)
+	return found, w.SendBatch(&b)
 }

@@ -9,21 +9,22 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
 func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 	url := migratedDatabase(t)
 	conn := connect(t, url)
-	must(t, simple(t.Context(), conn, `set session_replication_role = replica`)) // without triggers
+	must(t, pg.Simple(t.Context(), conn, `set session_replication_role = replica`)) // without triggers
 	return storetest.ChainsUnderTest{
 		Name: url,
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, url) },
 		Exec: func(t testing.TB, statement string) {
 			if *citus {
-				statement = onCitus(statement)
+				statement = pg.OnCitus(statement)
 			}
-			must(t, simple(t.Context(), conn, statement))
+			must(t, pg.Simple(t.Context(), conn, statement))
 		},
 	}
 }
@@ -47,7 +48,7 @@ func TestLinkOfUnknownOutcome(t *testing.T) {
 	known := s.chains.free[len(s.chains.free)-1]
 	next := chain.LinkID(known.number, known.last, 0)
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf((&link{chain: known, id: next}).insertLink()))
+		return r.SendBatch(batchOf((&link{chain: known, id: next}).insertLink()))
 	}))
 	acc, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "x", User: "u1", Amount: 5, Key: "x", Hash: []byte("x")})
 	if err != nil || acc.Balance == 0 {
@@ -118,7 +119,7 @@ func TestNoChainLeft(t *testing.T) {
 	}
 	restart := func(sequence string) {
 		must(t, s.withReader(t.Context(), func(r reader) error {
-			return r.sendBatch(batchOf(`alter sequence chains_id_seq restart with ` + sequence))
+			return r.SendBatch(batchOf(`alter sequence chains_id_seq restart with ` + sequence))
 		}))
 	}
 	restart(`1048576`) // refused by the check of the column
@@ -168,7 +169,7 @@ func TestPrevMissingIsExact(t *testing.T) {
 		`create temp table links2 (hash int not null)`:             false,
 		`insert into links values (1, 1, 1, 1, 1, repeat('x', 5))`: false,
 	} {
-		err := s.withReader(t.Context(), func(r reader) error { return r.sendBatch(batchOf(statement)) })
+		err := s.withReader(t.Context(), func(r reader) error { return r.SendBatch(batchOf(statement)) })
 		if got := prevMissing(err); got != want {
 			t.Errorf("%s: %v, %t, want %t", statement, err, got, want)
 		}

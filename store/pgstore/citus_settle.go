@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,20 +11,16 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/chain"
 	"hongbao/store/eventlog"
+	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/tables"
 )
-
-// bucket does the same as the SQL function bucket_of.
-func bucket(id string) int {
-	hash := sha256.Sum256([]byte(id))
-	return int(hash[0]) % buckets
-}
 
 // byBucket groups items by the buckets of their ids. order has the buckets in ascending order.
 func byBucket[T any](all []T, id func(T) string) (groups map[int][]T, order []int) {
 	groups = map[int][]T{}
 	for _, one := range all {
-		n := bucket(id(one))
+		n := schema.Bucket(id(one))
 		groups[n] = append(groups[n], one)
 	}
 	return groups, slices.Sorted(maps.Keys(groups))
@@ -53,7 +48,7 @@ func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
 	b.paid, b.accounts = int64(len(inserted)), map[string]redpacket.Account{}
 	var m message
 	if unseeded := s.seeded.unknown(b.users); len(unseeded) > 0 {
-		m.run(nil, "", firstSeeds, unseeded, newSeeds(w.keys, unseeded))
+		m.run(nil, "", firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
 	}
 	if len(inserted) == 0 {
 		m.add("commit")
@@ -116,7 +111,7 @@ func (s *Store) insertClaims(w *writer, b *claimBatch) (inserted []*claimRow, er
 			byTransfer[r.transfer] = r
 		}
 		m.queueClaims(n, groups[n], w.link.id, func(rs pgx.Rows) error {
-			return each(rs, func(row tables.Row) error {
+			return pg.Each(rs, func(row tables.Row) error {
 				transfer, err := tables.ScanText(row)
 				inserted = append(inserted, byTransfer[transfer])
 				return err
@@ -171,7 +166,7 @@ func (m *message) queueWallets(users []string, sums map[string]redpacket.Money, 
 		m.raw(` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
 			returning user_id, balance, version, sends;` + "\n")
 		m.scans = append(m.scans, func(rs pgx.Rows) error {
-			return each(rs, func(row tables.Row) error {
+			return pg.Each(rs, func(row tables.Row) error {
 				var (
 					user string
 					acc  redpacket.Account
@@ -214,7 +209,7 @@ func (m *message) queueClaimTransfers(rows []*claimRow) {
 // seed belongs to another version of the account. That account gets no commitment here, and readMissingAccounts reads it
 // again.
 func (b *claimBatch) scanSeeds(rs pgx.Rows, w *writer, sends map[string]int64) error {
-	return each(rs, func(row tables.Row) error {
+	return pg.Each(rs, func(row tables.Row) error {
 		var (
 			user   string
 			n      int64
@@ -223,7 +218,7 @@ func (b *claimBatch) scanSeeds(rs pgx.Rows, w *writer, sends map[string]int64) e
 		if err := row.Scan(&user, &n, &stored); err != nil {
 			return err
 		}
-		seed, drawn, err := w.keys.NextSeed(user, stored)
+		seed, drawn, err := w.DataKeys.NextSeed(user, stored)
 		if err == nil && drawn && n == sends[user] {
 			acc := b.accounts[user]
 			acc.NextCommitment = redpacket.Commitment(seed)

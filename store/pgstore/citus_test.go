@@ -4,13 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,99 +16,11 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
+	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
-
-// TestWritesNameTheirBucket reads the source: on Citus, each statement that writes to a split table must name the bucket of its rows.
-func TestWritesNameTheirBucket(t *testing.T) {
-	found := 0
-	for _, dir := range []string{".", "../tables", "../chain", "../audit"} {
-		for _, text := range statementsOf(t, dir) {
-			for _, write := range splitWrites(onCitus(text)) {
-				found++
-				if !strings.Contains(write, "bucket") {
-					t.Errorf("the statement does not name the bucket of its rows, as statements of this table do: /*! bucket */ in\n%s", text)
-				}
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("found %d statements that write to split tables, want those of %d tables", found, len(splitTables))
-	}
-	for _, forgotten := range []string{
-		`insert into claims (packet_id) values ($1)`, `update wallets set balance = 1 where user_id = $1`, `delete from reactions where room_id = $1`,
-		`insert into requests (/*! bucket, */ user_id) values ($1); update wallets set balance = 0`,
-	} {
-		if !slices.ContainsFunc(splitWrites(onCitus(forgotten)), func(write string) bool { return !strings.Contains(write, "bucket") }) {
-			t.Errorf("not noticed: %s", forgotten)
-		}
-	}
-}
-
-// splitWrites cuts out the statements that write to split tables, each up to the next write.
-func splitWrites(text string) (writes []string) {
-	starts := splitChange.FindAllStringIndex(text, -1)
-	for i, start := range starts {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		writes = append(writes, text[start[0]:end])
-	}
-	return writes
-}
-
-// statementsOf returns all texts of the package's source that are string literals, or are made of several.
-func statementsOf(t *testing.T, dir string) (all []string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		source, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			e, ok := n.(ast.Expr)
-			if !ok {
-				return true
-			}
-			text, isText := textOf(e)
-			if isText {
-				all = append(all, text)
-			}
-			return !isText
-		})
-	}
-	return all
-}
-
-// textOf returns the text of a literal, or of a sum with one, in which "?" stands for what is no literal.
-func textOf(e ast.Expr) (text string, ok bool) {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		if e.Kind != token.STRING {
-			return "?", false
-		}
-		text, err := strconv.Unquote(e.Value)
-		return text, err == nil
-	case *ast.BinaryExpr:
-		left, isLeft := textOf(e.X)
-		right, isRight := textOf(e.Y)
-		return left + right, isLeft || isRight
-	}
-	return "?", false
-}
 
 // TestEachTableHasItsPlace fails for a table of a later version about which nobody has decided whether Citus splits it.
 func TestEachTableHasItsPlace(t *testing.T) {
@@ -122,64 +28,36 @@ func TestEachTableHasItsPlace(t *testing.T) {
 		invite_links join_requests links members offline_news pictures push_subscriptions quarantine refs reports rooms schema_migrations
 		security_counts settings users`)
 	want := slices.Clone(onCoordinator)
-	for _, split := range splitTables {
-		want = append(want, split.name)
-	}
+	want = append(want, schema.SplitNames...)
 	if *citus {
 		want = append(want, "adjustment_keys")
 	}
 	slices.Sort(want)
-	r := reader{ctx: t.Context(), conn: connect(t, migratedDatabase(t))}
+	r := reader{pg.Reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}}
 	got, err := tables.List(r, tables.ScanText, `select tablename::text from pg_tables where schemaname = current_schema() order by 1`)
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("tables %v, %v; want %v: add a new one to splitTables, or to this list", got, err, want)
+		t.Errorf("tables %v, %v; want %v: add a new one to the tables that schema splits, or to this list", got, err, want)
 	}
 }
 
 func TestBucketsOfGoAndSQL(t *testing.T) {
-	r := reader{ctx: t.Context(), conn: connect(t, migratedDatabase(t))}
+	r := reader{pg.Reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}}
 	if !*citus {
-		for _, create := range []string{bucketOf, bucketsOf} {
-			must(t, simple(r.ctx, r.conn, create))
+		for _, create := range []string{schema.BucketOf, schema.BucketsOf} {
+			must(t, pg.Simple(r.Ctx, r.Conn, create))
 		}
 	}
 	seen := map[int]bool{}
 	for i := range 300 {
 		id := fmt.Sprintf("用户-%d'\\", i)
 		var got, one int
-		if _, err := r.Row(`select bucket_of($1), (buckets_of(array[$1, $1]))[1]`, []any{id}, &got, &one); err != nil || got != bucket(id) || one != got {
-			t.Fatalf("bucket of %q: %d and %d, %v; want %d", id, got, one, err, bucket(id))
+		if _, err := r.Row(`select bucket_of($1), (buckets_of(array[$1, $1]))[1]`, []any{id}, &got, &one); err != nil || got != schema.Bucket(id) || one != got {
+			t.Fatalf("bucket of %q: %d and %d, %v; want %d", id, got, one, err, schema.Bucket(id))
 		}
 		seen[got] = true
 	}
-	if len(seen) != buckets {
-		t.Errorf("300 ids have %d buckets, want %d", len(seen), buckets)
-	}
-}
-
-func TestStatementOnCitus(t *testing.T) {
-	for statement, want := range map[string]string{
-		`select 1`: `select 1`,
-		`where id = $1 /*! and bucket = bucket_of($1) */ for update`:           `where id = $1  and bucket = bucket_of($1)  for update`,
-		`/*! with w as (x) select w */ /*one*/ select v /*end*/ from /*! y */`: ` with w as (x) select w   from  y `,
-		`/*one*/ a /*end*/ b /*one*/ c /*end*/`:                                ` b `,
-	} {
-		if got := onCitus(statement); got != want {
-			t.Errorf("%q becomes %q, want %q", statement, got, want)
-		}
-	}
-}
-
-func TestGathered(t *testing.T) {
-	for query, want := range map[string]string{
-		`select * from claims`: `select * from claims`,
-		`select from wallets w full join transfers`: `with transfers as materialized (select * from transfers), wallets as materialized (select * from wallets) ` +
-			`select from wallets w full join transfers`,
-		`select from entries a, entries b`: `with entries as materialized (select * from entries) select from entries a, entries b`,
-	} {
-		if got := gathered(query); got != want {
-			t.Errorf("%q becomes %q, want %q", query, got, want)
-		}
+	if len(seen) != schema.Buckets {
+		t.Errorf("300 ids have %d buckets, want %d", len(seen), schema.Buckets)
 	}
 }
 
@@ -206,8 +84,8 @@ func TestCitusSplitsFilledTables(t *testing.T) {
 	must(t, cluster.Extend(t.Context(), url))
 	t.Cleanup(func() { _ = cluster.DropDatabase(context.WithoutCancel(t.Context()), url) })
 	for _, mode := range []migrations.Mode{migrations.Auto, migrations.Verify} {
-		if _, err := OpenWith(t.Context(), url, mode, discardLog); !errors.Is(err, errNotSplit) {
-			t.Errorf("opened with mode %s: %v, want %v", mode, err, errNotSplit)
+		if _, err := OpenWith(t.Context(), url, mode, discardLog); !errors.Is(err, schema.ErrNotSplit) {
+			t.Errorf("opened with mode %s: %v, want %v", mode, err, schema.ErrNotSplit)
 		}
 	}
 	s, err = OpenWith(t.Context(), url, migrations.Split, discardLog)
@@ -236,16 +114,16 @@ func TestCitusBoundsWaitsOnWorkers(t *testing.T) {
 	_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "a", User: "ann", Amount: 1000, Key: "a", Hash: []byte("a"), At: time.Now()})
 	must(t, err)
 	conn := connect(t, url)
-	must(t, simple(t.Context(), conn, `begin`))
-	must(t, simple(t.Context(), conn, `select 1 from wallets where bucket = bucket_of('ann') and user_id = 'ann' for update`))
+	must(t, pg.Simple(t.Context(), conn, `begin`))
+	must(t, pg.Simple(t.Context(), conn, `select 1 from wallets where bucket = bucket_of('ann') and user_id = 'ann' for update`))
 	for way, url := range map[string]string{"directly": url, "through PgBouncer": bouncer(t)(url)} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		w := writer{reader: reader{ctx: ctx, conn: connect(t, url), citus: true}}
+		w := writer{reader: reader{pg.Reader{Ctx: ctx, Conn: connect(t, url), Citus: true}}}
 		must(t, w.begin("set local lock_timeout = 150"))
 		began := time.Now()
 		_, err = w.Exec(`update wallets set balance = balance where user_id = $1 /*! and bucket = bucket_of($1) */`, "ann")
-		if took := time.Since(began); !lockTimeout(err) || took > time.Second {
+		if took := time.Since(began); !pg.LockTimeout(err) || took > time.Second {
 			t.Errorf("%s: waited for the lock of a worker for %v: %v, want a lock timeout after 150 ms", way, took, err)
 		}
 	}
@@ -293,7 +171,7 @@ func TestCitusFailedRepetitionLosesNoChain(t *testing.T) {
 	settle("u2", 0, redpacket.PaidNow)
 	run := func(sql string) {
 		t.Helper()
-		must(t, s.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, sql) }))
+		must(t, s.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, sql) }))
 	}
 	s.OnLoss(func(reason string) { t.Errorf("the store reports lost commits: %s", reason) })
 	run(`update users set next_seed = null where id = 'u2'`)
@@ -341,7 +219,7 @@ func TestCitusAuditWhileWriting(t *testing.T) {
 	}
 	close(stop)
 	<-done
-	must(t, simple(t.Context(), connect(t, url), `update wallets set balance = balance + 1 where bucket = bucket_of('winner-1') and user_id = 'winner-1'`))
+	must(t, pg.Simple(t.Context(), connect(t, url), `update wallets set balance = balance + 1 where bucket = bucket_of('winner-1') and user_id = 'winner-1'`))
 	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) == 0 {
 		t.Errorf("a forged balance was not found: %v", err)
 	}
@@ -427,8 +305,8 @@ func TestCitusCoordinatorKilledInCommit(t *testing.T) {
 			claim := []redpacket.Claim{{Ref: p.Ref, User: named(there, "user"), At: l.At}}
 
 			stuck := connect(t, test.stuck(cluster).URL("postgres"))
-			must(t, simple(t.Context(), stuck, `alter system set synchronous_standby_names = 'nobody'`))
-			must(t, simple(t.Context(), stuck, `select pg_reload_conf()`))
+			must(t, pg.Simple(t.Context(), stuck, `alter system set synchronous_standby_names = 'nobody'`))
+			must(t, pg.Simple(t.Context(), stuck, `select pg_reload_conf()`))
 			settled := make(chan redpacket.Settlement)
 			go func() { settled <- s.Settle(context.WithoutCancel(t.Context()), claim)[0] }()
 			count := func(conn *pgx.Conn, query string, args ...any) (n int) {
@@ -444,20 +322,20 @@ func TestCitusCoordinatorKilledInCommit(t *testing.T) {
 					t.Fatalf("%d transactions are prepared on a worker, want 1", n)
 				}
 			}
-			must(t, simple(t.Context(), stuck, `alter system reset synchronous_standby_names`))
+			must(t, pg.Simple(t.Context(), stuck, `alter system reset synchronous_standby_names`))
 			cluster.Coordinator.Kill()
 			if got := <-settled; !errors.Is(got.Err, chat.ErrUnavailable) {
 				t.Errorf("the claim, while the coordinator is dead: %+v, want unavailable", got)
 			}
 			if test.stuck(cluster) != cluster.Coordinator {
-				must(t, simple(t.Context(), stuck, `select pg_reload_conf()`))
+				must(t, pg.Simple(t.Context(), stuck, `select pg_reload_conf()`))
 			}
 
 			must(t, cluster.Coordinator.Restart(t.Context()))
 			for _, w := range cluster.Workers {
 				conn := connect(t, w.URL("postgres"))
 				within(t, 20*time.Second, "Citus has ended the prepared transactions", func() bool {
-					must(t, simple(t.Context(), connect(t, url), `select recover_prepared_transactions()`)) // as its maintenance does each minute
+					must(t, pg.Simple(t.Context(), connect(t, url), `select recover_prepared_transactions()`)) // as its maintenance does each minute
 					return count(conn, prepared) == 0
 				})
 			}

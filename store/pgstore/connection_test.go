@@ -59,7 +59,7 @@ func TestArgumentsSurviveSimpleQuery(t *testing.T) {
 			QueryRow(func(row pgx.Row) error { return row.Scan(&texts, &none, &amounts, &number, &data) })
 		b.Queue(`select $1::bytea, $2::bytea[], $3::text, 1 - $4::int = 2 and $5::boolean`, []byte{}, [][]byte{raw, {}}, nil, -1, true).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&empty, &many, &null, &yes) })
-		if err := w.sendBatch(&b); err != nil {
+		if err := w.SendBatch(&b); err != nil {
 			return err
 		}
 		for _, test := range []struct{ got, want any }{
@@ -83,11 +83,11 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 		must(t, s.tx(t.Context(), func(w *writer) error {
 			_, exec := w.Exec(`select $1::text`, arg)
 			_, row := w.Row(`select $1::text`, []any{arg}, new(string))
-			_, query := w.query(`select $1::text`, arg)
+			_, query := w.Query(`select $1::text`, arg)
 			var b pgx.Batch
 			b.Queue(`select 1`)
 			b.Queue(`select $1::text`, arg)
-			for _, err := range []error{exec, row, query, w.sendBatch(&b)} {
+			for _, err := range []error{exec, row, query, w.SendBatch(&b)} {
 				if pg.SQLState(err) != "22021" || !poisonous(err) || rowRefusal(err) == "" {
 					t.Errorf("%T: %v", arg, err)
 				}
@@ -110,20 +110,20 @@ func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
 	raised := s.withReader(t.Context(), func(r reader) error {
-		return simple(r.ctx, r.conn, `do $$ begin raise lock_not_available; end $$`)
+		return pg.Simple(r.Ctx, r.Conn, `do $$ begin raise lock_not_available; end $$`)
 	})
-	if pg.SQLState(raised) != "55P03" || lockTimeout(raised) {
+	if pg.SQLState(raised) != "55P03" || pg.LockTimeout(raised) {
 		t.Errorf("%v counts as a lock timeout", raised)
 	}
-	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
-		must(t, simple(r.ctx, r.conn, `select pg_advisory_lock(7)`))
+	must(t, s.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		must(t, pg.Simple(r.Ctx, r.Conn, `select pg_advisory_lock(7)`))
 		err := other.withReader(t.Context(), func(r reader) error {
-			return simple(r.ctx, r.conn, `begin; set local lock_timeout = 10; select pg_advisory_lock(7)`)
+			return pg.Simple(r.Ctx, r.Conn, `begin; set local lock_timeout = 10; select pg_advisory_lock(7)`)
 		})
-		if !lockTimeout(err) || errors.Is(err, errLost) || other.pool.Err() != nil {
+		if !pg.LockTimeout(err) || errors.Is(err, errLost) || other.pool.Err() != nil {
 			t.Errorf("%v, %v", err, other.pool.Err())
 		}
-		return simple(r.ctx, r.conn, `select pg_advisory_unlock(7)`)
+		return pg.Simple(r.Ctx, r.Conn, `select pg_advisory_unlock(7)`)
 	}))
 }
 
@@ -267,7 +267,7 @@ func TestUnsafeDurabilityLogsWarning(t *testing.T) {
 		s, err := Open(t.Context(), url, slog.New(slog.NewTextHandler(&log, nil)))
 		must(t, err)
 		must(t, s.withReader(t.Context(), func(r reader) error {
-			return simple(r.ctx, r.conn, `do $$ begin execute 'alter database ' || quote_ident(current_database()) || ' set synchronous_commit = off'; end $$`)
+			return pg.Simple(r.Ctx, r.Conn, `do $$ begin execute 'alter database ' || quote_ident(current_database()) || ' set synchronous_commit = off'; end $$`)
 		}))
 		must(t, s.Close())
 		return log.String()
@@ -331,13 +331,13 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 	t.Parallel()
 	url := migratedDatabase(t)
 	s := openStore(t, url+"&idle_in_transaction_session_timeout=500")
-	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
-		rs, err := r.query(muchText)
+	must(t, s.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		rs, err := r.Query(muchText)
 		if err != nil {
 			return err
 		}
 		slow := false
-		all, err := collect(rs, func(rs tables.Row) (text string, err error) {
+		all, err := pg.Collect(rs, func(rs tables.Row) (text string, err error) {
 			if !slow {
 				slow = true
 				time.Sleep(5 * time.Second)
@@ -348,6 +348,6 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 			t.Errorf("%d rows, want 50000", len(all))
 		}
 		time.Sleep(time.Second)
-		return errors.Join(err, simple(r.ctx, r.conn, `select 1`))
+		return errors.Join(err, pg.Simple(r.Ctx, r.Conn, `select 1`))
 	}))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestLargeRoomIsDeletedInSteps deletes a room whose members are removed in several steps. Only the owner may do so.
@@ -115,12 +116,12 @@ func TestLargeRoomIsDeletedAfterCallerCancels(t *testing.T) {
 		}
 		return err
 	}))
-	must(t, s.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, commitGate) }))
+	must(t, s.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, commitGate) }))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
-		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
+	must(t, s.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		if err := pg.Simple(r.Ctx, r.Conn, `select pg_advisory_lock(42)`); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -131,7 +132,7 @@ func TestLargeRoomIsDeletedAfterCallerCancels(t *testing.T) {
 		})
 		await(t, s, `select exists (select 1 from `+gateLocks+` and not granted)`) // the first step
 		cancel()
-		return simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		return pg.Simple(r.Ctx, r.Conn, `select pg_advisory_unlock(42)`)
 	}))
 	wg.Wait()
 	wantMembersCounted(t, s)

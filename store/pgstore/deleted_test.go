@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -21,7 +22,7 @@ func TestRoomsDeletedBeforeMigrationAreFound(t *testing.T) {
 	_, err := s.Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: "owner"}, At: time.Now()})
 	must(t, err)
 	must(t, s.withReader(t.Context(), func(r reader) error { // restores the schema before the migration
-		return r.sendBatch(batchOf(`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
+		return r.SendBatch(batchOf(`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
 			`delete from schema_migrations where name like '%deleted_rooms%'`))
 	}))
 	again := openStore(t, url)
@@ -43,7 +44,7 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"rooms":   {tables.DeletedRoomsQuery(pg.Dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 	} {
 		var plan []string

@@ -28,7 +28,7 @@
 //   - An entry gets its seq under the lock of its room. Of the listed tables, only invite_links, join_requests and circulation
 //     are locked after rooms. Credits, debits and the recount of circulation lock its row.
 //
-// Locks do not outlive their client by long. The exceptions are the locks of migrations, of Fill, which hongbao copy uses, of
+// Locks do not outlive their client by long. The exceptions are the locks of migrations and of Fill (internal/schema), of
 // Accept and Renew (lineage.go), and the table locks of an audit, which only reads:
 //
 //   - Every message of a writing transaction is one simple Query, so Postgres waits for the next message with
@@ -59,21 +59,19 @@
 // opens when a server of another identity answers (lineage.go). A call without an answer only starts a probe, which connects
 // anew. The breaker opens if the probe fails.
 //
-// With the extension Citus, which Open finds, eight large tables are split over workers by a column bucket. citus.go lists
-// them; all others stay on the coordinator. On Citus:
+// With the extension Citus, which Open finds, eight large tables are split over workers by a column bucket. Package
+// schema lists them; all others stay on the coordinator. On Citus:
 //
 //   - A statement that differs on Citus has what only Citus needs in a comment /*! … */. What Citus must not have is between
 //     /*one*/ and /*end*/.
 //   - Each statement that writes a split table names the buckets of its rows, so Citus sends it only to their workers.
 //   - A transaction that writes split tables adds a link, even without rows to hash: so its commit has two phases.
 //   - Claims are paid by citus_settle.go instead of settle.go.
-//   - There is no snapshot of all nodes, so an audit that finds differences is made twice, and reports what both found.
 //   - If the coordinator cannot reach the worker of a row, the call returns chat.ErrUnavailable without another try.
 //
-// The goroutines, besides those of internal/pg:
+// The goroutines, besides those of internal/pg and internal/schema:
 //
 //	goroutine         started by         ends when                     may block on
 //	committer (three) Open               Close, queue and lanes empty  Postgres, bounded by patience
 //	lane              a job that waits   no job waits in the lane      Postgres, bounded by patience
-//	migration watch   a migration        the migration has ended       Postgres, bounded by watchTimeout
 package pgstore

@@ -12,6 +12,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -71,7 +72,7 @@ func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
 	var batch pgx.Batch
 	batch.Queue(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, packet)
 	w.queueBook(&batch, packet, &b)
-	if err := w.sendBatch(&batch); err != nil {
+	if err := w.SendBatch(&batch); err != nil {
 		return redpacket.Book{}, err
 	}
 	return b, foundPacket(b.Packet.ID)
@@ -106,7 +107,7 @@ func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) 
 	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
 		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
 		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], b.Shares)
-	return w.sendBatch(&batch)
+	return w.SendBatch(&batch)
 }
 
 // endedBefore returns the result of an earlier run of this call, if that run has ended the packet. Otherwise it returns
@@ -257,12 +258,12 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 	}
 	if len(e.missing) > 0 {
 		batch.Queue(tables.ClaimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
-			b.Claims, err = collect(rs, tables.ScanPaid)
+			b.Claims, err = pg.Collect(rs, tables.ScanPaid)
 			return err
 		})
 	}
 	w.queueAccounts(&batch, users, &accounts)
-	return accounts, w.sendBatch(&batch)
+	return accounts, w.SendBatch(&batch)
 }
 
 // queueCredits makes the batch add each user's money to the wallet with one write. Wallets are locked in order of

@@ -105,12 +105,6 @@ func (r reader) RowsAt(at []eventlog.Position) ([]eventlog.Row, error) {
 		cross join lateral (select chain, id, at, refs from events where chain = i.chain and id = i.id offset 0) e`, numbers, ids)
 }
 
-// deleteEvents deletes rows with ids up to $1, at most $2 of each chain.
-const deleteEvents = `delete from events e using (
-	select o.chain, o.id from ` + streamChains + ` cross join lateral (
-		select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old
-	where e.chain = old.chain and e.id = old.id`
-
 // Facts implements tables.StreamReader.
 func (r reader) Facts(p eventlog.Page) (f eventlog.Facts, err error) {
 	entries, claims, transfers := p.Needs()
@@ -200,4 +194,12 @@ func (w *writer) addEvents() (string, error) {
 	}
 	insert, err := w.link.insertEvents(&w.refs)
 	return insert + "; ", err
+}
+
+// DeleteEvents implements tables.Tx.
+func (w *writer) DeleteEvents(through, most int64) (int64, error) {
+	return w.Exec(`delete from events e using (
+		select o.chain, o.id from `+streamChains+` cross join lateral (
+			select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old
+		where e.chain = old.chain and e.id = old.id`, through, most)
 }

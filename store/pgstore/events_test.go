@@ -11,6 +11,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -93,12 +94,12 @@ func TestEventsOfAnOpenTransactionAreNotMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The gate holds the commit of a join at its very end, when the row of the event is written.
-	if err := s.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, commitGate) }); err != nil {
+	if err := s.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, commitGate) }); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	err = s.withLongSnapshot(t.Context(), func(r reader) error {
-		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
+	err = s.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		if err := pg.Simple(r.Ctx, r.Conn, `select pg_advisory_lock(42)`); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -119,7 +120,7 @@ func TestEventsOfAnOpenTransactionAreNotMissed(t *testing.T) {
 			return err
 		}
 		from = b.Next
-		return simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		return pg.Simple(r.Ctx, r.Conn, `select pg_advisory_unlock(42)`)
 	})
 	wg.Wait()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -55,12 +56,12 @@ func TestTransfersOfAnOpenTransactionAreNotMissed(t *testing.T) {
 create function wait_at_the_gate() returns trigger language plpgsql set lock_timeout = 0 as
 	$$ begin if new.user_id = 'late' then perform pg_advisory_xact_lock_shared(42); end if; return null; end $$;
 create constraint trigger gate after insert on transfers deferrable initially deferred for each row execute function wait_at_the_gate()`
-	if err := s.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, gate) }); err != nil {
+	if err := s.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, gate) }); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	err = s.withLongSnapshot(t.Context(), func(r reader) error {
-		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
+	err = s.withLongSnapshot(t.Context(), func(r pg.Reader) error {
+		if err := pg.Simple(r.Ctx, r.Conn, `select pg_advisory_lock(42)`); err != nil {
 			return err
 		}
 		wg.Go(func() { claim(s, "late", 2) })
@@ -73,7 +74,7 @@ create constraint trigger gate after insert on transfers deferrable initially de
 		if len(users) != 5 || slices.Contains(users, "late") {
 			t.Errorf("before the open transaction ends the export has %v, want the five others", users)
 		}
-		return simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		return pg.Simple(r.Ctx, r.Conn, `select pg_advisory_unlock(42)`)
 	})
 	wg.Wait()
 	if err != nil {

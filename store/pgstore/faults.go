@@ -40,13 +40,6 @@ func retryable(err error) bool {
 // transaction is rolled back.
 const idleTimeout = "25P03"
 
-// lockTimeout reports whether Postgres itself ended a statement because of lock_timeout. A database function that raises
-// the same SQLSTATE does not count: waiting would not help.
-func lockTimeout(err error) bool {
-	var failed *pgconn.PgError
-	return errors.As(err, &failed) && failed.Code == "55P03" && failed.Routine != "exec_stmt_raise"
-}
-
 // wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: for example because the
 // server is shutting down, starting up, or is not the primary any more.
 func wrongServer(err error) bool {
@@ -65,7 +58,7 @@ func workerDown(err error) bool {
 }
 
 // contended reports whether other transactions kept this one from its rows. A smaller batch may succeed.
-func contended(err error) bool { return lockTimeout(err) || errors.Is(err, errContended) }
+func contended(err error) bool { return pg.LockTimeout(err) || errors.Is(err, errContended) }
 
 // poisonous reports whether one row of the batch may have caused the error, and not the state of Postgres.
 func poisonous(err error) bool {

@@ -38,7 +38,7 @@ func (w *writer) takeFunding(o redpacket.UnsealedPacket) error {
 	unused := w.queueKey(&b, credit.Key)
 	w.queueTransfer(&b, m).Exec(affected(&recorded))
 	queueCredit(&b, []string{f.User}, []redpacket.Money{f.Amount})
-	if err := w.sendBatch(&b); err != nil {
+	if err := w.SendBatch(&b); err != nil {
 		return err
 	}
 	if recorded == 0 || *unused == 0 { // an operator has used the key
@@ -68,7 +68,7 @@ func (w *writer) circulate(credit redpacket.Money) error {
 		circulating redpacket.Money
 	)
 	queueCirculation(&b, credit, &circulating)
-	err := w.sendBatch(&b)
+	err := w.SendBatch(&b)
 	if err == nil && circulating > redpacket.MaxMoney {
 		err = amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+credit-circulating))
 	}

@@ -130,7 +130,7 @@ func TestInstancesSettleWithoutDeadlock(t *testing.T) {
 			slices.Reverse(claims)
 			wg.Go(func() {
 				_, err := all[n].settleAll(t.Context(), jobs, false)
-				for lockTimeout(err) { // on a busy machine, the claim in the middle may stay for longer than the wait
+				for pg.LockTimeout(err) { // on a busy machine, the claim in the middle may stay for longer than the wait
 					_, err = all[n].settleAll(t.Context(), jobs, false)
 				}
 				if err != nil {

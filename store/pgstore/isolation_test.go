@@ -54,13 +54,13 @@ func hold(t *testing.T, s *Store, sql string) (end func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { pg.CloseConn(conn) })
-	must(t, simple(t.Context(), conn, "begin"))
+	must(t, pg.Simple(t.Context(), conn, "begin"))
 	tag, err := conn.Exec(t.Context(), sql)
 	must(t, err)
 	if tag.RowsAffected() == 0 && tag.String() != "LOCK TABLE" {
 		t.Fatalf("%s: no such row", sql)
 	}
-	return sync.OnceFunc(func() { must(t, simple(context.Background(), conn, "rollback")) })
+	return sync.OnceFunc(func() { must(t, pg.Simple(context.Background(), conn, "rollback")) })
 }
 
 // claim returns the claim of user n in the given packet.
@@ -284,7 +284,7 @@ func TestPassingErrorQuarantinesNoClaim(t *testing.T) {
 			s := i.instances[0]
 			failures := 3 + 3 // fails in batches of 8, 4 and 2, and then alone; the fourth try alone is the last
 			must(t, s.withReader(t.Context(), func(r reader) error {
-				return simple(r.ctx, r.conn, fmt.Sprintf(`create sequence failures;
+				return pg.Simple(r.Ctx, r.Conn, fmt.Sprintf(`create sequence failures;
 					create function fail_some() returns trigger language plpgsql as
 						$$ begin if nextval('failures') <= %d then raise exception 'passing' using errcode = '%s'; end if; return new; end $$;
 					create trigger fail_some before insert on wallets for each row when (new.user_id = 'user-%d') execute function fail_some()`,
@@ -376,7 +376,7 @@ func TestPoisonedSenderFailsAlone(t *testing.T) {
 func poison(t *testing.T, s *Store, table, column, value, code string) {
 	t.Helper()
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		return simple(r.ctx, r.conn, fmt.Sprintf(`create function poison() returns trigger language plpgsql as
+		return pg.Simple(r.Ctx, r.Conn, fmt.Sprintf(`create function poison() returns trigger language plpgsql as
 			$$ begin raise exception 'poisoned' using errcode = '%s'; end $$;
 			create trigger poison before insert or update on %s for each row when ('%s' in (new.%s, '')) execute function poison()`,
 			code, table, value, column))

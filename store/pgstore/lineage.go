@@ -56,11 +56,11 @@ func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 var errNoEpoch = errors.New("the database has no epoch: is a backup being restored?")
 
 func (s *Store) readState(r reader) (st lineage.State, err error) {
-	if st.Identity, err = s.pool.ReadIdentity(r.ctx, r.conn); err != nil {
+	if st.Identity, err = s.pool.ReadIdentity(r.Ctx, r.Conn); err != nil {
 		return lineage.State{}, err
 	}
 	var epoch, stored []byte
-	err = r.conn.QueryRow(r.ctx, `select (select value from settings where name = $1), (select value from settings where name = $2)`,
+	err = r.Conn.QueryRow(r.Ctx, `select (select value from settings where name = $1), (select value from settings where name = $2)`,
 		tables.SettingEpoch, settingIdentity).Scan(&epoch, &stored)
 	st.Epoch, st.Stored = string(epoch), string(stored)
 	return st, err
@@ -101,7 +101,7 @@ func (s *Store) Missing(ctx context.Context, marks []lineage.Mark) (n int, err e
 		numbers[i], links[i] = m.Chain, m.Link
 	}
 	err = s.withOwnConn(ctx, lineageTimeout, func(r reader) error {
-		return r.conn.QueryRow(r.ctx, missingLinks, numbers, links).Scan(&n)
+		return r.Conn.QueryRow(r.Ctx, missingLinks, numbers, links).Scan(&n)
 	})
 	return n, tables.Outcome("look for the newest commits", err)
 }
@@ -143,13 +143,13 @@ func (s *Store) Renew(ctx context.Context, read lineage.State) (now lineage.Stat
 // beginEpoch writes all that belongs to a new epoch.
 func beginEpoch(r reader, identity string) (*lineage.Renewed, error) {
 	begun := lineage.Renewed{Epoch: rand.Text()}
-	results, err := r.conn.PgConn().Exec(r.ctx, forgetSeeds).ReadAll()
+	results, err := r.Conn.PgConn().Exec(r.Ctx, forgetSeeds).ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	begun.Seeds = results[len(results)-1].CommandTag.RowsAffected()
 	var newest int64
-	err = r.conn.QueryRow(r.ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
+	err = r.Conn.QueryRow(r.Ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
 	if err == nil && begun.Packets > 0 {
 		err = putSetting(r, tables.SettingOpenBefore, strconv.FormatInt(newest, 10))
 	}
@@ -163,20 +163,20 @@ func beginEpoch(r reader, identity string) (*lineage.Renewed, error) {
 }
 
 func putSetting(r reader, name, value string) error {
-	_, err := r.conn.Exec(r.ctx, tables.PutSettingQuery, name, []byte(value))
+	_, err := r.Conn.Exec(r.Ctx, tables.PutSettingQuery, name, []byte(value))
 	return err
 }
 
 // inLineage runs fn in a transaction that no other transaction of Accept or Renew overlaps.
 func (s *Store) inLineage(ctx context.Context, limit time.Duration, fn func(r reader) error) error {
 	return s.withOwnConn(ctx, limit, func(r reader) error {
-		if err := simple(r.ctx, r.conn, begin+"; select pg_advisory_xact_lock("+strconv.Itoa(lineageLock)+")"); err != nil {
+		if err := pg.Simple(r.Ctx, r.Conn, begin+"; select pg_advisory_xact_lock("+strconv.Itoa(lineageLock)+")"); err != nil {
 			return err
 		}
 		if err := fn(r); err != nil {
 			return err // the connection is closed, which rolls back
 		}
-		return commit(r.ctx, r.conn)
+		return pg.Commit(r.Ctx, r.Conn)
 	})
 }
 
@@ -197,7 +197,7 @@ func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r rea
 			return err
 		}
 	}
-	if err = fn(reader{ctx: ctx, conn: o.conn}); err != nil {
+	if err = fn(reader{pg.Reader{Ctx: ctx, Conn: o.conn}}); err != nil {
 		o.closeLocked()
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestOtherServerIsRefused makes the store serve one identity while a server of another one answers. All calls must be
@@ -81,14 +82,14 @@ func TestIdentityOfARestrictedPostgres(t *testing.T) {
 	admin := openStore(t, database)
 	name := "restricted_" + database[strings.LastIndex(database, "_")+1:strings.Index(database, "?")]
 	err := admin.withReader(t.Context(), func(r reader) error {
-		return simple(r.ctx, r.conn, `create role `+name+` login; grant all on schema public to `+name+`; grant all on all tables in schema public to `+name+`;
+		return pg.Simple(r.Ctx, r.Conn, `create role `+name+` login; grant all on schema public to `+name+`; grant all on all tables in schema public to `+name+`;
 			revoke execute on function pg_control_system() from public`)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = admin.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, `drop owned by `+name+`; drop role `+name) })
+		_ = admin.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, `drop owned by `+name+`; drop role `+name) })
 	})
 	u, err := url.Parse(database)
 	if err != nil {
@@ -115,7 +116,7 @@ func TestOnLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.withReader(t.Context(), func(r reader) error {
-		return simple(r.ctx, r.conn, `delete from links where id = (select max(id) from links)`)
+		return pg.Simple(r.Ctx, r.Conn, `delete from links where id = (select max(id) from links)`)
 	})
 	if err != nil {
 		t.Fatal(err)

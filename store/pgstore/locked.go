@@ -58,13 +58,13 @@ func scanInto(ids map[string]bool) func(pgx.Rows) error {
 // begin begins a transaction that locks the wanted rows which are free. It returns the keys of the rows that other
 // transactions have locked.
 func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
-	if w.citus {
+	if w.Citus {
 		if err := w.begin(boundKeys); err != nil {
 			return nil, err
 		}
 	}
 	switch err := f.send(w.reader); {
-	case lockTimeout(err): // the statements skip locked rows, so a whole table must be locked
+	case pg.LockTimeout(err): // the statements skip locked rows, so a whole table must be locked
 		return nil, tables.Unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
 	case err != nil:
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -36,7 +37,7 @@ func newFaultyLedger(t *testing.T) *faultyLedger {
 	m := &faultyLedger{b, &storetest.Life{TB: t, Ledger: b.direct, Rooms: b.direct, At: time.UnixMilli(1_700_000_000_000).UTC()}}
 	m.adjust(b.direct, "fund", 10_000)
 	for _, statement := range moneyGate() {
-		b.must(b.direct.withReader(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, statement) }))
+		b.must(b.direct.withReader(t.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, statement) }))
 	}
 	return m
 }

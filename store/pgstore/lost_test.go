@@ -59,16 +59,16 @@ create constraint trigger gate after insert or update on users deferrable initia
 // reply.
 func (b *faultyStore) withCommitReplyLost(cut bool, call func()) {
 	b.Helper()
-	b.must(b.direct.withReader(b.Context(), func(r reader) error { return simple(r.ctx, r.conn, commitGate) }))
+	b.must(b.direct.withReader(b.Context(), func(r reader) error { return pg.Simple(r.Ctx, r.Conn, commitGate) }))
 	var wg sync.WaitGroup
-	err := b.direct.withLongSnapshot(b.Context(), func(r reader) error {
-		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
+	err := b.direct.withLongSnapshot(b.Context(), func(r pg.Reader) error {
+		if err := pg.Simple(r.Ctx, r.Conn, `select pg_advisory_lock(42)`); err != nil {
 			return err
 		}
 		wg.Go(call)
 		await(b.T, b.direct, `select exists (select 1 from `+gateLocks+` and not granted)`)
 		b.proxy.DropReplies(true)
-		err := simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		err := pg.Simple(r.Ctx, r.Conn, `select pg_advisory_unlock(42)`)
 		await(b.T, b.direct, `select not exists (select 1 from `+gateLocks+`)`) // it is committed
 		if b.beforeCut != nil {
 			b.beforeCut()

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"hongbao/store/pgstore/internal/pg"
-
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestMessageCarriesAnyText sends texts with special characters to prepared and unprepared statements. They arrive

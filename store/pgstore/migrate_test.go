@@ -16,6 +16,7 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -93,16 +94,16 @@ func TestMigrateMoneyOfPreviousVersion(t *testing.T) {
 	t.Parallel()
 	url := storetest.Database(t)
 	conn := connect(t, url)
-	must(t, simple(t.Context(), conn, migrations.Postgres()[0].Text))
-	must(t, simple(t.Context(), conn, `create table schema_migrations (name text primary key); insert into schema_migrations values ('postgres/0001_init.sql')`))
+	must(t, pg.Simple(t.Context(), conn, migrations.Postgres()[0].Text))
+	must(t, pg.Simple(t.Context(), conn, `create table schema_migrations (name text primary key); insert into schema_migrations values ('postgres/0001_init.sql')`))
 	credit := func(id string, amount int) { // credits as the previous version of the program does
 		t.Helper()
-		must(t, simple(t.Context(), conn, fmt.Sprintf(`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+		must(t, pg.Simple(t.Context(), conn, fmt.Sprintf(`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
 				values ('%[1]s', 1, 'outside', 'user:ann', %[2]d, 'credit', 'ann', '%[1]s', '\x00');
 			insert into wallets (user_id, balance) values ('ann', %[2]d) on conflict (user_id) do update set balance = wallets.balance + %[2]d`, id, amount)))
 	}
 	credit("a", 1000)
-	must(t, simple(t.Context(), conn, `insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+	must(t, pg.Simple(t.Context(), conn, `insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
 			values ('b', 1, 'user:ann', 'outside', 300, 'debit', 'ann', 'b', '\x00');
 		update wallets set balance = 700`))
 
@@ -138,11 +139,11 @@ func TestMigrationDoesNotBlockOthers(t *testing.T) {
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
+		return r.SendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
 			`alter table wallets drop column version, drop column sends`, `alter table users drop column sends`))
 	}))
 	reader, writer := connect(t, url), connect(t, url)
-	must(t, simple(t.Context(), reader, `begin; select count(*) from wallets`))
+	must(t, pg.Simple(t.Context(), reader, `begin; select count(*) from wallets`))
 	opened := make(chan error, 1)
 	go func() {
 		again, err := Open(context.WithoutCancel(t.Context()), url, discardLog)
@@ -154,10 +155,10 @@ func TestMigrationDoesNotBlockOthers(t *testing.T) {
 	await(t, s, `select exists (select from pg_stat_activity where query like '%alter table wallets%' and wait_event_type = 'Lock' and pid <> pg_backend_pid())`)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if err := simple(ctx, writer, `insert into wallets (user_id, balance) values ('bob', 1)`); err != nil {
+	if err := pg.Simple(ctx, writer, `insert into wallets (user_id, balance) values ('bob', 1)`); err != nil {
 		t.Errorf("write during the migration: %v", err)
 	}
-	must(t, simple(t.Context(), reader, `commit`))
+	must(t, pg.Simple(t.Context(), reader, `commit`))
 	if err := <-opened; err != nil {
 		t.Error(err)
 	}
@@ -179,7 +180,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	kept := []string{"quarantine", "schema_migrations"}
 	dropped := slices.DeleteFunc(tableNames(t, s), func(table string) bool { return slices.Contains(kept, table) })
 	err := s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table `+strings.Join(dropped, ", "), `drop function seal_erased_body, refuse_change`))
+		return r.SendBatch(batchOf(`delete from schema_migrations`, `drop table `+strings.Join(dropped, ", "), `drop function seal_erased_body, refuse_change`))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +216,7 @@ func TestSchemaOfAnotherVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := migratedDatabase(t)
 			conn := connect(t, url)
-			must(t, simple(t.Context(), conn, c.statement))
+			must(t, pg.Simple(t.Context(), conn, c.statement))
 			before := schemaState(t, conn)
 			s, err := OpenWith(t.Context(), url, c.mode, discardLog)
 			if !errors.Is(err, c.want) {
@@ -234,7 +235,7 @@ func TestSchemaOfAnotherVersion(t *testing.T) {
 // schemaState returns the migrations that the database has had, as text.
 func schemaState(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
-	applied, err := appliedMigrations(reader{ctx: t.Context(), conn: conn})
+	applied, err := schema.Applied(pg.Reader{Ctx: t.Context(), Conn: conn})
 	must(t, err)
 	return fmt.Sprint(applied)
 }

@@ -11,6 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
 )
 
@@ -21,7 +22,7 @@ func auditedDatabase(t *testing.T) (s *Store, url string) {
 	s = openStore(t, url)
 	storetest.Live(t, s, s)
 	must(t, s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
+		return r.SendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
 			`alter table wallets drop column version, drop column sends`, `alter table users drop column sends`))
 	}))
 	return s, url
@@ -90,18 +91,20 @@ func TestBackgroundAuditGivesWayToMigration(t *testing.T) {
 func TestMigrationNamesTheAuditThatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	_, url := auditedDatabase(t)
-	a := &Auditor{conn: connect(t, url)} // OpenAuditor refuses the old schema: this audit began before the new version was installed
+	conn := connect(t, url) // OpenAuditor would refuse the old schema: this audit began before the new version was installed
 	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := a.Audit(t.Context(), pausingQuery(reached, release))
-		audited <- err
+		audited <- pg.LongSnapshot(t.Context(), conn, *citus, func(r pg.Reader) error {
+			_, err := schema.Audit(r, schema.CommandAudit, pausingQuery(reached, release))
+			return err
+		})
 	}()
 	<-reached
 	lines, opened := openWatched(t, url)
 	for named := false; !named; {
 		select {
 		case line := <-lines:
-			named = strings.Contains(line, "migration waits") && strings.Contains(line, commandAudit)
+			named = strings.Contains(line, "migration waits") && strings.Contains(line, schema.CommandAudit)
 		case err := <-opened:
 			close(release)
 			t.Fatalf("the database opened without a line about the audit: %v", err)

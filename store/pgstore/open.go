@@ -15,6 +15,7 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/secret"
 	"hongbao/store/security"
 	"hongbao/store/tables"
@@ -71,14 +72,14 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 		return nil, err
 	}
 	first.Release()
-	if err := prepareSchema(ctx, p, mode, log); err != nil {
+	if err := schema.Prepare(ctx, p, mode, log); err != nil {
 		p.Close()
 		return nil, err
 	}
 	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
 	s.Tables = tables.New(database{s: s})
 	if err := s.withReader(ctx, func(r reader) (err error) {
-		s.citus, err = isSplit(r)
+		s.citus, err = schema.IsSplit(r.Reader)
 		return err
 	}); err != nil {
 		p.Close()
@@ -143,7 +144,7 @@ func (s *Store) AddCounts(ctx context.Context, counts []security.Count) error {
 func (s *Store) Clocks(ctx context.Context, now func() time.Time) ([]redpacket.ClockDifference, error) {
 	all := make([]redpacket.ClockDifference, 1)
 	err := s.withReader(ctx, func(r reader) (err error) {
-		config := r.conn.Config()
+		config := r.Conn.Config()
 		all[0], err = redpacket.CompareClock(fmt.Sprintf("Postgres at %s:%d", config.Host, config.Port), now, func() (at time.Time, err error) {
 			_, err = r.Row(`select clock_timestamp()`, nil, &at)
 			return at, err

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"hongbao/store/pgstore/internal/batch"
-	"hongbao/store/pgstore/internal/pg"
-
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestErrorsAreClassifiedBySQLState raises errors of many SQLSTATEs. It checks which are retried, which lose the
@@ -29,7 +29,7 @@ func TestErrorsAreClassifiedBySQLState(t *testing.T) {
 		{"54000", false, false, batch.LastingRow},
 	} {
 		err := s.withReader(t.Context(), func(r reader) error {
-			return r.sendBatch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
+			return r.SendBatch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
 		})
 		if err := s.pool.Await(t.Context()); err != nil { // waits until calls pass again: two lost connections have tripped the breaker
 			t.Fatal(err)

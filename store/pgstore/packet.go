@@ -11,6 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
@@ -18,7 +19,7 @@ import (
 // Image implements redpacket.Ledger. It runs two statements in one round trip, and the second may see later commits
 // than the first. Claims are only added, so the image of a closed packet is complete.
 func (s *Store) Image(ctx context.Context, id string) (i redpacket.Image, err error) {
-	if !(dialect{}).Storable(id) {
+	if !(pg.Dialect{}).Storable(id) {
 		return redpacket.Image{}, chat.ErrNotFound
 	}
 	err = s.withReader(ctx, func(r reader) error {
@@ -28,10 +29,10 @@ func (s *Store) Image(ctx context.Context, id string) (i redpacket.Image, err er
 			return noRowsOK(row.Scan(&i.ID, &i.Partition, &i.Count, tables.Time(&i.Deadline), &i.Status))
 		})
 		b.Queue(`select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ order by share_no`, id).Query(func(rs pgx.Rows) (err error) {
-			i.Grants, err = collect(rs, scanGrant)
+			i.Grants, err = pg.Collect(rs, scanGrant)
 			return err
 		})
-		if err := r.sendBatch(b); err != nil {
+		if err := r.SendBatch(b); err != nil {
 			return err
 		}
 		return foundPacket(i.ID)
@@ -95,17 +96,17 @@ type storedCut struct {
 
 func scanCut(rs tables.Row) (s storedCut, err error) {
 	p := &s.packet
-	err = rs.Scan(append([]any{&p.ID, &p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, tables.CutInto(dialect{}, &s.columns)...)...)
+	err = rs.Scan(append([]any{&p.ID, &p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, tables.CutInto(pg.Dialect{}, &s.columns)...)...)
 	return s, err
 }
 
 // Details implements redpacket.Ledger.
 func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
-	if !(dialect{}).Storable(q.Packet) {
+	if !(pg.Dialect{}).Storable(q.Packet) {
 		return redpacket.DetailsPage{}, chat.ErrNotFound
 	}
 	err = s.withReader(ctx, func(r reader) error {
-		if err := r.sendBatch(oneSnapshot(func(batch *pgx.Batch) { r.queueDetails(batch, q, &d) })); err != nil {
+		if err := r.SendBatch(oneSnapshot(func(batch *pgx.Batch) { r.queueDetails(batch, q, &d) })); err != nil {
 			return err
 		}
 		return foundPacket(d.Packet.ID)
@@ -122,21 +123,21 @@ func (r reader) queueDetails(batch *pgx.Batch, q redpacket.DetailsQuery, d *redp
 	*d = redpacket.DetailsPage{}
 	batch.Queue(tables.StateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+tables.PacketColumns+`, `+tables.StateColumns+`,
 			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end
-		from /*one*/ packets /*end*/ p`+tables.StateJoins(dialect{})+`where p.id = $2`, q.User, q.Packet).QueryRow(func(row pgx.Row) (err error) {
+		from /*one*/ packets /*end*/ p`+tables.StateJoins(pg.Dialect{})+`where p.id = $2`, q.User, q.Packet).QueryRow(func(row pgx.Row) (err error) {
 		var (
 			stored tables.StoredPacket
 			state  tables.StoredState
 		)
-		dest := append(stored.Into(dialect{}), state.Into()...)
+		dest := append(stored.Into(pg.Dialect{}), state.Into()...)
 		if err := row.Scan(append(dest, storedSeed{&d.Seed}, &d.Shares)...); err != nil {
 			return noRowsOK(err)
 		}
 		d.State = state.State()
-		d.Packet, err = stored.Packet(r.keys)
+		d.Packet, err = stored.Packet(r.DataKeys)
 		return err
 	})
 	batch.Queue(claimsAfter, q.Packet, min(q.AfterRank, math.MaxInt32), q.Limit+1).Query(func(rs pgx.Rows) (err error) {
-		if d.Claims, err = collect(rs, tables.ScanPaid); len(d.Claims) > q.Limit {
+		if d.Claims, err = pg.Collect(rs, tables.ScanPaid); len(d.Claims) > q.Limit {
 			d.Claims, d.More = d.Claims[:q.Limit], true
 		}
 		return err
@@ -153,11 +154,11 @@ var claimsAfter = tables.FirstOnCitus(
 
 // Book implements redpacket.Ledger.
 func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err error) {
-	if !(dialect{}).Storable(packet) {
+	if !(pg.Dialect{}).Storable(packet) {
 		return redpacket.Book{}, chat.ErrNotFound
 	}
 	err = s.withReader(ctx, func(r reader) error {
-		if err := r.sendBatch(oneSnapshot(func(batch *pgx.Batch) { r.queueBook(batch, packet, &b) })); err != nil {
+		if err := r.SendBatch(oneSnapshot(func(batch *pgx.Batch) { r.queueBook(batch, packet, &b) })); err != nil {
 			return err
 		}
 		return foundPacket(b.Packet.ID)
@@ -183,11 +184,11 @@ func oneSnapshot(queue func(b *pgx.Batch)) *pgx.Batch {
 func (r reader) queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 	*b = redpacket.Book{}
 	batch.Queue(tables.BookQuery, packet).QueryRow(func(row pgx.Row) (err error) {
-		*b, err = tables.ScanBook(r, r.keys)(row)
+		*b, err = tables.ScanBook(r, r.DataKeys)(row)
 		return noRowsOK(err)
 	})
 	batch.Queue(tables.ClaimsQuery, packet).Query(func(rs pgx.Rows) (err error) {
-		b.Claims, err = collect(rs, tables.ScanPaid)
+		b.Claims, err = pg.Collect(rs, tables.ScanPaid)
 		return err
 	})
 }
@@ -196,17 +197,17 @@ func (r reader) queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 // Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
 // the user's claim is the luckiest; it is 0 for sent packets.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
-	totals, list, err := tables.PacketsPage(dialect{}, q)
+	totals, list, err := tables.PacketsPage(pg.Dialect{}, q)
 	if err != nil {
 		return redpacket.PacketsPage{}, err
 	}
 	err = s.withReader(ctx, func(r reader) error {
-		return r.sendBatch(oneSnapshot(func(b *pgx.Batch) {
+		return r.SendBatch(oneSnapshot(func(b *pgx.Batch) {
 			b.Queue(totals.Text, totals.Args...).QueryRow(func(row pgx.Row) error {
 				return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest)
 			})
 			b.Queue(list.Text, list.Args...).Query(func(rs pgx.Rows) error {
-				listed, err := collect(rs, tables.ScanPacket(r, r.keys))
+				listed, err := pg.Collect(rs, tables.ScanPacket(r, r.DataKeys))
 				page.Packets, page.Next = tables.OnePage(q, listed)
 				return err
 			})

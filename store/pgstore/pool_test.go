@@ -33,7 +33,7 @@ func TestCancelledReadLosesOnlyItsConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	read := make(chan error)
 	go func() {
-		read <- s.withReader(ctx, func(r reader) error { return r.sendBatch(batchOf(`select pg_sleep(60)`)) })
+		read <- s.withReader(ctx, func(r reader) error { return r.SendBatch(batchOf(`select pg_sleep(60)`)) })
 	}()
 	await(t, other, `select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`)
 	cancel()

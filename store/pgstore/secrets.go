@@ -18,7 +18,7 @@ func (s *Store) UseKeys(keys *secret.Keys) { s.keys = keys }
 func (s *Store) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
 	err = s.withReader(ctx, func(r reader) error {
 		packets = map[string]int{}
-		rs, err := r.query(`select encode(substr(encrypted_seed, 2, 8), 'hex'), count(*) from packets where status = 'open' group by 1`)
+		rs, err := r.Query(`select encode(substr(encrypted_seed, 2, 8), 'hex'), count(*) from packets where status = 'open' group by 1`)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -17,7 +18,7 @@ func TestSecrets(t *testing.T) {
 		conn := connect(t, url)
 		return storetest.SecretsUnderTest{
 			Open:  func(t testing.TB) storetest.SecretStore { return openStore(t, url) },
-			Exec:  func(t testing.TB, statement string) { must(t, simple(t.Context(), conn, statement)) },
+			Exec:  func(t testing.TB, statement string) { must(t, pg.Simple(t.Context(), conn, statement)) },
 			Cells: func(t testing.TB) [][]byte { return cells(t, conn) },
 		}
 	})
@@ -54,11 +55,11 @@ func cells(t testing.TB, conn *pgx.Conn) (all [][]byte) {
 		must(t, err)
 		return found
 	}
-	for _, column := range collect(`select format('select %1$s from %2$I where %3$I is not null',
+	for _, column := range pg.Collect(`select format('select %1$s from %2$I where %3$I is not null',
 			case data_type when 'bytea' then format('%I', column_name) else format('convert_to(%I::text, ''UTF8'')', column_name) end,
 			table_name, column_name)::bytea
 		from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`) {
-		all = append(all, collect(string(column)+` order by 1`)...)
+		all = append(all, pg.Collect(string(column)+` order by 1`)...)
 	}
 	return all
 }

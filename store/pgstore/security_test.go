@@ -3,6 +3,7 @@ package pgstore
 import (
 	"testing"
 
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -12,7 +13,7 @@ func TestSecurity(t *testing.T) {
 	storetest.TestSecurity(t, func(t *testing.T) storetest.SecurityUnderTest {
 		t.Parallel()
 		url := migratedDatabase(t)
-		must(t, simple(t.Context(), connect(t, url), `alter table security_counts alter column origin type text collate "en-x-icu"`))
+		must(t, pg.Simple(t.Context(), connect(t, url), `alter table security_counts alter column origin type text collate "en-x-icu"`))
 		s := openStore(t, url)
 		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {

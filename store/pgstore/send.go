@@ -10,6 +10,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
@@ -84,7 +85,7 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 		return redpacket.Sent{}, err
 	}
 	if p.Passphrase != "" {
-		o.Hash = w.keys.RequestHash(o.Hash)
+		o.Hash = w.DataKeys.RequestHash(o.Hash)
 	}
 	if sent.Account, err = w.debitTotal(p, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
@@ -108,11 +109,11 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 		standings []chat.Standing
 	)
 	acc = redpacket.Account{Balance: -1, NextCommitment: redpacket.Commitment(next)}
-	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, w.keys.EncryptNextSeed(p.From.ID, next))
+	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, w.DataKeys.EncryptNextSeed(p.From.ID, next))
 	queueDebit(&b, p.From.ID, p.Total, 1).QueryRow(func(row pgx.Row) error { return noRowsOK(row.Scan(&acc.Balance, &acc.Version)) })
 	w.queueTransfer(&b, tables.SendTransfer(chat.NewID(p.CreatedAt), p))
 	queueReadStanding(&b, p.Room, p.From.ID, " for update", &standings)
-	switch err := w.sendBatch(&b); {
+	switch err := w.SendBatch(&b); {
 	case err != nil:
 		return redpacket.Account{}, err
 	case acc.Balance < 0:
@@ -125,7 +126,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 
 // insertPacket stores a sealed packet as open, and what its idempotency key was used for.
 func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money) error {
-	columns, seals := w.keys.Packet(p, seed, shares), chain.NewSeals()
+	columns, seals := w.DataKeys.Packet(p, seed, shares), chain.NewSeals()
 	link, err := w.Chained(chain.PacketLeaf(p, columns, seals))
 	if err != nil {
 		return err
@@ -197,11 +198,11 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	if o.LimitsSends() {
 		queueDayUse(&b, user, o.Day(), &from.used)
 	}
-	if err := w.sendBatch(&b); err != nil {
+	if err := w.SendBatch(&b); err != nil {
 		return sender{}, err
 	}
 	if from.dup = hash != nil; from.dup {
-		if !w.keys.SameRequest(hash, o.Hash) {
+		if !w.DataKeys.SameRequest(hash, o.Hash) {
 			return sender{}, chat.ErrKeyReused
 		}
 		return from, nil
@@ -214,7 +215,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	if stored == nil {
 		from.seed, err = w.firstSeed(user)
 	} else {
-		from.seed, _, err = w.keys.NextSeed(user, stored)
+		from.seed, _, err = w.DataKeys.NextSeed(user, stored)
 	}
 	return from, err
 }
@@ -223,7 +224,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 func queueReadStanding(b *pgx.Batch, room, user, lock string, standings *[]chat.Standing) {
 	b.Queue(`select `+tables.StandingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user).
 		Query(func(rs pgx.Rows) (err error) {
-			*standings, err = collect(rs, tables.ScanStanding)
+			*standings, err = pg.Collect(rs, tables.ScanStanding)
 			return err
 		})
 }
@@ -235,10 +236,10 @@ func (w *writer) firstSeed(user string) (seed redpacket.Seed, err error) {
 	var stored []byte
 	w.queueSeeds(&b, []string{user})
 	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error { return row.Scan(&stored) })
-	if err := w.sendBatch(&b); err != nil {
+	if err := w.SendBatch(&b); err != nil {
 		return seed, err
 	}
-	seed, _, err = w.keys.NextSeed(user, stored)
+	seed, _, err = w.DataKeys.NextSeed(user, stored)
 	return seed, err
 }
 

@@ -85,8 +85,8 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 	for i, j := range jobs {
 		users[i] = j.User
 	}
-	f := newFreeLocks(w.citus)
-	if w.citus {
+	f := newFreeLocks(w.Citus)
+	if w.Citus {
 		f.wantByBucket(packetRow, "packets", "id", ` for share`, packetsOf(jobs))
 	} else {
 		f.want(packetRow, `select id from packets where id = any($1::text[])`, ` for share`, packetsOf(jobs))
@@ -94,7 +94,7 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 	if unseeded := s.seeded.unknown(users); len(unseeded) > 0 {
 		f.want(walletRow, `select id from users where id = any($1::text[])`, ` for no key update`, unseeded)
 	}
-	if w.citus {
+	if w.Citus {
 		f.wantByBucket(walletRow, "wallets", "user_id", ` for no key update`, users)
 	} else {
 		f.want(walletRow, `select user_id from wallets where user_id = any($1::text[])`, ` for no key update`, users)
@@ -416,11 +416,11 @@ var beginPaying = []string{begin, boundGroup, onlyIndexes}
 func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	if len(b.pay) == 0 {
 		if b.begun {
-			return rollback(w.ctx, w.conn)
+			return pg.Rollback(w.Ctx, w.Conn)
 		}
 		return nil
 	}
-	if w.citus {
+	if w.Citus {
 		return s.paid(w, b, s.payOnCitus(w, b))
 	}
 	if _, err := w.takeLink(); err != nil {
@@ -432,7 +432,7 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	}
 	err := s.payBy(w, b, pay)
 	if pay == payNewClaims && notAllNew(err) {
-		if err = rollback(w.ctx, w.conn); err == nil {
+		if err = pg.Rollback(w.Ctx, w.Conn); err == nil {
 			err = s.payBy(w, b, payClaims)
 		}
 	}
@@ -493,15 +493,15 @@ const claimBytes = 200
 func (b *claimBatch) queue(m *message, pay string, names, unseeded []string, w *writer) {
 	if len(unseeded) > 0 {
 		m.run(nil, names[1], holdPackets, b.packets)
-		m.run(nil, names[2], firstSeeds, unseeded, newSeeds(w.keys, unseeded))
+		m.run(nil, names[2], firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
 	}
-	scan := func(rs pgx.Rows) error { return b.scan(rs, w.keys) }
+	scan := func(rs pgx.Rows) error { return b.scan(rs, w.DataKeys) }
 	m.run(scan, names[0], pay, b.args(w.link, pay == payNewClaims)...)
 }
 
 func (b *claimBatch) scan(rs pgx.Rows, keys *secret.Keys) error {
 	b.paid, b.accounts = 0, make(map[string]redpacket.Account, len(b.users))
-	return each(rs, scanAccount(keys, b.accounts, &b.paid))
+	return pg.Each(rs, scanAccount(keys, b.accounts, &b.paid))
 }
 
 // readMissingAccounts reads the accounts that the payment returned without a seed.

@@ -15,6 +15,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
@@ -178,8 +179,8 @@ func TestPaymentsUseIndexes(t *testing.T) {
 	s := openStore(t, url)
 	storetest.Live(t, s, s)
 	conn := connect(t, url)
-	must(t, simple(t.Context(), conn, `vacuum analyze`))
-	must(t, simple(t.Context(), conn, strings.Join(beginPaying, "; ")+"; set local plan_cache_mode = force_generic_plan"))
+	must(t, pg.Simple(t.Context(), conn, `vacuum analyze`))
+	must(t, pg.Simple(t.Context(), conn, strings.Join(beginPaying, "; ")+"; set local plan_cache_mode = force_generic_plan"))
 	for _, statement := range []string{payClaims, payNewClaims, holdPackets, firstSeeds} {
 		prepared, err := conn.Prepare(t.Context(), statement, statement)
 		must(t, err)

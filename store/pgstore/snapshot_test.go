@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestOneSnapshot stops a batch between its two statements, and writes meanwhile. The second statement must not see
@@ -20,14 +21,14 @@ func TestOneSnapshot(t *testing.T) {
 	}
 	defer pooled.Release()
 	barrier := pooled.Conn()
-	if err := simple(t.Context(), barrier, `select pg_advisory_lock(1)`); err != nil {
+	if err := pg.Simple(t.Context(), barrier, `select pg_advisory_lock(1)`); err != nil {
 		t.Fatal(err)
 	}
 	var before, after int
 	read := make(chan error, 1)
 	go func() {
 		read <- s.withReader(context.Background(), func(r reader) error {
-			return r.sendBatch(oneSnapshot(func(b *pgx.Batch) {
+			return r.SendBatch(oneSnapshot(func(b *pgx.Batch) {
 				b.Queue(`select count(*) from users`).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
 				b.Queue(`select pg_advisory_xact_lock(1)`)
 				b.Queue(`select count(*) from users`).QueryRow(func(row pgx.Row) error { return row.Scan(&after) })
@@ -48,7 +49,7 @@ func TestOneSnapshot(t *testing.T) {
 	if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := simple(t.Context(), barrier, `select pg_advisory_unlock(1)`); err != nil {
+	if err := pg.Simple(t.Context(), barrier, `select pg_advisory_unlock(1)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-read; err != nil || before != 0 || after != 0 {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
@@ -43,13 +42,13 @@ const (
 // begin begins a transaction whose waits for locks are bounded by bound. To the workers, Citus sends not only a setting but the whole
 // message that it is in. So there the setting is a message of its own.
 func (w *writer) begin(bound string) error {
-	if !w.citus {
-		return simple(w.ctx, w.conn, begin+"; "+boundIdle+"; "+bound)
+	if !w.Citus {
+		return pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle+"; "+bound)
 	}
-	if err := simple(w.ctx, w.conn, begin+"; "+boundIdle+"; "+toWorkers); err != nil {
+	if err := pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle+"; "+toWorkers); err != nil {
 		return err
 	}
-	return simple(w.ctx, w.conn, bound)
+	return pg.Simple(w.Ctx, w.Conn, bound)
 }
 
 const (
@@ -83,7 +82,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 		if err == nil {
 			committing, err = true, w.commit()
 		}
-		if lockTimeout(err) {
+		if pg.LockTimeout(err) {
 			err = fmt.Errorf("%w: %w", errBlocked, err)
 		}
 		return committing, err
@@ -209,7 +208,7 @@ func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool, error)) (committing bool, err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
-		if w.maybeCommitted { // an earlier run may have been committed, and it is still unknown whether it was
+		if w.maybeCommitted { // an earlier run may have been pg.Committed, and it is still unknown whether it was
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		return false, err
@@ -217,14 +216,14 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer pooled.Release()
 	defer s.pool.SuspectIfSlow()()
 	conn := pooled.Conn()
-	w.reader = reader{ctx: ctx, conn: conn, keys: s.keys, citus: s.citus}
+	w.reader = reader{pg.Reader{Ctx: ctx, Conn: conn, DataKeys: s.keys, Citus: s.citus}}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
 	if l := w.link; l != nil && l.added {
 		s.recent.Add(epoch, lineage.Mark{Chain: l.chain.number, Link: l.id})
 	}
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
-		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
+		_ = pg.Rollback(ctx, conn) // if that fails too, Release closes the connection
 	}
 	missing := prevMissing(err)
 	err = s.noteConnError(ctx, conn, err)
@@ -234,23 +233,6 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 		s.noteLoss(w.link, err)
 	}
 	return committing, err
-}
-
-// commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and its error
-// was ignored.
-func commit(ctx context.Context, conn *pgx.Conn) error {
-	tag, err := conn.Exec(ctx, "commit", pgx.QueryExecModeSimpleProtocol)
-	if err != nil {
-		return err
-	}
-	return committed(tag)
-}
-
-func committed(tag pgconn.CommandTag) error {
-	if tag.String() != "COMMIT" {
-		return pgx.ErrTxCommitRollback
-	}
-	return nil
 }
 
 // catchPanic calls run and returns a panic as an error, so that the panic does not end the process.
@@ -364,15 +346,15 @@ func (m *message) send(r reader) error {
 		return m.err
 	}
 	for setting, want := range map[string]string{"standard_conforming_strings": "on", "client_encoding": "UTF8"} {
-		if have := r.conn.PgConn().ParameterStatus(setting); have != want {
+		if have := r.Conn.PgConn().ParameterStatus(setting); have != want {
 			return fmt.Errorf("setting %s is %q at Postgres, need %s to send texts safely", setting, have, want)
 		}
 	}
-	results := r.conn.PgConn().Exec(r.ctx, string(m.text))
+	results := r.Conn.PgConn().Exec(r.Ctx, string(m.text))
 	for i := 0; results.NextResult(); i++ {
 		result := results.ResultReader()
 		if m.scans[i] != nil {
-			if err := m.scans[i](pgx.RowsFromResultReader(r.conn.TypeMap(), result)); err != nil {
+			if err := m.scans[i](pgx.RowsFromResultReader(r.Conn.TypeMap(), result)); err != nil {
 				return errors.Join(err, results.Close())
 			}
 		}
@@ -386,11 +368,11 @@ func (m *message) send(r reader) error {
 // the names are empty: each transaction may run in another process, which does not know the statements.
 func (r reader) prepareAll(statements ...string) (names []string, err error) {
 	names = make([]string, len(statements))
-	if fixed, err := pg.SameProcess(r.ctx, r.conn); err != nil || !fixed {
+	if fixed, err := pg.SameProcess(r.Ctx, r.Conn); err != nil || !fixed {
 		return names, err
 	}
 	for i, sql := range statements {
-		prepared, err := r.conn.Prepare(r.ctx, sql, sql) // does nothing if the statement is prepared already
+		prepared, err := r.Conn.Prepare(r.Ctx, sql, sql) // does nothing if the statement is prepared already
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func TestPanicRollsBack(t *testing.T) {
 		if err := tables.EnsureUser(w, "nobody"); err != nil {
 			return err
 		}
-		if _, err := w.query(`select generate_series(1, 100000)`); err != nil {
+		if _, err := w.Query(`select generate_series(1, 100000)`); err != nil {
 			return err
 		}
 		panic("in the middle of a result")
@@ -81,7 +81,7 @@ func TestPanicRollsBack(t *testing.T) {
 }
 
 // TestSwallowedErrorIsNoCommit ignores the error of a statement in a transaction. Postgres answers the commit with a
-// rollback, so tx must fail.
+// pg.Rollback, so tx must fail.
 func TestSwallowedErrorIsNoCommit(t *testing.T) {
 	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {

@@ -70,10 +70,6 @@ func (dialect) Next(column, table string) string {
 	return `coalesce((select max(` + column + `) from ` + table + `), 0) + 1`
 }
 
-func (dialect) DeleteEvents() string {
-	return `delete from events where chain = 0 and id <= $1 and id < (select min(id) from events where chain = 0) + $2`
-}
-
 func (dialect) Bytes(column string) string { return column }
 
 func (dialect) Like(column string, n int) string {

@@ -106,3 +106,8 @@ func (r reader) Facts(p eventlog.Page) (f eventlog.Facts, err error) {
 	}
 	return f, nil
 }
+
+// DeleteEvents implements tables.Tx.
+func (w *writer) DeleteEvents(through, most int64) (int64, error) {
+	return w.Exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, through, most)
+}

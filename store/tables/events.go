@@ -136,7 +136,7 @@ func (t events) PruneEvents(ctx context.Context, now, before time.Time, most int
 		if _, err := w.Exec(`delete from event_holds where parked and id <= $1`, floor); err != nil {
 			return err
 		}
-		deleted, err = w.Exec(w.DeleteEvents(), floor, pruneStep)
+		deleted, err = w.DeleteEvents(floor, pruneStep)
 		return err
 	})
 	return deleted, Outcome("prune events", err)

@@ -41,6 +41,8 @@ type Tx interface {
 	// Erase removes the content of a text: its body, the bodies of its edits, and its reactions. The seals of the erased bodies become
 	// the hashes that stand for them.
 	Erase(room string, seq int64) error
+	// DeleteEvents deletes the oldest rows of the event stream with ids up to through: at most most rows of a chain.
+	DeleteEvents(through, most int64) (deleted int64, err error)
 	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
 }
@@ -103,10 +105,8 @@ type Dialect interface {
 	Like(column string, n int) string
 	// Clock is the database's clock in Unix milliseconds. The clocks of instances may differ by more than a lease lasts.
 	Clock() string
-	// Next is the next value of a column that numbers the rows of a table. DeleteEvents deletes the oldest rows of the event stream with ids up
-	// to $1: at most $2 rows of a chain.
+	// Next is the next value of a column that numbers the rows of a table.
 	Next(column, table string) string
-	DeleteEvents() string
 	// Bytes is a column of text, to be ordered by its bytes.
 	Bytes(column string) string
 }

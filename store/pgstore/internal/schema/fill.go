@@ -1,4 +1,4 @@
-package pgstore
+package schema
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func Fill(ctx context.Context, url string, from Source, log *slog.Logger) (found
 			return found, err
 		}
 	}
-	return f.audit, commit(ctx, conn)
+	return f.audit, pg.Commit(ctx, conn)
 }
 
 // filling is one call of Fill.
@@ -78,13 +78,13 @@ type pgColumn struct {
 // begin begins the transaction, reads the schema and locks all tables, so that no server writes to them meanwhile. It
 // fails on Citus.
 func (f *filling) begin() error {
-	if err := simple(f.ctx, f.conn, "begin; set local lock_timeout = '5s'; "+waitForClient); err != nil {
+	if err := pg.Simple(f.ctx, f.conn, "begin; set local lock_timeout = '5s'; "+pg.WaitForClient); err != nil {
 		return err
 	}
-	if citus, err := hasCitus(reader{ctx: f.ctx, conn: f.conn}); err != nil || citus {
+	if citus, err := hasCitus(pg.Reader{Ctx: f.ctx, Conn: f.conn}); err != nil || citus {
 		return errors.Join(err, errors.New("a Citus cluster cannot be filled by a copy: copy into one Postgres, make it the coordinator, and run hongbao migrate -split"))
 	}
-	found, err := tables.List(reader{ctx: f.ctx, conn: f.conn}, func(rs tables.Row) (c pgColumn, err error) {
+	found, err := tables.List(pg.Reader{Ctx: f.ctx, Conn: f.conn}, func(rs tables.Row) (c pgColumn, err error) {
 		return c, rs.Scan(&c.table, &c.name, &c.kind, &c.identity)
 	}, `select table_name::text, column_name::text, udt_name::text, is_identity = 'YES' from information_schema.columns
 		where table_schema = current_schema() and table_name <> 'schema_migrations'`)
@@ -101,7 +101,7 @@ func (f *filling) begin() error {
 			f.identities = append(f.identities, [2]string{c.table, c.name})
 		}
 	}
-	if err := simple(f.ctx, f.conn, "lock table "+strings.Join(f.tables(), ", ")+" in exclusive mode"); err != nil {
+	if err := pg.Simple(f.ctx, f.conn, "lock table "+strings.Join(f.tables(), ", ")+" in exclusive mode"); err != nil {
 		return fmt.Errorf("lock the tables (does a server use the database?): %w", err)
 	}
 	return nil
@@ -112,7 +112,7 @@ func (f *filling) tables() []string { return slices.Sorted(maps.Keys(f.columns))
 
 // checkEmpty fails with ErrNotEmpty if a table has rows. The row that a migration has made, of no money in circulation, is deleted.
 func (f *filling) checkEmpty() error {
-	if err := simple(f.ctx, f.conn, `delete from circulation where amount = 0`); err != nil {
+	if err := pg.Simple(f.ctx, f.conn, `delete from circulation where amount = 0`); err != nil {
 		return err
 	}
 	return mustBeEmpty(f.ctx, f.conn, f.tables())
@@ -150,7 +150,7 @@ func CheckEmpty(ctx context.Context, url string) error {
 		return fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
 	defer pg.CloseConn(conn)
-	tables, err := tables.List(reader{ctx: ctx, conn: conn}, func(rs tables.Row) (name string, err error) { return name, rs.Scan(&name) },
+	tables, err := tables.List(pg.Reader{Ctx: ctx, Conn: conn}, func(rs tables.Row) (name string, err error) { return name, rs.Scan(&name) },
 		`select tablename::text from pg_tables where schemaname = current_schema() and tablename <> 'schema_migrations'`)
 	if err != nil {
 		return fmt.Errorf("read the schema: %w", err)
@@ -211,7 +211,7 @@ func (f *filling) copyTable(table string) (err error) {
 		return fmt.Errorf("%d rows of %d were copied, and %d are there", n, want, has)
 	}
 	f.log.Info("copied", "table", table, "rows", n)
-	return simple(f.ctx, f.conn, "analyze "+table)
+	return pg.Simple(f.ctx, f.conn, "analyze "+table)
 }
 
 // continueIdentities makes Postgres number new rows after the copied ones.
@@ -233,7 +233,7 @@ func (f *filling) compareAudits() error {
 	if err != nil {
 		return fmt.Errorf("audit what was copied: %w", err)
 	}
-	if f.audit, err = auditAs(reader{ctx: f.ctx, conn: f.conn}, commandAudit, &query); err != nil {
+	if f.audit, err = Audit(pg.Reader{Ctx: f.ctx, Conn: f.conn}, CommandAudit, &query); err != nil {
 		return fmt.Errorf("audit the copy: %w", err)
 	}
 	if a, b := inOrder(want), inOrder(f.audit); !reflect.DeepEqual(a, b) {

@@ -1,4 +1,4 @@
-package pgstore
+package schema
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func Examine(ctx context.Context, url string, mode migrations.Mode) []finding.Fi
 		return l.All
 	}
 	defer pg.CloseConn(conn)
-	x := examination{l, reader{ctx: ctx, conn: conn}}
+	x := examination{l, pg.Reader{Ctx: ctx, Conn: conn}}
 	for _, check := range []func() error{
 		x.version, x.durability, x.standbys, func() error { return x.connections(int(config.MaxConns)) },
 		x.role, func() error { return x.schema(mode) }, func() error { return x.clock(where) },
@@ -58,7 +58,7 @@ func Examine(ctx context.Context, url string, mode migrations.Mode) []finding.Fi
 type examination struct {
 	*finding.List
 
-	r reader
+	r pg.Reader
 }
 
 // minVersion is the oldest Postgres that works, as server_version_num.
@@ -83,33 +83,34 @@ func (x examination) version() error {
 	return nil
 }
 
-// durabilityFlaw is a setting by which Postgres confirms commits that a crash may lose or damage.
-type durabilityFlaw struct{ text, fix string }
+// DurabilityFlaw is a setting by which Postgres confirms commits that a crash may lose or damage.
+type DurabilityFlaw struct{ Text, Fix string }
 
-func durabilityFlaws(r reader) (flaws []durabilityFlaw, err error) {
+// DurabilityFlaws returns the flaws of this server.
+func DurabilityFlaws(r pg.Reader) (flaws []DurabilityFlaw, err error) {
 	var commit, fsync, pages string
 	_, err = r.Row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), ''),
 		coalesce(current_setting('full_page_writes', true), '')`, nil, &commit, &fsync, &pages)
 	if commit == "off" {
-		flaws = append(flaws, durabilityFlaw{"synchronous_commit is off: a crash of Postgres can lose confirmed commits",
+		flaws = append(flaws, DurabilityFlaw{"synchronous_commit is off: a crash of Postgres can lose confirmed commits",
 			"alter database … set synchronous_commit = on, or the same for the role that connects"})
 	}
 	if fsync == "off" {
-		flaws = append(flaws, durabilityFlaw{"fsync is off: a power failure at Postgres loses or corrupts the database", "fsync = on in postgresql.conf"})
+		flaws = append(flaws, DurabilityFlaw{"fsync is off: a power failure at Postgres loses or corrupts the database", "fsync = on in postgresql.conf"})
 	}
 	if pages == "off" {
-		flaws = append(flaws, durabilityFlaw{"full_page_writes is off: a power failure at Postgres can corrupt the database", "full_page_writes = on in postgresql.conf"})
+		flaws = append(flaws, DurabilityFlaw{"full_page_writes is off: a power failure at Postgres can corrupt the database", "full_page_writes = on in postgresql.conf"})
 	}
 	return flaws, err
 }
 
 func (x examination) durability() error {
-	flaws, err := durabilityFlaws(x.r)
+	flaws, err := DurabilityFlaws(x.r)
 	if err != nil {
 		return fmt.Errorf("read the settings of durability: %w", err)
 	}
 	for _, flaw := range flaws {
-		x.Fail(flaw.text, flaw.fix)
+		x.Fail(flaw.Text, flaw.Fix)
 	}
 	if len(flaws) == 0 {
 		x.OK("fsync, full_page_writes and synchronous_commit are on")
@@ -181,7 +182,7 @@ func (x examination) role() error {
 // schema checks the version of the schema. If no migration is missing, it also checks that the role may select from all
 // tables and insert into them. Otherwise it checks whether the migrations can be applied.
 func (x examination) schema(mode migrations.Mode) error {
-	applied, err := appliedMigrations(x.r)
+	applied, err := Applied(x.r)
 	if err != nil {
 		return err
 	}
@@ -238,19 +239,4 @@ func (x examination) clock(where string) error {
 	}
 	x.Clock(d.Clock, d.Ahead, d.Uncertainty)
 	return nil
-}
-
-// warnIfNotDurable logs a warning if this Postgres confirms commits that it may lose.
-func (s *Store) warnIfNotDurable(ctx context.Context) {
-	var flaws []durabilityFlaw
-	err := s.withReader(ctx, func(r reader) (err error) {
-		flaws, err = durabilityFlaws(r)
-		return err
-	})
-	if err != nil {
-		s.log.Debug("durability settings not read", "err", err)
-	}
-	for _, flaw := range flaws {
-		s.log.Warn(flaw.text, "fix", flaw.fix)
-	}
 }

@@ -1,4 +1,4 @@
-package pgstore
+package schema
 
 import (
 	"context"
@@ -22,11 +22,11 @@ import (
 // transaction ends. So instances that start at once migrate one after another, also through PgBouncer.
 const migrationLock = 0x686f6e6762616f
 
-// prepareSchema makes the schema fit this version, or says why it does not. In mode Verify it only checks the schema,
+// Prepare makes the schema fit this version, or says why it does not. In mode Verify it only checks the schema,
 // and in mode Off it does nothing. On Citus it also splits the tables (place) or, in mode Verify, checks that they are
 // split. A migration is one transaction, which also records its name. A migration has no time limit.
 // A role that may not change the schema is enough if nothing is missing.
-func prepareSchema(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Logger) error {
+func Prepare(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Logger) error {
 	if mode == migrations.Off {
 		return nil
 	}
@@ -35,12 +35,12 @@ func prepareSchema(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *s
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer pooled.Release()
-	applied, err := appliedMigrations(reader{ctx: ctx, conn: pooled.Conn()})
+	applied, err := Applied(pg.Reader{Ctx: ctx, Conn: pooled.Conn()})
 	if err != nil {
 		return err
 	}
 	if mode == migrations.Verify {
-		return errors.Join(migrations.Check(migrations.Postgres(), applied), checkSplit(reader{ctx: ctx, conn: pooled.Conn()}))
+		return errors.Join(migrations.Check(migrations.Postgres(), applied), checkSplit(pg.Reader{Ctx: ctx, Conn: pooled.Conn()}))
 	}
 	missing, err := migrations.Missing(migrations.Postgres(), applied)
 	if err != nil {
@@ -61,13 +61,13 @@ func prepareSchema(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *s
 }
 
 // place splits the tables of a Citus cluster, unless they are split already. If there are users, it does so only in
-// mode Split, and returns errNotSplit otherwise. On a Postgres without Citus it does nothing.
+// mode Split, and returns ErrNotSplit otherwise. On a Postgres without Citus it does nothing.
 func (m *migrationWatch) place(ctx context.Context, conn *pgx.Conn, mode migrations.Mode) error {
-	r := reader{ctx: ctx, conn: conn}
+	r := pg.Reader{Ctx: ctx, Conn: conn}
 	if citus, err := hasCitus(r); err != nil || !citus {
 		return err
 	}
-	if split, err := isSplit(r); err != nil || split {
+	if split, err := IsSplit(r); err != nil || split {
 		return err
 	}
 	stop, err := m.begin(ctx, conn)
@@ -75,36 +75,25 @@ func (m *migrationWatch) place(ctx context.Context, conn *pgx.Conn, mode migrati
 		return err
 	}
 	defer stop()
-	if split, err := isSplit(r); err != nil || split { // another instance was quicker
-		return errors.Join(err, rollback(ctx, conn))
+	if split, err := IsSplit(r); err != nil || split { // another instance was quicker
+		return errors.Join(err, pg.Rollback(ctx, conn))
 	}
 	filled, err := r.Row(`select 1 from users limit 1`, nil, new(int))
 	if err != nil {
 		return err
 	}
 	if filled && mode != migrations.Split {
-		return errors.Join(errNotSplit, rollback(ctx, conn))
+		return errors.Join(ErrNotSplit, pg.Rollback(ctx, conn))
 	}
-	m.log.Info("Citus: tables are split over the workers", "tables", len(splitTables), "buckets", buckets)
+	m.log.Info("Citus: tables are split over the workers", "tables", len(splitTables), "buckets", Buckets)
 	if err := splitAll(ctx, conn); err != nil {
 		return fmt.Errorf("split the tables: %w", err)
 	}
-	return commit(ctx, conn)
+	return pg.Commit(ctx, conn)
 }
 
-// CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
-func (s *Store) CheckSchema(ctx context.Context) error {
-	return s.withReader(ctx, func(r reader) error {
-		applied, err := appliedMigrations(r)
-		if err != nil {
-			return err
-		}
-		return migrations.Check(migrations.Postgres(), applied)
-	})
-}
-
-// appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
-func appliedMigrations(r reader) (map[string]string, error) {
+// Applied returns the sums of the migrations that the database has had, by name. See migrations.Missing.
+func Applied(r pg.Reader) (map[string]string, error) {
 	applied := map[string]string{}
 	found, err := tables.List(r, func(rs tables.Row) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
 		`select name, coalesce(to_jsonb(m) ->> 'sum', '') from schema_migrations m`)
@@ -132,7 +121,7 @@ func (m *migrationWatch) storeSums(ctx context.Context, conn *pgx.Conn) error {
 		where m.name = i.name and m.sum = ''`, names, sums); err != nil {
 		return fmt.Errorf("store the sums of migrations: %w", err)
 	}
-	return commit(ctx, conn)
+	return pg.Commit(ctx, conn)
 }
 
 // applyWhenFree applies the migration, and retries while a table that it changes is in use. A transaction that waits
@@ -141,10 +130,10 @@ func (m *migrationWatch) storeSums(ctx context.Context, conn *pgx.Conn) error {
 func (m *migrationWatch) applyWhenFree(ctx context.Context, conn *pgx.Conn, missing migrations.Migration) error {
 	for {
 		err := m.apply(ctx, conn, missing)
-		if !lockTimeout(err) {
+		if !pg.LockTimeout(err) {
 			return err
 		}
-		if err := rollback(ctx, conn); err != nil {
+		if err := pg.Rollback(ctx, conn); err != nil {
 			return err
 		}
 		select {
@@ -176,12 +165,12 @@ func (m *migrationWatch) apply(ctx context.Context, conn *pgx.Conn, missing migr
 		return err
 	}
 	if tag.RowsAffected() == 0 {
-		return rollback(ctx, conn)
+		return pg.Rollback(ctx, conn)
 	}
-	if err := simple(ctx, conn, missing.Text); err != nil {
+	if err := pg.Simple(ctx, conn, missing.Text); err != nil {
 		return err
 	}
-	return commit(ctx, conn)
+	return pg.Commit(ctx, conn)
 }
 
 // migrationWatch logs which sessions a migration waits for. It ends those of audits in the background, which hold locks for up
@@ -202,7 +191,7 @@ const (
 // begin begins the transaction of a migration, and watches it until stop is called. It waits until the migrations of
 // other instances have ended.
 func (m *migrationWatch) begin(ctx context.Context, conn *pgx.Conn) (stop func(), err error) {
-	if err := simple(ctx, conn, beginMigrating); err != nil {
+	if err := pg.Simple(ctx, conn, beginMigrating); err != nil {
 		return nil, err
 	}
 	var pid uint32 // the connection's own number is not that of Postgres behind PgBouncer
@@ -210,7 +199,7 @@ func (m *migrationWatch) begin(ctx context.Context, conn *pgx.Conn) (stop func()
 		return nil, err
 	}
 	stop = m.watch(ctx, pid)
-	if err := simple(ctx, conn, fmt.Sprintf(lockMigration, migrationLock)); err != nil {
+	if err := pg.Simple(ctx, conn, fmt.Sprintf(lockMigration, migrationLock)); err != nil {
 		stop()
 		return nil, err
 	}
@@ -253,7 +242,7 @@ func (m *migrationWatch) look(ctx context.Context, pid uint32) error {
 		return err
 	}
 	defer pooled.Release()
-	blockers, err := tables.List(reader{ctx: ctx, conn: pooled.Conn()}, func(rs tables.Row) (b blocker, err error) {
+	blockers, err := tables.List(pg.Reader{Ctx: ctx, Conn: pooled.Conn()}, func(rs tables.Row) (b blocker, err error) {
 		return b, rs.Scan(&b.pid, &b.application, &b.user)
 	}, `select b.pid, coalesce(a.application_name, ''), coalesce(a.usename, '')
 		from unnest(pg_blocking_pids($1)) b (pid) left join pg_stat_activity a on a.pid = b.pid`, pid)
@@ -263,7 +252,7 @@ func (m *migrationWatch) look(ctx context.Context, pid uint32) error {
 	var others []string
 	for _, b := range blockers {
 		other := fmt.Sprintf("%q of user %s, process %d", b.application, b.user, b.pid)
-		if b.application == backgroundAudit {
+		if b.application == BackgroundAudit {
 			_, err := pooled.Exec(ctx, `select pg_terminate_backend($1)`, b.pid)
 			if err == nil {
 				m.log.Info("audit in the background ended for a migration", "process", b.pid)

@@ -1,7 +1,8 @@
-package pgstore
+package schema
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // On Citus the large tables are split over the workers by a column bucket, which is the first column of each unique key. A row's
@@ -40,16 +43,22 @@ var splitTables = []splitTable{
 	}},
 }
 
-// buckets is the number of buckets. It must not change.
-const buckets = 16
+// Buckets is the number of buckets. It must not change.
+const Buckets = 16
 
-// bucketOf is the statement that creates the SQL function bucket_of, which returns the bucket of an id. The Go function bucket
+// BucketOf is the statement that creates the SQL function bucket_of, which returns the bucket of an id. The function Bucket
 // does the same.
-var bucketOf = fmt.Sprintf(`create or replace function bucket_of(id text) returns integer language sql immutable strict parallel safe
-	as $$ select get_byte(sha256(convert_to(id, 'UTF8')), 0) %% %d $$`, buckets)
+var BucketOf = fmt.Sprintf(`create or replace function bucket_of(id text) returns integer language sql immutable strict parallel safe
+	as $$ select get_byte(sha256(convert_to(id, 'UTF8')), 0) %% %d $$`, Buckets)
 
-// bucketsOf is the statement that creates the SQL function buckets_of, which returns the buckets of several ids.
-const bucketsOf = `create or replace function buckets_of(ids text[]) returns integer[] language sql immutable strict parallel safe
+// Bucket does the same as the SQL function bucket_of.
+func Bucket(id string) int {
+	hash := sha256.Sum256([]byte(id))
+	return int(hash[0]) % Buckets
+}
+
+// BucketsOf is the statement that creates the SQL function buckets_of, which returns the buckets of several ids.
+const BucketsOf = `create or replace function buckets_of(ids text[]) returns integer[] language sql immutable strict parallel safe
 	as $$ select coalesce(array_agg(distinct bucket_of(id)), '{}') from unnest(ids) i (id) $$`
 
 // erasedSeal is the statement that creates the SQL function erased_seal. It does what the trigger seal_erased_body does on one
@@ -59,25 +68,8 @@ const erasedSeal = `create or replace function erased_seal(seal bytea, old text,
 		then sha256('\x000000000000000e686f6e6762616f2f7365616c2f310000000000000010'::bytea || seal
 			|| int8send(octet_length(convert_to(old, 'UTF8'))) || convert_to(old, 'UTF8')) else seal end $$`
 
-// onCitus returns the statement as it is sent to Citus.
-func onCitus(statement string) string {
-	if !strings.Contains(statement, "/*") {
-		return statement
-	}
-	for {
-		before, rest, found := strings.Cut(statement, "/*one*/")
-		if !found {
-			return uncomment.Replace(statement)
-		}
-		_, after, _ := strings.Cut(rest, "/*end*/")
-		statement = before + after
-	}
-}
-
-var uncomment = strings.NewReplacer("/*!", "", "*/", "")
-
-// errNotSplit means that the tables of a Citus cluster are not split yet.
-var errNotSplit = errors.New("the tables of this Citus cluster are not split over its workers; if it has rows already, stop all instances and run hongbao migrate -split")
+// ErrNotSplit means that the tables of a Citus cluster are not split yet.
+var ErrNotSplit = errors.New("the tables of this Citus cluster are not split over its workers; if it has rows already, stop all instances and run hongbao migrate -split")
 
 // gathered returns a query that first reads the split tables that it names to the coordinator. Citus cannot join them
 // otherwise, because their rows belong to different buckets. A query that contains at most one such name, and only
@@ -95,39 +87,41 @@ func gathered(query string) string {
 	return "with " + strings.Join(reads, ", ") + " " + query
 }
 
-var splitWords = regexp.MustCompile(`\b(` + splitNames + `)\b`)
-
-var splitNames = func() string {
+// SplitNames are the names of the split tables.
+var SplitNames = func() []string {
 	names := make([]string, len(splitTables))
 	for i, t := range splitTables {
 		names[i] = t.name
 	}
-	return strings.Join(names, "|")
+	return names
 }()
 
-// changesSplit reports whether the statement changes rows of a split table.
-func changesSplit(statement string) bool { return splitChange.MatchString(statement) }
+var (
+	splitWords  = regexp.MustCompile(`\b(` + strings.Join(SplitNames, "|") + `)\b`)
+	splitChange = regexp.MustCompile(`\b(insert into|update|delete from) (` + strings.Join(SplitNames, "|") + `)\b`)
+)
 
-var splitChange = regexp.MustCompile(`\b(insert into|update|delete from) (` + splitNames + `)\b`)
+// ChangesSplit reports whether the statement changes rows of a split table.
+func ChangesSplit(statement string) bool { return splitChange.MatchString(statement) }
 
 // hasCitus reports whether the database has the extension Citus.
-func hasCitus(r reader) (bool, error) {
+func hasCitus(r pg.Reader) (bool, error) {
 	return r.Row(`select 1 from pg_extension where extname = 'citus'`, nil, new(int))
 }
 
-// isSplit reports whether the tables are split. It works without the extension Citus, too.
-func isSplit(r reader) (bool, error) {
+// IsSplit reports whether the tables are split. It works without the extension Citus, too.
+func IsSplit(r pg.Reader) (bool, error) {
 	return r.Row(`select 1 from pg_attribute where attrelid = to_regclass('claims') and attname = 'bucket' and not attisdropped`, nil, new(int))
 }
 
-// checkSplit returns errNotSplit if the database is a Citus cluster whose tables are not split.
-func checkSplit(r reader) error {
+// checkSplit returns ErrNotSplit if the database is a Citus cluster whose tables are not split.
+func checkSplit(r pg.Reader) error {
 	if citus, err := hasCitus(r); err != nil || !citus {
 		return err
 	}
-	split, err := isSplit(r)
+	split, err := IsSplit(r)
 	if err == nil && !split {
-		err = errNotSplit
+		err = ErrNotSplit
 	}
 	return err
 }
@@ -136,7 +130,7 @@ func checkSplit(r reader) error {
 // the functions replaces, and makes the table links known to Citus. It must run in a transaction.
 func splitAll(ctx context.Context, conn *pgx.Conn) error {
 	all := []string{
-		bucketOf, bucketsOf, erasedSeal,
+		BucketOf, BucketsOf, erasedSeal,
 		`drop trigger seal_erased_body on entries`,
 		// Adjustments have keys that are unique over all users.
 		`create table adjustment_keys (key text collate "C" primary key)`,
@@ -170,5 +164,5 @@ func (t splitTable) split() []string {
 	for i, key := range t.keys[1:] {
 		all = append(all, fmt.Sprintf(`create unique index %s_bucket_%d on %[1]s %[3]s`, t.name, i+1, key))
 	}
-	return append(all, fmt.Sprintf(`select create_distributed_table('%s', 'bucket', shard_count := %d)`, t.name, 2*buckets))
+	return append(all, fmt.Sprintf(`select create_distributed_table('%s', 'bucket', shard_count := %d)`, t.name, 2*Buckets))
 }
