@@ -11,6 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
 )

@@ -55,11 +55,11 @@ func cells(t testing.TB, conn *pgx.Conn) (all [][]byte) {
 		must(t, err)
 		return found
 	}
-	for _, column := range pg.Collect(`select format('select %1$s from %2$I where %3$I is not null',
+	for _, column := range collect(`select format('select %1$s from %2$I where %3$I is not null',
 			case data_type when 'bytea' then format('%I', column_name) else format('convert_to(%I::text, ''UTF8'')', column_name) end,
 			table_name, column_name)::bytea
 		from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`) {
-		all = append(all, pg.Collect(string(column)+` order by 1`)...)
+		all = append(all, collect(string(column)+` order by 1`)...)
 	}
 	return all
 }
