@@ -173,7 +173,7 @@ func rules() map[string]rule {
 			why: "tests of the other packages use it, so it imports none of them but nodes",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog", "hongbao/store/pgstore/internal/batch", "hongbao/store/pgstore/internal/pg", "hongbao/store/pgstore/internal/schema"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/tables", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog", "hongbao/store/pgstore/internal/batch", "hongbao/store/pgstore/internal/pg", "hongbao/store/pgstore/internal/epoch", "hongbao/store/pgstore/internal/schema", "hongbao/store/pgstore/internal/stream"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore/internal/pg": {
@@ -184,13 +184,21 @@ func rules() map[string]rule {
 			may: []string{"hongbao/redpacket", "hongbao/migrations", "hongbao/store/audit", "hongbao/store/finding", "hongbao/store/tables", "hongbao/store/pgstore/internal/pg", "github.com/jackc/pgx/v5"},
 			why: "what is about a database as a whole depends on no call of the store",
 		},
+		"hongbao/store/pgstore/internal/epoch": {
+			may: []string{"hongbao/store/lineage", "hongbao/store/tables", "hongbao/store/pgstore/internal/pg", "github.com/jackc/pgx/v5"},
+			why: "whether the database is the one that this instance knows depends on no call of the store",
+		},
+		"hongbao/store/pgstore/internal/stream": {
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/eventlog", "hongbao/store/tables", "hongbao/store/pgstore/internal/pg"},
+			why: "it only reads",
+		},
 		"hongbao/store/pgstore/internal/batch": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/tables"},
 			mayNot: []string{"github.com/jackc/pgx/v5", "database/sql"},
 			why:    "how jobs share a transaction, and which of them wait, depends on no statement",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/eventlog", "hongbao/store/tables", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/audit", "hongbao/store/chain", "hongbao/store/eventlog", "hongbao/store/tables", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {

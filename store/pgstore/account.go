@@ -3,7 +3,6 @@ package pgstore
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -213,22 +212,10 @@ func queueCredit(b *pgx.Batch, users []string, amounts []redpacket.Money) *pgx.Q
 }
 
 // queueDebit makes the batch take the amount from a wallet. sends is how many packets it pays for. The query returns
-// the new balance and version, or no row if the wallet is frozen, holds less or is missing: see debitRefusal.
+// the new balance and version, or no row if the wallet is frozen, holds less or is missing: see tables.DebitRefusal.
 func queueDebit(b *pgx.Batch, user string, amount redpacket.Money, sends int) *pgx.QueuedQuery {
 	return b.Queue(`update wallets set balance = balance - $2, version = version + 1, sends = sends + $3
 		where user_id = $1 /*! and bucket = bucket_of($1) */ and balance >= $2 and frozen_at = 0 returning balance, version`, user, amount, sends)
-}
-
-// debitRefusal returns why a debit of a wallet has found no row.
-func (w *writer) debitRefusal(user string) error {
-	frozen, err := w.Row(`select 1 from wallets where user_id = $1 /*! and bucket = bucket_of($1) */ and frozen_at <> 0`, []any{user}, new(int))
-	switch {
-	case err != nil:
-		return err
-	case frozen:
-		return redpacket.ErrWalletFrozen
-	}
-	return redpacket.ErrInsufficientBalance
 }
 
 // affected returns a callback that stores in n how many rows a queued statement has changed.
@@ -264,24 +251,14 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		return redpacket.Account{}, false, chat.ErrKeyReused
 	case used:
 		acc, err = w.account(a.User)
-		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was pg.Committed, has made the adjustment
+		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was committed, has made the adjustment
 		return acc, !mine, err
 	}
-	if err := checkAmount(a.Amount); err != nil {
+	if err := tables.CheckAmount(a.Amount); err != nil {
 		return redpacket.Account{}, false, err
 	}
 	acc, err = w.applyAdjustment(a)
 	return acc, false, err
-}
-
-func checkAmount(amount redpacket.Money) error {
-	switch {
-	case amount == 0:
-		return chat.BadField("amount", "must not be 0")
-	case amount > redpacket.MaxMoney, amount < -redpacket.MaxMoney:
-		return amountLimit("must be at most %d", redpacket.MaxMoney)
-	}
-	return nil
 }
 
 // applyAdjustment records the adjustment, changes the wallet and returns the account after it. It inserts the
@@ -322,11 +299,9 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	case err != nil:
 		return redpacket.Account{}, err
 	case changed == 0:
-		return redpacket.Account{}, w.debitRefusal(a.User)
-	case a.Amount > 0 && circulating > redpacket.MaxMoney:
-		return redpacket.Account{}, amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
+		return redpacket.Account{}, tables.DebitRefusal(w, a.User)
 	}
-	return all[a.User], nil
+	return all[a.User], tables.CheckCirculation(a.Amount, circulating)
 }
 
 // queueCirculation makes the batch add a credit or debit to the money in circulation, and read the new amount. It
@@ -358,10 +333,6 @@ func (w *writer) queueKey(b *pgx.Batch, key string) *int64 {
 		b.Queue(`insert into adjustment_keys (key) values ($1) on conflict do nothing`, key).Exec(affected(&unused))
 	}
 	return &unused
-}
-
-func amountLimit(reason string, amount redpacket.Money) error {
-	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
 }
 
 // queueTransfer makes the batch insert the transfer, but not change the wallet. It also adds the event of the transfer.

@@ -40,7 +40,7 @@ func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket
 // CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	return s.withReader(ctx, func(r reader) error {
-		applied, err := schema.Applied(r.Reader)
+		applied, err := schema.Applied(r)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 func (s *Store) warnIfNotDurable(ctx context.Context) {
 	var flaws []schema.DurabilityFlaw
 	err := s.withReader(ctx, func(r reader) (err error) {
-		flaws, err = schema.DurabilityFlaws(r.Reader)
+		flaws, err = schema.DurabilityFlaws(r)
 		return err
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func TestTamperings(t *testing.T) {
 	})
 }
 
-// startTampering lets a test change the data in a transaction that is never pg.Committed, and audits inside it.
+// startTampering lets a test change the data in a transaction that is never committed, and audits inside it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
 	config := s.pool.ConnConfig().Copy()

@@ -12,13 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"hongbao/redpacket"
 	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/pg"
-	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/tables"
 )
 
@@ -286,52 +283,4 @@ func (w *writer) explainMissing(err error) error {
 func hostname() string {
 	name, _ := os.Hostname()
 	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")
-}
-
-// Heads implements redpacket.Ledger.
-func (s *Store) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
-	err = s.withReader(ctx, func(r reader) error {
-		heads, err = tables.List(r, scanHead, `select c.id, l.id, l.hash from chains c
-			cross join lateral (select id, hash from links where chain = c.id order by id desc limit 1) l order by c.id`)
-		return err
-	})
-	return heads, tables.Outcome("read heads", err)
-}
-
-// ChainRows adds all rows of the chained tables that have no link yet to a chain: a version without chains has written them.
-// Each step is a transaction of its own. ChainRows returns the number of rows, also after an error: the steps before the error
-// are committed.
-//
-// Only an operator starts it, never the server: it would also accept a row that was added by hand, which has no link either.
-func (s *Store) ChainRows(ctx context.Context) (int, error) {
-	n, err := chain.AddRows(chain.Tables(chain.PacketRows(schema.AuditDialect.Shares, schema.AuditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
-		err = s.tx(ctx, func(w *writer) (err error) {
-			added, err = w.chainRows(t, args)
-			return err
-		})
-		return added, err
-	})
-	return n, tables.Outcome("chain rows", err)
-}
-
-// chainRows adds the next rows of a table that have no link to the chain of this transaction, and returns them.
-func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
-	found, err := tables.Unlinked(w, t, t.Lock, args)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	seals, leaves := make([][]any, len(found)), make([]chain.Hash, len(found))
-	for i, row := range found {
-		seals[i] = row.Draw()
-		leaves[i] = row.Row().Leaf
-	}
-	link, err := w.Chained(leaves...)
-	if err != nil {
-		return nil, err
-	}
-	var b pgx.Batch
-	for i, row := range found {
-		b.Queue(t.Update, append(append([]any{link}, seals[i]...), row.Key()...)...)
-	}
-	return found, w.SendBatch(&b)
 }

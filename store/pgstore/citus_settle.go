@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,13 +45,13 @@ func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
 		return err
 	}
 	b.paid, b.accounts = int64(len(inserted)), map[string]redpacket.Account{}
-	var m message
+	var m pg.Message
 	if unseeded := s.seeded.unknown(b.users); len(unseeded) > 0 {
-		m.run(nil, "", firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
+		m.Run(nil, "", firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
 	}
 	if len(inserted) == 0 {
-		m.add("commit")
-		err := m.send(w.reader)
+		m.Add("commit")
+		err := m.Send(w.reader)
 		if err == nil {
 			w.link.committedWithout()
 		}
@@ -67,20 +66,20 @@ func (s *Store) payOnCitus(w *writer, b *claimBatch) error {
 	}
 	users := slices.Sorted(maps.Keys(sums))
 	sends := map[string]int64{}
-	m.queueWallets(users, sums, b.accounts, sends)
-	m.queueClaimTransfers(inserted)
-	m.run(func(rs pgx.Rows) error { return b.scanSeeds(rs, w, sends) }, "", `select id, sends, next_seed from users where id = any($1::text[])`, users)
-	m.add(w.link.insertLink())
+	queueWallets(&m, users, sums, b.accounts, sends)
+	queueClaimTransfers(&m, inserted)
+	m.Run(func(rs pgx.Rows) error { return b.scanSeeds(rs, w, sends) }, "", `select id, sends, next_seed from users where id = any($1::text[])`, users)
+	m.Add(w.link.insertLink())
 	if w.refs.WantsClaims() {
 		insert, err := w.link.insertEvents(&refs)
 		if err != nil {
 			return err
 		}
-		m.add(insert)
+		m.Add(insert)
 	}
-	m.add("commit")
+	m.Add("commit")
 	w.link.sent = true
-	if err := m.send(w.reader); err != nil {
+	if err := m.Send(w.reader); err != nil {
 		return err
 	}
 	w.link.added = true
@@ -102,7 +101,7 @@ func (s *Store) insertClaims(w *writer, b *claimBatch) (inserted []*claimRow, er
 	if err != nil {
 		return nil, err
 	}
-	var m message
+	var m pg.Message
 	byTransfer := make(map[string]*claimRow, len(b.pay))
 	open := slices.DeleteFunc(slices.Clone(b.pay), func(r *claimRow) bool { return !held[r.ID] })
 	groups, order := byBucket(open, func(r *claimRow) string { return r.ID })
@@ -110,7 +109,7 @@ func (s *Store) insertClaims(w *writer, b *claimBatch) (inserted []*claimRow, er
 		for _, r := range groups[n] {
 			byTransfer[r.transfer] = r
 		}
-		m.queueClaims(n, groups[n], w.link.id, func(rs pgx.Rows) error {
+		queueClaims(&m, n, groups[n], w.link.id, func(rs pgx.Rows) error {
 			return pg.Each(rs, func(row tables.Row) error {
 				transfer, err := tables.ScanText(row)
 				inserted = append(inserted, byTransfer[transfer])
@@ -121,51 +120,51 @@ func (s *Store) insertClaims(w *writer, b *claimBatch) (inserted []*claimRow, er
 	if len(open) == 0 {
 		return nil, nil
 	}
-	return inserted, m.send(w.reader)
+	return inserted, m.Send(w.reader)
 }
 
 // holdByBucket locks the open packets of the batch, and returns which these are.
 func (b *claimBatch) holdByBucket(w *writer) (held map[string]bool, err error) {
-	var m message
+	var m pg.Message
 	held = map[string]bool{}
 	groups, order := byBucket(b.packets, func(id string) string { return id })
 	for _, n := range order {
-		m.run(scanInto(held), "", fmt.Sprintf(`select id from packets where bucket = %d and id = any($1::text[]) and closed_at is null order by id for share`, n), groups[n])
+		m.Run(scanInto(held), "", fmt.Sprintf(`select id from packets where bucket = %d and id = any($1::text[]) and closed_at is null order by id for share`, n), groups[n])
 	}
-	return held, m.send(w.reader)
+	return held, m.Send(w.reader)
 }
 
 // queueClaims adds the statement that inserts the claims of one bucket, in their order. scan reads its result: the ids
 // of the transfers of those claims that were inserted.
-func (m *message) queueClaims(bucket int, rows []*claimRow, link int64, scan func(pgx.Rows) error) {
-	m.raw(`insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `)
+func queueClaims(m *pg.Message, bucket int, rows []*claimRow, link int64, scan func(pgx.Rows) error) {
+	m.Raw(`insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `)
 	for i, r := range rows {
-		m.raw([]string{"(", ",("}[min(i, 1)], bucket, `,`)
-		m.literal(r.ID)
-		m.raw(`,`, r.Share, `,`)
-		m.literal(r.User)
-		m.raw(`,`, int64(r.amount), `,`, r.At.UnixMilli(), `,`)
-		m.literal(r.transfer)
-		m.raw(`,`, link, `)`)
+		m.Raw([]string{"(", ",("}[min(i, 1)], bucket, `,`)
+		m.Literal(r.ID)
+		m.Raw(`,`, r.Share, `,`)
+		m.Literal(r.User)
+		m.Raw(`,`, int64(r.amount), `,`, r.At.UnixMilli(), `,`)
+		m.Literal(r.transfer)
+		m.Raw(`,`, link, `)`)
 	}
-	m.raw(" on conflict do nothing returning transfer;\n")
-	m.scans = append(m.scans, scan)
+	m.Raw(" on conflict do nothing returning transfer")
+	m.End(scan)
 }
 
 // queueWallets adds the statements that add the sums to the wallets. Their results go into accounts, which get no
 // commitments yet, and into sends: how many packets each user has sent.
-func (m *message) queueWallets(users []string, sums map[string]redpacket.Money, accounts map[string]redpacket.Account, sends map[string]int64) {
+func queueWallets(m *pg.Message, users []string, sums map[string]redpacket.Money, accounts map[string]redpacket.Account, sends map[string]int64) {
 	groups, order := byBucket(users, func(user string) string { return user })
 	for _, n := range order {
-		m.raw(`insert into wallets (bucket, user_id, balance, version) values `)
+		m.Raw(`insert into wallets (bucket, user_id, balance, version) values `)
 		for i, user := range groups[n] {
-			m.raw([]string{"(", ",("}[min(i, 1)], n, `,`)
-			m.literal(user)
-			m.raw(`,`, int64(sums[user]), `,1)`)
+			m.Raw([]string{"(", ",("}[min(i, 1)], n, `,`)
+			m.Literal(user)
+			m.Raw(`,`, int64(sums[user]), `,1)`)
 		}
-		m.raw(` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
-			returning user_id, balance, version, sends;` + "\n")
-		m.scans = append(m.scans, func(rs pgx.Rows) error {
+		m.Raw(` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
+			returning user_id, balance, version, sends`)
+		m.End(func(rs pgx.Rows) error {
 			return pg.Each(rs, func(row tables.Row) error {
 				var (
 					user string
@@ -183,25 +182,24 @@ func (m *message) queueWallets(users []string, sums map[string]redpacket.Money, 
 }
 
 // queueClaimTransfers adds the statements that insert the transfers of the claims.
-func (m *message) queueClaimTransfers(rows []*claimRow) {
+func queueClaimTransfers(m *pg.Message, rows []*claimRow) {
 	groups, order := byBucket(rows, func(r *claimRow) string { return r.User })
 	for _, n := range order {
-		m.raw(`insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id, share_no) values `)
+		m.Raw(`insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id, share_no) values `)
 		for i, r := range groups[n] {
-			m.raw([]string{"(", ",("}[min(i, 1)], n, `,`)
-			m.literal(r.transfer)
-			m.raw(`,`, r.At.UnixMilli(), `,`)
-			m.literal(tables.PacketParty(r.ID))
-			m.raw(`,`)
-			m.literal(tables.UserParty(r.User))
-			m.raw(`,`, int64(r.amount), `,'claim',`)
-			m.literal(r.User)
-			m.raw(`,`)
-			m.literal(r.ID)
-			m.raw(`,`, r.Share, `)`)
+			m.Raw([]string{"(", ",("}[min(i, 1)], n, `,`)
+			m.Literal(r.transfer)
+			m.Raw(`,`, r.At.UnixMilli(), `,`)
+			m.Literal(tables.PacketParty(r.ID))
+			m.Raw(`,`)
+			m.Literal(tables.UserParty(r.User))
+			m.Raw(`,`, int64(r.amount), `,'claim',`)
+			m.Literal(r.User)
+			m.Raw(`,`)
+			m.Literal(r.ID)
+			m.Raw(`,`, r.Share, `)`)
 		}
-		m.raw(";\n")
-		m.scans = append(m.scans, nil)
+		m.End(nil)
 	}
 }
 
@@ -226,36 +224,4 @@ func (b *claimBatch) scanSeeds(rs pgx.Rows, w *writer, sends map[string]int64) e
 		}
 		return err
 	})
-}
-
-// raw appends parts of a statement: texts and whole numbers.
-func (m *message) raw(parts ...any) {
-	for _, part := range parts {
-		switch part := part.(type) {
-		case string:
-			m.text = append(m.text, part...)
-		case int:
-			m.text = strconv.AppendInt(m.text, int64(part), 10)
-		case int64:
-			m.text = strconv.AppendInt(m.text, part, 10)
-		default:
-			m.err = fmt.Errorf("unsupported part of type %T in a message", part)
-		}
-	}
-}
-
-// literal appends a string literal.
-func (m *message) literal(s string) {
-	m.text = append(m.text, '\'')
-	for i := range len(s) {
-		switch s[i] {
-		case '\'':
-			m.text = append(m.text, "''"...)
-		case 0: // it would end the message
-			m.err = errZeroByte
-		default:
-			m.text = append(m.text, s[i])
-		}
-	}
-	m.text = append(m.text, '\'')
 }

@@ -33,7 +33,7 @@ func TestEachTableHasItsPlace(t *testing.T) {
 		want = append(want, "adjustment_keys")
 	}
 	slices.Sort(want)
-	r := reader{pg.Reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}}
+	r := reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}
 	got, err := tables.List(r, tables.ScanText, `select tablename::text from pg_tables where schemaname = current_schema() order by 1`)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("tables %v, %v; want %v: add a new one to the tables that schema splits, or to this list", got, err, want)
@@ -41,7 +41,7 @@ func TestEachTableHasItsPlace(t *testing.T) {
 }
 
 func TestBucketsOfGoAndSQL(t *testing.T) {
-	r := reader{pg.Reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}}
+	r := reader{Ctx: t.Context(), Conn: connect(t, migratedDatabase(t))}
 	if !*citus {
 		for _, create := range []string{schema.BucketOf, schema.BucketsOf} {
 			must(t, pg.Simple(r.Ctx, r.Conn, create))
@@ -119,7 +119,7 @@ func TestCitusBoundsWaitsOnWorkers(t *testing.T) {
 	for way, url := range map[string]string{"directly": url, "through PgBouncer": bouncer(t)(url)} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		w := writer{reader: reader{pg.Reader{Ctx: ctx, Conn: connect(t, url), Citus: true}}}
+		w := writer{reader: reader{Ctx: ctx, Conn: connect(t, url), Citus: true}}
 		must(t, w.begin("set local lock_timeout = 150"))
 		began := time.Now()
 		_, err = w.Exec(`update wallets set balance = balance where user_id = $1 /*! and bucket = bucket_of($1) */`, "ann")

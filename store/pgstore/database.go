@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/stream"
 	"hongbao/store/tables"
 )
 
@@ -26,9 +27,20 @@ func (d database) Snapshot(ctx context.Context, fn func(tables.Querier) error) e
 	})
 }
 
+// ReadBatch implements tables.DB. If a statement fails, the connection stays in a transaction, so the pool closes it on release.
+func (d database) ReadBatch(ctx context.Context, fill func(tables.Querier, *tables.Batch)) error {
+	return d.s.withReader(ctx, func(r reader) error {
+		var b tables.Batch
+		b.Exec(`begin read only, isolation level repeatable read`)
+		fill(r, &b)
+		b.Exec(`commit`)
+		return r.SendBatch(pg.Queued(&b))
+	})
+}
+
 // Stream implements tables.DB.
 func (d database) Stream(ctx context.Context, fn func(tables.StreamReader) error) error {
-	return d.s.withSnapshot(ctx, func(r reader) error { return fn(r) })
+	return d.s.withSnapshot(ctx, func(r reader) error { return fn(stream.Reader{Reader: r}) })
 }
 
 // Write implements tables.DB.

@@ -69,13 +69,16 @@ func (w *writer) end(e *endCall) (redpacket.Closed, error) {
 // lockBook locks the packet and then reads it with its claims. It waits until all transactions that settle claims of
 // the packet have ended.
 func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
-	var batch pgx.Batch
-	batch.Queue(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, packet)
-	w.queueBook(&batch, packet, &b)
-	if err := w.SendBatch(&batch); err != nil {
+	var batch tables.Batch
+	batch.Exec(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, packet)
+	tables.QueueBook(w, &batch, packet, &b)
+	if err := w.Send(&batch); err != nil {
 		return redpacket.Book{}, err
 	}
-	return b, foundPacket(b.Packet.ID)
+	if b.Packet.ID == "" {
+		return redpacket.Book{}, chat.ErrNotFound
+	}
+	return b, nil
 }
 
 // endStatus returns the final status. If all shares are claimed it is Drained, whatever reason the caller gave.
@@ -312,4 +315,9 @@ func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Mone
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
 		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
 	return nil
+}
+
+func scanGrant(rs tables.Row) (g redpacket.Grant, err error) {
+	err = rs.Scan(&g.User, &g.Share)
+	return g, err
 }

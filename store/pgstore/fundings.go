@@ -69,8 +69,8 @@ func (w *writer) circulate(credit redpacket.Money) error {
 	)
 	queueCirculation(&b, credit, &circulating)
 	err := w.SendBatch(&b)
-	if err == nil && circulating > redpacket.MaxMoney {
-		err = amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+credit-circulating))
+	if err != nil {
+		return err
 	}
-	return err
+	return tables.CheckCirculation(credit, circulating)
 }

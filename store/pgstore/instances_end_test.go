@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
 )
 
 // TestInstancesEndOnePacketOnce ends a packet through several instances while its claims are settled. Exactly one
@@ -79,14 +80,14 @@ func TestEndWaitsForSettle(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		var m message
+		var m pg.Message
 		b := newClaimBatch([]*settleJob{j}, cut, nil)
 		added, err := w.takeLink()
 		if err != nil {
 			return err
 		}
 		b.queue(&m, payClaims, make([]string, 3), b.users, w)
-		if err := m.send(w.reader); err != nil {
+		if err := m.Send(w.reader); err != nil {
 			return err
 		}
 		added.added = true

@@ -23,7 +23,8 @@ const (
 
 // freeLocks is a message that locks rows without waiting, and finds the rows that other transactions have locked.
 type freeLocks struct {
-	message
+	pg.Message
+
 	sets []rowSet
 }
 
@@ -37,8 +38,8 @@ type rowSet struct {
 func (f *freeLocks) want(kind, query, mode string, args ...any) {
 	set := rowSet{kind, map[string]bool{}, map[string]bool{}}
 	f.sets = append(f.sets, set)
-	f.run(scanInto(set.locked), "", query+mode+` skip locked`, args...)
-	f.run(scanInto(set.existing), "", query, args...)
+	f.Run(scanInto(set.locked), "", query+mode+` skip locked`, args...)
+	f.Run(scanInto(set.existing), "", query, args...)
 }
 
 func scanInto(ids map[string]bool) func(pgx.Rows) error {
@@ -63,7 +64,7 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 			return nil, err
 		}
 	}
-	switch err := f.send(w.reader); {
+	switch err := f.Send(w.reader); {
 	case pg.LockTimeout(err): // the statements skip locked rows, so a whole table must be locked
 		return nil, tables.Unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
 	case err != nil:
@@ -85,9 +86,9 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 func newFreeLocks(citus bool) *freeLocks {
 	f := &freeLocks{}
 	if !citus { // on Citus, freeLocks.begin calls writer.begin, which sends these
-		f.add(begin)
-		f.add(boundKeys)
-		f.add(boundIdle)
+		f.Add(begin)
+		f.Add(boundKeys)
+		f.Add(boundIdle)
 	}
 	return f
 }

@@ -20,9 +20,9 @@ func TestMessageCarriesAnyText(t *testing.T) {
 	s := openStore(t, migratedDatabase(t))
 	carriesAnyText(t, s, []string{"", "'", `"`, `\`, `\\'`, "a,b", "{}", "NULL", "$1", "$", "é\n\t;--/*", strings.Repeat("x'\"", 5000)})
 	err := s.withReader(t.Context(), func(r reader) error {
-		var m message
-		m.run(nil, "", echo, []string{"a\x00b"}, []int64{}, [][]byte{})
-		return m.send(r)
+		var m pg.Message
+		m.Run(nil, "", echo, []string{"a\x00b"}, []int64{}, [][]byte{})
+		return m.Send(r)
 	})
 	if pg.SQLState(err) != "22021" || !poisonous(err) {
 		t.Errorf("a zero byte: %v", err)
@@ -57,15 +57,15 @@ func carriesAnyText(t *testing.T, s *Store, texts []string) {
 		must(t, s.withReader(t.Context(), func(r reader) error {
 			name := ""
 			if prepared {
-				names, err := r.prepareAll(echo)
+				names, err := r.PrepareAll(echo)
 				if err != nil {
 					return err
 				}
 				name = names[0]
 			}
-			var m message
-			m.add("begin")
-			m.run(func(rs pgx.Rows) error {
+			var m pg.Message
+			m.Add("begin")
+			m.Run(func(rs pgx.Rows) error {
 				defer rs.Close()
 				for rs.Next() {
 					var text string
@@ -78,8 +78,8 @@ func carriesAnyText(t *testing.T, s *Store, texts []string) {
 				}
 				return rs.Err()
 			}, name, echo, texts, numbers, blobs)
-			m.add("commit")
-			return m.send(r)
+			m.Add("commit")
+			return m.Send(r)
 		}))
 		if !slices.Equal(gotTexts, texts) || !slices.Equal(gotNumbers, numbers) || !slices.EqualFunc(gotBlobs, blobs, bytes.Equal) {
 			t.Errorf("prepared %v: read back %q, %v, %q", prepared, gotTexts, gotNumbers, gotBlobs)

@@ -14,16 +14,17 @@ import (
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/pgstore/internal/batch"
+	"hongbao/store/pgstore/internal/epoch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/secret"
-	"hongbao/store/security"
 	"hongbao/store/tables"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
 type Store struct {
 	tables.Tables
+	*epoch.Keeper // of the methods of lineage.Store
 
 	pool      *pg.Pool
 	entries   *batch.Committer[*appendJob]
@@ -35,7 +36,6 @@ type Store struct {
 	citus     bool // static: the tables are split
 	events    eventlog.Kinds
 	chains    chains
-	own       ownConn        // for lineage.Store
 	recent    lineage.Recent // newest commits
 	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks       // by sender
@@ -78,8 +78,9 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	}
 	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
 	s.Tables = tables.New(database{s: s})
+	s.Keeper = epoch.New(p, s.Epoch)
 	if err := s.withReader(ctx, func(r reader) (err error) {
-		s.citus, err = schema.IsSplit(r.Reader)
+		s.citus, err = schema.IsSplit(r)
 		return err
 	}); err != nil {
 		p.Close()
@@ -93,6 +94,10 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge, Patience: pg.Patience}, nil, log)
 	return s, nil
 }
+
+// UseKeys makes the store encrypt seeds and passphrases before it stores them, and decrypt them. It must be called
+// before any method of redpacket.Ledger.
+func (s *Store) UseKeys(keys *secret.Keys) { s.keys = keys }
 
 // Ready returns nil if Postgres answers.
 func (s *Store) Ready(ctx context.Context) error {
@@ -109,7 +114,7 @@ func (s *Store) Close() error {
 		s.claims.Close()
 		s.standings.Close()
 		s.giveBack()
-		s.own.close()
+		s.Keeper.Close()
 		s.pool.Close()
 	})
 	return nil
@@ -119,23 +124,6 @@ func (s *Store) Close() error {
 func (s *Store) DeleteSetting(ctx context.Context, name string) error {
 	return tables.Outcome("delete setting", s.tx(ctx, func(w *writer) error {
 		_, err := w.Exec(`delete from settings where name = $1`, name)
-		return err
-	}))
-}
-
-// AddCounts implements security.Store.
-func (s *Store) AddCounts(ctx context.Context, counts []security.Count) error {
-	n := len(counts)
-	minutes, numbers := make([]int64, n), make([]int64, n)
-	instances, kinds, names := make([]string, n), make([]string, n), make([]string, n)
-	for i, c := range counts {
-		minutes[i], instances[i], kinds[i], names[i], numbers[i] = c.Minute.UnixMilli(), c.Instance, c.Kind, c.Origin, c.N
-	}
-	return tables.Outcome("store counts", s.tx(ctx, func(w *writer) error {
-		_, err := w.Exec(`insert into security_counts (minute, instance, kind, origin, count)
-			select minute, instance, kind, origin, count
-			from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[]) i (minute, instance, kind, origin, count) on conflict do nothing`,
-			minutes, instances, kinds, names, numbers)
 		return err
 	}))
 }

@@ -117,7 +117,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 	case err != nil:
 		return redpacket.Account{}, err
 	case acc.Balance < 0:
-		return redpacket.Account{}, w.debitRefusal(p.From.ID)
+		return redpacket.Account{}, tables.DebitRefusal(w, p.From.ID)
 	case len(standings) == 0:
 		return redpacket.Account{}, tables.ErrRetry
 	}

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
-	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/pgstore/internal/schema"
@@ -29,8 +27,7 @@ type querier interface {
 	SendBatch(b *pgx.Batch) error
 }
 
-// reader is a pg.Reader that also reads the event stream and the ledger (tables.StreamReader).
-type reader struct{ pg.Reader }
+type reader = pg.Reader
 
 // writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
@@ -100,13 +97,7 @@ func (w *writer) Row(query string, args []any, dest ...any) (found bool, err err
 
 // Send implements tables.Tx.
 func (w *writer) Send(batch *tables.Batch) error {
-	var b pgx.Batch
-	for _, st := range batch.Statements {
-		if queued := b.Queue(st.Text, st.Args...); st.Scan != nil {
-			queued.Query(func(rs pgx.Rows) error { return pg.Each(rs, st.Scan) })
-		}
-	}
-	return w.SendBatch(&b)
+	return w.SendBatch(pg.Queued(batch))
 }
 
 func (w *writer) SendBatch(b *pgx.Batch) error {
@@ -119,14 +110,7 @@ func (w *writer) SendBatch(b *pgx.Batch) error {
 	return w.reader.SendBatch(b)
 }
 
-// errZeroByte is the error that Postgres returns for a text parameter with the character U+0000. In the text of a simple
-// Query that character would end the message.
-var errZeroByte = &pgconn.PgError{
-	Severity: "ERROR", Code: "22021", Message: `invalid byte sequence for encoding "UTF8": 0x00`,
-	Hint: "The statement was not sent: no text that Postgres stores can contain U+0000.",
-}
-
-// checkArgs returns errZeroByte if an argument contains the character U+0000, and another error if pgx cannot encode an
+// checkArgs returns pg.ErrZeroByte if an argument contains the character U+0000, and another error if pgx cannot encode an
 // argument.
 func (w *writer) checkArgs(args []any) error {
 	for _, arg := range args {
@@ -145,32 +129,9 @@ func (w *writer) checkArgs(args []any) error {
 			zero = bytes.IndexByte(text, 0) >= 0
 		}
 		if zero {
-			return errZeroByte
+			return pg.ErrZeroByte
 		}
 	}
-	return nil
-}
-
-func scanHead(rs tables.Row) (h redpacket.Head, err error) {
-	var hash []byte
-	if err := rs.Scan(&h.Chain, &h.Link, &hash); err != nil {
-		return h, err
-	}
-	if copy(h.Hash[:], hash) != len(hash) {
-		return h, fmt.Errorf("link %d has a hash of %d bytes", h.Link, len(hash))
-	}
-	return h, nil
-}
-
-// storedSeed scans a seed in clear, or null, which leaves the seed as it is.
-type storedSeed struct{ into *redpacket.Seed }
-
-// ScanBytes implements pgtype.BytesScanner.
-func (s storedSeed) ScanBytes(text []byte) error {
-	if text != nil && len(text) != len(s.into) {
-		return fmt.Errorf("stored seed has %d bytes, want %d", len(text), len(s.into))
-	}
-	copy(s.into[:], text)
 	return nil
 }
 
@@ -178,7 +139,7 @@ func (s storedSeed) ScanBytes(text []byte) error {
 // the connection is lost, fn is run once more.
 func (s *Store) withReader(ctx context.Context, fn func(r reader) error) error {
 	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return fn(reader{pg.Reader{Ctx: ctx, Conn: conn, DataKeys: s.keys, Citus: s.citus}})
+		return fn(reader{Ctx: ctx, Conn: conn, DataKeys: s.keys, Citus: s.citus})
 	})
 }
 
@@ -186,7 +147,7 @@ func (s *Store) withReader(ctx context.Context, fn func(r reader) error) error {
 // lost, fn is run once more.
 func (s *Store) withSnapshot(ctx context.Context, fn func(r reader) error) error {
 	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return pg.Snapshot(ctx, conn, s.citus, func(r pg.Reader) error { return fn(reader{r}) })
+		return pg.Snapshot(ctx, conn, s.citus, fn)
 	})
 }
 

@@ -458,23 +458,24 @@ func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
 	names := make([]string, 3)
 	if !b.begun { // once rows are locked, nothing is prepared: between the messages for that, no idle timer runs
 		var err error
-		if names, err = w.prepareAll(pay, holdPackets, firstSeeds); err != nil {
+		if names, err = w.PrepareAll(pay, holdPackets, firstSeeds); err != nil {
 			return err
 		}
 	}
-	m := message{text: make([]byte, 0, 1<<10+claimBytes*len(b.pay))}
+	m := pg.Message{}
+	m.Grow(1<<10 + claimBytes*len(b.pay))
 	if !b.begun {
 		for _, sql := range beginPaying {
-			m.add(sql)
+			m.Add(sql)
 		}
 	}
 	b.queue(&m, pay, names, s.seeded.unknown(b.users), w)
 	if err := b.queueEvents(&m, w, pay == payNewClaims); err != nil {
 		return err
 	}
-	m.add("commit")
+	m.Add("commit")
 	w.link.sent = true
-	err := m.send(w.reader)
+	err := m.Send(w.reader)
 	switch {
 	case err != nil:
 	case b.paid > 0:
@@ -490,13 +491,13 @@ const claimBytes = 200
 
 // queue adds the statements that pay the batch to the message. names are the names of pay, holdPackets and firstSeeds
 // on this connection. unseeded are the users that may have no seed.
-func (b *claimBatch) queue(m *message, pay string, names, unseeded []string, w *writer) {
+func (b *claimBatch) queue(m *pg.Message, pay string, names, unseeded []string, w *writer) {
 	if len(unseeded) > 0 {
-		m.run(nil, names[1], holdPackets, b.packets)
-		m.run(nil, names[2], firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
+		m.Run(nil, names[1], holdPackets, b.packets)
+		m.Run(nil, names[2], firstSeeds, unseeded, newSeeds(w.DataKeys, unseeded))
 	}
 	scan := func(rs pgx.Rows) error { return b.scan(rs, w.DataKeys) }
-	m.run(scan, names[0], pay, b.args(w.link, pay == payNewClaims)...)
+	m.Run(scan, names[0], pay, b.args(w.link, pay == payNewClaims)...)
 }
 
 func (b *claimBatch) scan(rs pgx.Rows, keys *secret.Keys) error {

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/tables"
 )
 
 // TestOneSnapshot stops a batch between its two statements, and writes meanwhile. The second statement must not see
@@ -27,12 +26,10 @@ func TestOneSnapshot(t *testing.T) {
 	var before, after int
 	read := make(chan error, 1)
 	go func() {
-		read <- s.withReader(context.Background(), func(r reader) error {
-			return r.SendBatch(oneSnapshot(func(b *pgx.Batch) {
-				b.Queue(`select count(*) from users`).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
-				b.Queue(`select pg_advisory_xact_lock(1)`)
-				b.Queue(`select count(*) from users`).QueryRow(func(row pgx.Row) error { return row.Scan(&after) })
-			}))
+		read <- database{s: s}.ReadBatch(context.Background(), func(_ tables.Querier, b *tables.Batch) {
+			b.Each(func(row tables.Row) error { return row.Scan(&before) }, `select count(*) from users`)
+			b.Exec(`select pg_advisory_xact_lock(1)`)
+			b.Each(func(row tables.Row) error { return row.Scan(&after) }, `select count(*) from users`)
 		})
 	}()
 	for waiting := false; !waiting; time.Sleep(2 * time.Millisecond) {

@@ -39,7 +39,7 @@ func (s *Store) standAll(ctx context.Context, all []*standingJob, _ bool) (locke
 		rooms[i], users[i] = a.room, a.user
 	}
 	return nil, s.withReader(ctx, func(r reader) error {
-		if _, err := r.prepareAll(standingsOf); err != nil {
+		if _, err := r.PrepareAll(standingsOf); err != nil {
 			return err
 		}
 		standings, err := tables.List(r, scanStandingOf, standingsOf, rooms, users)

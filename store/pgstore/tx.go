@@ -2,16 +2,11 @@ package pgstore
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
@@ -208,7 +203,7 @@ func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool, error)) (committing bool, err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
-		if w.maybeCommitted { // an earlier run may have been pg.Committed, and it is still unknown whether it was
+		if w.maybeCommitted { // an earlier run may have been committed, and it is still unknown whether it was
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		return false, err
@@ -216,7 +211,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer pooled.Release()
 	defer s.pool.SuspectIfSlow()()
 	conn := pooled.Conn()
-	w.reader = reader{pg.Reader{Ctx: ctx, Conn: conn, DataKeys: s.keys, Citus: s.citus}}
+	w.reader = reader{Ctx: ctx, Conn: conn, DataKeys: s.keys, Citus: s.citus}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
 	if l := w.link; l != nil && l.added {
@@ -244,139 +239,4 @@ func (s *Store) catchPanic(w *writer, run func(w *writer) (bool, error)) (commit
 		}
 	}()
 	return run(w)
-}
-
-// message is several statements that are sent to Postgres as one simple Query. Postgres runs them without waiting for
-// the client in between. So if a whole transaction is one message, it holds no lock while the client is frozen or
-// gone. The zero value is ready.
-type message struct {
-	text  []byte
-	scans []func(pgx.Rows) error // one for each statement, to read its rows; nil: they are not read
-	err   error                  // set if an argument cannot be sent
-}
-
-// add appends a statement without arguments.
-func (m *message) add(sql string) {
-	m.text = append(append(m.text, sql...), ";\n"...)
-	m.scans = append(m.scans, nil)
-}
-
-// run appends a statement whose arguments replace $1 to $9. Each is a []string, []int64 or [][]byte. If the statement is
-// prepared on this connection, name is its name, otherwise "". scan reads the rows.
-func (m *message) run(scan func(pgx.Rows) error, name, sql string, args ...any) {
-	if name == "" {
-		m.expand(sql, args)
-	} else {
-		m.text = append(append(m.text, "execute "...), name...)
-		for i, arg := range args {
-			m.text = append(m.text, "(,"[min(i, 1)])
-			m.list(arg)
-		}
-		m.text = append(m.text, ')')
-	}
-	m.text = append(m.text, ";\n"...)
-	m.scans = append(m.scans, scan)
-}
-
-// expand appends the statement's text with the arguments in place of $1 to $9.
-func (m *message) expand(sql string, args []any) {
-	for {
-		before, after, found := strings.Cut(sql, "$")
-		m.text = append(m.text, before...)
-		if !found {
-			return
-		}
-		m.list(args[after[0]-'1'])
-		sql = after[1:]
-	}
-}
-
-// list appends a list as an array literal, which the statement casts to its type.
-func (m *message) list(arg any) {
-	m.text = append(m.text, "'{"...)
-	switch list := arg.(type) {
-	case []string:
-		for _, s := range list {
-			m.item(s)
-		}
-	case []int64:
-		for _, n := range list {
-			m.text = append(strconv.AppendInt(m.text, n, 10), ',')
-		}
-	case [][]byte:
-		for _, b := range list {
-			m.text = append(hex.AppendEncode(append(m.text, `"\\x`...), b), `",`...)
-		}
-	default:
-		m.err = fmt.Errorf("unsupported argument of type %T in a message", arg)
-	}
-	if last := len(m.text) - 1; m.text[last] == ',' {
-		m.text = m.text[:last]
-	}
-	m.text = append(m.text, "}'"...)
-}
-
-// item appends one string of an array. A single quote is doubled, for the literal. A double quote or a backslash gets a
-// backslash before it, for the array.
-func (m *message) item(s string) {
-	m.text = append(m.text, '"')
-	for from := 0; ; {
-		i := strings.IndexAny(s[from:], "'\"\\\x00")
-		if i < 0 {
-			m.text = append(append(m.text, s[from:]...), `",`...)
-			return
-		}
-		m.text = append(m.text, s[from:from+i]...)
-		switch c := s[from+i]; c {
-		case '\'':
-			m.text = append(m.text, "''"...)
-		case 0: // it would end the message
-			m.err = errZeroByte
-		default:
-			m.text = append(m.text, '\\', c)
-		}
-		from += i + 1
-	}
-}
-
-// send sends the message to Postgres and passes the rows to the scans. It sends nothing if an argument cannot be sent,
-// or if settings of the session make it unsafe to send texts in a statement.
-func (m *message) send(r reader) error {
-	if m.err != nil {
-		return m.err
-	}
-	for setting, want := range map[string]string{"standard_conforming_strings": "on", "client_encoding": "UTF8"} {
-		if have := r.Conn.PgConn().ParameterStatus(setting); have != want {
-			return fmt.Errorf("setting %s is %q at Postgres, need %s to send texts safely", setting, have, want)
-		}
-	}
-	results := r.Conn.PgConn().Exec(r.Ctx, string(m.text))
-	for i := 0; results.NextResult(); i++ {
-		result := results.ResultReader()
-		if m.scans[i] != nil {
-			if err := m.scans[i](pgx.RowsFromResultReader(r.Conn.TypeMap(), result)); err != nil {
-				return errors.Join(err, results.Close())
-			}
-		}
-		_, _ = result.Close() // results reports its error
-	}
-	return results.Close()
-}
-
-// prepareAll makes Postgres parse the statements once for this connection and keep them, so that their plans can be used again.
-// That saves much of the cost of a small transaction. prepareAll returns the names of the prepared statements. Behind PgBouncer
-// the names are empty: each transaction may run in another process, which does not know the statements.
-func (r reader) prepareAll(statements ...string) (names []string, err error) {
-	names = make([]string, len(statements))
-	if fixed, err := pg.SameProcess(r.Ctx, r.Conn); err != nil || !fixed {
-		return names, err
-	}
-	for i, sql := range statements {
-		prepared, err := r.Conn.Prepare(r.Ctx, sql, sql) // does nothing if the statement is prepared already
-		if err != nil {
-			return nil, err
-		}
-		names[i] = prepared.Name
-	}
-	return names, nil
 }

@@ -94,14 +94,7 @@ func (w *writer) debit(user string, amount redpacket.Money) error {
 	if err != nil || found {
 		return err
 	}
-	frozen, err := w.Row(`select 1 from wallets where user_id = ? and frozen_at <> 0`, []any{user}, new(int))
-	switch {
-	case err != nil:
-		return err
-	case frozen:
-		return redpacket.ErrWalletFrozen
-	}
-	return redpacket.ErrInsufficientBalance
+	return tables.DebitRefusal(w, user)
 }
 
 // record inserts the transfer. The caller must change the wallet.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -45,21 +44,17 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 // applyAdjustment changes the wallet and the money in circulation, and records the transfer. details is for its event; nil: none.
 func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage) error {
 	m := tables.AdjustmentTransfer(a, details)
+	err := tables.CheckAmount(a.Amount)
 	switch {
-	case a.Amount == 0:
-		return chat.BadField("amount", "must not be 0")
-	case a.Amount > redpacket.MaxMoney || a.Amount < -redpacket.MaxMoney:
-		return tooMuch("must be at most %d", redpacket.MaxMoney)
+	case err != nil:
 	case a.Amount > 0:
-		if err := w.credit(a.User, a.Amount); err != nil {
-			return err
-		}
+		err = w.credit(a.User, a.Amount)
 	default:
-		if err := w.debit(a.User, m.Amount); err != nil {
-			return err
-		}
+		err = w.debit(a.User, m.Amount)
 	}
-	var err error
+	if err != nil {
+		return err
+	}
 	if m.Link, err = w.Chained(m.Leaf()); err != nil {
 		return err
 	}
@@ -70,10 +65,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 	if _, err := w.Row(`update circulation set amount = amount + ? returning amount`, []any{a.Amount}, &circulating); err != nil {
 		return err
 	}
-	if a.Amount > 0 && circulating > redpacket.MaxMoney {
-		return tooMuch("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
-	}
-	return nil
+	return tables.CheckCirculation(a.Amount, circulating)
 }
 
 // RecountCirculation computes the money in circulation from all credits and debits, and stores it. This is needed after credits or
@@ -83,8 +75,4 @@ func (s *Store) RecountCirculation(ctx context.Context) error {
 		_, err := w.Exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)
 		return err
 	}))
-}
-
-func tooMuch(reason string, amount redpacket.Money) error {
-	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
 }

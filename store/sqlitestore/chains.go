@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +8,6 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
-	"hongbao/store/tables"
 )
 
 // ownChain is the hash chain of the committer. Each transaction with chained rows adds one link to it. The first of these
@@ -150,51 +148,4 @@ func (w *writer) nextLink() {
 			w.chain = nil // the chain was not stored, so another process may take it
 		}
 	}
-}
-
-// Heads implements redpacket.Ledger.
-func (s *Store) Heads(ctx context.Context) ([]redpacket.Head, error) {
-	heads, err := tables.List(s.reader(ctx), scanHead, `select l.chain, l.id, l.hash from chains c
-		join links l on l.chain = c.id and l.id = (select max(id) from links where chain = c.id) order by c.id`)
-	return heads, tables.Outcome("read heads", err)
-}
-
-func scanHead(rs tables.Row) (h redpacket.Head, err error) {
-	err = rs.Scan(&h.Chain, &h.Link, storedHash{&h.Hash})
-	return h, err
-}
-
-// ChainRows adds to a chain all entries, packets, claims, credits and debits that have no link, because a version without
-// chains wrote them. Each step is a job of its own. ChainRows returns the number of rows, also after an error.
-//
-// Only an operator may start ChainRows, never the server: a row that was inserted by hand has no link either, and would be
-// added, too.
-func (s *Store) ChainRows(ctx context.Context) (int, error) {
-	n, err := chain.AddRows(chain.Tables(chain.PacketRows(auditDialect.Shares, auditDialect.Recipients)), func(t chain.Table, args []any) (added []chain.Stored, err error) {
-		err = s.do(ctx, func(w *writer) (err error) {
-			added, err = w.chainRows(t, args)
-			return err
-		})
-		return added, err
-	})
-	return n, tables.Outcome("chain rows", err)
-}
-
-// chainRows adds the next rows of a table that have no link to the chain of this transaction, and returns them.
-func (w *writer) chainRows(t chain.Table, args []any) ([]chain.Stored, error) {
-	found, err := tables.Unlinked(w, t, "", args)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	for _, row := range found {
-		seals := row.Draw()
-		link, err := w.Chained(row.Row().Leaf)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Exec(t.Update, append(append([]any{link}, seals...), row.Key()...)...); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"hongbao/redpacket"
 	"hongbao/store/chain"
 	"hongbao/store/tables"
 )
@@ -24,6 +23,15 @@ func (d database) Read(ctx context.Context, fn func(tables.Querier) error) error
 // Snapshot implements tables.DB.
 func (d database) Snapshot(ctx context.Context, fn func(tables.Querier) error) error {
 	return d.s.view(ctx, func(r reader) error { return fn(r) })
+}
+
+// ReadBatch implements tables.DB.
+func (d database) ReadBatch(ctx context.Context, fill func(tables.Querier, *tables.Batch)) error {
+	return d.s.view(ctx, func(r reader) error {
+		var b tables.Batch
+		fill(r, &b)
+		return send(r, &b)
+	})
 }
 
 // Stream implements tables.DB.
@@ -60,6 +68,8 @@ func (dialect) Is(column string, value bool) string {
 	return column + ` = 0`
 }
 
+func (dialect) JSON(column string) string { return column }
+
 func (dialect) Array(into any) any { return storedJSON{into} }
 
 func (dialect) Storable(string) bool { return true }
@@ -81,23 +91,14 @@ type storedJSON struct{ into any }
 
 // Scan implements sql.Scanner.
 func (j storedJSON) Scan(v any) error {
+	if v == nil {
+		return nil
+	}
 	text, ok := v.(string)
 	if !ok {
 		return fmt.Errorf("a document is stored as %T", v)
 	}
 	return json.Unmarshal([]byte(text), j.into)
-}
-
-// storedSeed scans a seed in clear.
-type storedSeed struct{ into *redpacket.Seed }
-
-// Scan implements sql.Scanner.
-func (s storedSeed) Scan(v any) error {
-	text, ok := v.([]byte)
-	if !ok || copy(s.into[:], text) != len(text) || len(text) != len(s.into) {
-		return fmt.Errorf("a seed is stored as %d bytes of %T", len(text), v)
-	}
-	return nil
 }
 
 // storedHash scans a SHA-256.

@@ -24,7 +24,6 @@ import (
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
-	"hongbao/store/security"
 	"hongbao/store/tables"
 )
 
@@ -162,6 +161,9 @@ func firstConnection(ctx context.Context, db *sql.DB) error {
 	}
 }
 
+// UseKeys makes the store encrypt passphrases and seeds. It must be called before any method that reads or writes them.
+func (s *Store) UseKeys(keys *secret.Keys) { s.keys = keys }
+
 // Close answers queued jobs, then closes the file.
 func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
@@ -175,20 +177,6 @@ func (s *Store) DeleteSetting(ctx context.Context, name string) error {
 		w.emptied = true // the write-ahead log is swept, too: the value may be a secret
 		_, err := w.Exec(`delete from settings where name = ?`, name)
 		return err
-	}))
-}
-
-// AddCounts implements security.Store.
-func (s *Store) AddCounts(ctx context.Context, counts []security.Count) error {
-	return tables.Outcome("store counts", s.do(ctx, func(w *writer) error {
-		for _, c := range counts {
-			_, err := w.Exec(`insert into security_counts (minute, instance, kind, origin, count) values (?, ?, ?, ?, ?) on conflict do nothing`,
-				c.Minute.UnixMilli(), c.Instance, c.Kind, c.Origin, c.N)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
 	}))
 }
 

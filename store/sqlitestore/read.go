@@ -73,6 +73,16 @@ func (s *Store) view(ctx context.Context, look func(r reader) error) error {
 	return s.read.view(ctx, s.keys, look)
 }
 
+// send runs the statements of a batch that only reads.
+func send(r reader, b *tables.Batch) error {
+	for _, st := range b.Statements {
+		if err := r.Each(st.Scan, st.Text, st.Args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (p *pool) view(ctx context.Context, keys *secret.Keys, look func(r reader) error) error {
 	tx, err := p.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"hongbao/store/security"
 )
 
-// acts implements security.Store, except AddCounts, which each store has itself.
+// acts implements security.Store.
 type acts struct{ db DB }
 
 // AddAct implements security.Store.
@@ -17,6 +17,18 @@ func (t acts) AddAct(ctx context.Context, a security.Act) error {
 		_, err := w.Exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 		return err
+	}))
+}
+
+// AddCounts implements security.Store.
+func (t acts) AddCounts(ctx context.Context, counts []security.Count) error {
+	return Outcome("store counts", t.db.Write(ctx, func(w Tx) error {
+		var b Batch
+		for _, c := range counts {
+			b.Exec(`insert into security_counts (minute, instance, kind, origin, count) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+				c.Minute.UnixMilli(), c.Instance, c.Kind, c.Origin, c.N)
+		}
+		return w.Send(&b)
 	}))
 }
 

@@ -9,7 +9,7 @@ import (
 	"hongbao/store/secret"
 )
 
-// books has the method Story of redpacket.Ledger.
+// books has the methods Book and Story of redpacket.Ledger.
 type books struct{ db DB }
 
 // ClaimsQuery reads the claims of the packet $1, ordered by share, for ScanPaid.
@@ -35,6 +35,41 @@ func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 		}
 		return b, err
 	}
+}
+
+// QueueBook makes the batch read the packet and its claims into the book, which stays empty if there is no such packet. These are two
+// statements: they must see one snapshot, or the packet's row must be locked.
+func QueueBook(q Querier, b *Batch, packet string, book *redpacket.Book) {
+	*book = redpacket.Book{}
+	b.Each(func(row Row) (err error) {
+		*book, err = ScanBook(q, q.Keys())(row)
+		return err
+	}, BookQuery, packet)
+	b.Each(func(row Row) error {
+		paid, err := ScanPaid(row)
+		book.Claims = append(book.Claims, paid)
+		return err
+	}, ClaimsQuery, packet)
+}
+
+// Book implements redpacket.Ledger.
+func (t books) Book(ctx context.Context, packet string) (book redpacket.Book, err error) {
+	if !t.db.Storable(packet) {
+		return redpacket.Book{}, chat.ErrNotFound
+	}
+	err = t.db.ReadBatch(ctx, func(q Querier, b *Batch) { QueueBook(q, b, packet, &book) })
+	if err = found(err, book.Packet.ID); err != nil {
+		return redpacket.Book{}, Outcome("read book", err)
+	}
+	return book, nil
+}
+
+// found returns chat.ErrNotFound if no packet was read, so that its id is "".
+func found(err error, id string) error {
+	if err == nil && id == "" {
+		return chat.ErrNotFound
+	}
+	return err
 }
 
 // ReadBook reads a packet and its claims, or returns chat.ErrNotFound. It uses two statements: q must read from one

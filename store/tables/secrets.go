@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"encoding/hex"
 
 	"hongbao/store/secret"
 )
@@ -40,4 +41,20 @@ func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Ree
 		b.Exec(`update users set next_seed = $1 where id = $2`, u.Stored, u.User)
 	}
 	return found, did, w.Send(&b)
+}
+
+// OpenPacketsByKey returns how many open packets are encrypted with each key, by its id in hex. The packets in clear have
+// the id "".
+func (t secrets) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		packets = map[string]int{}
+		return q.Each(func(row Row) error {
+			var key []byte
+			var n int
+			err := row.Scan(&key, &n)
+			packets[hex.EncodeToString(key)] = n
+			return err
+		}, `select substr(encrypted_seed, 2, 8), count(*) from packets where status = 'open' group by 1`)
+	})
+	return packets, Outcome("count open packets by key", err)
 }

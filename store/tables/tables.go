@@ -72,7 +72,9 @@ type DB interface {
 	Read(ctx context.Context, fn func(Querier) error) error
 	// Snapshot calls fn with a Querier inside a snapshot.
 	Snapshot(ctx context.Context, fn func(Querier) error) error
-	// Stream does the same, for reading the event stream.
+	// ReadBatch runs the statements that fill adds to the batch, inside a snapshot: in Postgres in one round trip.
+	ReadBatch(ctx context.Context, fill func(q Querier, b *Batch)) error
+	// Stream does the same as Snapshot, for reading the event stream.
 	Stream(ctx context.Context, fn func(StreamReader) error) error
 	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn. In pgstore,
 	// Write instead calls fn again after some errors: ErrRetry, a conflict or a lost connection.
@@ -96,7 +98,9 @@ type Dialect interface {
 	LockFree() string
 	// Is is a condition that is true if the boolean column has the value. It is written as in the conditions of indexes.
 	Is(column string, value bool) string
-	// Array returns the destination that scans a column with a list into the slice that into points to.
+	// JSON is a column with a list, as JSON.
+	JSON(column string) string
+	// Array returns the destination that scans a column with a list into the slice that into points to. The value null leaves the slice as it is.
 	Array(into any) any
 	// Storable reports whether a text, which may be untrusted input, can occur in the database.
 	Storable(text string) bool
@@ -136,13 +140,14 @@ type Tables struct {
 	books
 	events
 	secrets
+	chains
 }
 
 // New returns the Tables of a database.
 func New(db DB) Tables {
 	return Tables{
 		users{db}, rooms{db}, members{db}, entries{db}, contacts{db}, links{db}, reports{db}, wallets{db}, fundings{db}, consumers{db}, acts{db},
-		settings{db}, requests{db}, packets{db}, books{db}, events{db}, secrets{db},
+		settings{db}, requests{db}, packets{db}, books{db}, events{db}, secrets{db}, chains{db},
 	}
 }
 
@@ -234,12 +239,4 @@ func Outcome(doing string, err error) error {
 // cause, for logs.
 func Unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
-}
-
-// Unlinked reads the next rows of a table that have no link to a hash chain. lock is the clause that locks them, or "".
-func Unlinked(q Querier, t chain.Table, lock string, args []any) ([]chain.Stored, error) {
-	return List(q, func(row Row) (chain.Stored, error) {
-		stored := t.New()
-		return stored, row.Scan(stored.Into()...)
-	}, t.Read+lock, args...)
 }

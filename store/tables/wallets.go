@@ -2,8 +2,10 @@ package tables
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
@@ -88,4 +90,39 @@ func (t wallets) DayUse(ctx context.Context, user string, day redpacket.Day) (us
 func ReadDayUse(q Querier, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
 	_, err = q.Row(DayUseQuery, []any{user, day.From.UnixMilli(), day.To.UnixMilli()}, DayUseInto(&used)...)
 	return used, err
+}
+
+// CheckAmount refuses an adjustment of 0, and one of more than redpacket.MaxMoney.
+func CheckAmount(amount redpacket.Money) error {
+	switch {
+	case amount == 0:
+		return chat.BadField("amount", "must not be 0")
+	case amount > redpacket.MaxMoney, amount < -redpacket.MaxMoney:
+		return tooMuch("must be at most %d", redpacket.MaxMoney)
+	}
+	return nil
+}
+
+// CheckCirculation refuses a credit after which more than redpacket.MaxMoney would circulate.
+func CheckCirculation(credit, circulating redpacket.Money) error {
+	if credit <= 0 || circulating <= redpacket.MaxMoney {
+		return nil
+	}
+	return tooMuch("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+credit-circulating))
+}
+
+func tooMuch(reason string, amount redpacket.Money) error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
+}
+
+// DebitRefusal returns why a debit of a wallet has found no row that is not frozen and holds enough.
+func DebitRefusal(q Querier, user string) error {
+	frozen, err := q.Row(`select 1 from wallets where user_id = $1 /*! and bucket = bucket_of($1) */ and frozen_at <> 0`, []any{user}, new(int))
+	switch {
+	case err != nil:
+		return err
+	case frozen:
+		return redpacket.ErrWalletFrozen
+	}
+	return redpacket.ErrInsufficientBalance
 }

@@ -30,6 +30,8 @@ func (Dialect) Is(column string, value bool) string {
 	return `not ` + column
 }
 
+func (Dialect) JSON(column string) string { return `array_to_json(` + column + `)::text` }
+
 func (Dialect) Array(into any) any { return into }
 
 // Storable implements tables.Dialect. With other texts, Postgres would return an error instead of no row.

@@ -73,6 +73,17 @@ func (r Reader) SendBatch(b *pgx.Batch) error {
 	return r.Conn.SendBatch(r.Ctx, b).Close()
 }
 
+// Queued returns the statements of the batch as a batch of pgx.
+func Queued(batch *tables.Batch) *pgx.Batch {
+	b := &pgx.Batch{}
+	for _, st := range batch.Statements {
+		if queued := b.Queue(st.Text, st.Args...); st.Scan != nil {
+			queued.Query(func(rs pgx.Rows) error { return Each(rs, st.Scan) })
+		}
+	}
+	return b
+}
+
 // Collect reads the remaining rows of a result, returns one T for each, and closes the result.
 func Collect[T any](rs pgx.Rows, scan func(tables.Row) (T, error)) (all []T, err error) {
 	err = Each(rs, func(row tables.Row) error {

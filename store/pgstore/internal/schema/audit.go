@@ -66,12 +66,6 @@ func Audit(r pg.Reader, application string, asked *redpacket.AuditQuery) (redpac
 	return audit.Run(Snapshot{r}, AuditDialect, asked)
 }
 
-// The columns shares and recipients of a packet, as JSON.
-const (
-	sharesJSON     = `array_to_json(shares)::text`
-	recipientsJSON = `array_to_json(recipients)::text`
-)
-
 // AuditDialect does not limit single amounts, because Postgres adds them up without overflow. It limits sums to what a
 // bigint can hold.
 var AuditDialect = audit.Dialect{
@@ -85,7 +79,7 @@ var AuditDialect = audit.Dialect{
 			from transfers group by user_id) t on t.user_id = w.user_id
 		where coalesce(w.balance, 0) <> coalesce(t.moved, 0)`,
 
-	Shares: sharesJSON, Recipients: recipientsJSON,
+	Shares: pg.Dialect{}.JSON(`shares`), Recipients: pg.Dialect{}.JSON(`recipients`),
 	Claims: `coalesce((select json_agg(json_build_array(c.share_no, c.user_id, c.amount, c.luckiest::int) order by c.share_no)
 			from claims c where c.packet_id = p.id), '[]')::text`,
 	Counts: `json_object_agg(emoji, n)::text`,

@@ -1,4 +1,4 @@
-package pgstore
+package stream
 
 import (
 	"hongbao/store/eventlog"
@@ -29,13 +29,13 @@ select e.link, t.id, t.at, case when t.kind = 'send' then -t.amount else t.amoun
 	where e.link = any($1::bigint[]) and e.kind in ('packet', 'packet_done')`
 
 // Links implements tables.StreamReader.
-func (r reader) Links(after map[int64]int64, limit int) ([]eventlog.LinkKey, error) {
+func (r Reader) Links(after map[int64]int64, limit int) ([]eventlog.LinkKey, error) {
 	numbers, ids := positions(after)
 	return tables.List(r, tables.ScanLinkKey, readLinks, numbers, ids, limit)
 }
 
 // LinkTransfers implements tables.StreamReader.
-func (r reader) LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error) {
+func (r Reader) LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error) {
 	ids := make([]int64, len(links))
 	for i, l := range links {
 		ids[i] = l.ID

@@ -1,0 +1,131 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Image implements redpacket.Ledger.
+func (t packets) Image(ctx context.Context, id string) (i redpacket.Image, err error) {
+	if !t.db.Storable(id) {
+		return redpacket.Image{}, chat.ErrNotFound
+	}
+	err = t.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		i = redpacket.Image{}
+		b.Each(func(row Row) error { return row.Scan(&i.ID, &i.Partition, &i.Count, Time(&i.Deadline), &i.Status) },
+			`select id, partition, count, expires_at, status from packets where id = $1 /*! and bucket = bucket_of($1) */`, id)
+		b.Each(func(row Row) error {
+			var g redpacket.Grant
+			err := row.Scan(&g.User, &g.Share)
+			i.Grants = append(i.Grants, g)
+			return err
+		}, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ order by share_no`, id)
+	})
+	if err = found(err, i.ID); err != nil {
+		return redpacket.Image{}, Outcome("read image", err)
+	}
+	return i, nil
+}
+
+// Details implements redpacket.Ledger.
+func (t packets) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
+	if !t.db.Storable(q.Packet) {
+		return redpacket.DetailsPage{}, chat.ErrNotFound
+	}
+	err = t.db.ReadBatch(ctx, func(r Querier, b *Batch) { queueDetails(r, b, q, &d) })
+	if err = found(err, d.Packet.ID); err != nil {
+		return redpacket.DetailsPage{}, Outcome("read details", err)
+	}
+	return d, nil
+}
+
+// queueDetails makes the batch read the page into d, which stays empty if there is no such packet. Seed and shares of an
+// open packet are secret, so they are not read.
+func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.DetailsPage) {
+	*d = redpacket.DetailsPage{}
+	b.Each(func(row Row) (err error) {
+		var (
+			stored StoredPacket
+			state  StoredState
+			seed   []byte
+		)
+		dest := append(stored.Into(r), state.Into()...)
+		if err := row.Scan(append(dest, &seed, r.Array(&d.Shares))...); err != nil {
+			return err
+		}
+		if seed != nil && copy(d.Seed[:], seed) != len(d.Seed) {
+			return fmt.Errorf("stored seed has %d bytes, want %d", len(seed), len(d.Seed))
+		}
+		d.State = state.State()
+		d.Packet, err = stored.Packet(r.Keys())
+		return err
+	}, StateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+PacketColumns+`, `+StateColumns+`,
+			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end
+		from /*one*/ packets /*end*/ p`+StateJoins(r)+`where p.id = $2`, q.User, q.Packet)
+	b.Each(func(row Row) error {
+		if len(d.Claims) == q.Limit {
+			d.More = true
+			return nil
+		}
+		paid, err := ScanPaid(row)
+		d.Claims = append(d.Claims, paid)
+		return err
+	}, claimsAfter, q.Packet, min(q.AfterRank, math.MaxInt32), q.Limit+1)
+}
+
+// claimsAfter reads a page of claims of the packet $1, ordered by share and from share $2 on. It selects the page
+// before it joins the users. Otherwise, for a packet newer than the table's statistics, Postgres would join the users
+// of all its claims.
+var claimsAfter = FirstOnCitus(
+	Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1) and share_no >= $2 order by share_no limit $3`)) + `select ` + PaidColumns("c", "u") + `
+	from /*one*/ (select share_no, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
+	left join users u on u.id = c.user_id order by c.share_no`
+
+// Packets implements redpacket.Ledger. A received packet counts at the time of its claim.
+// Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
+// the user's claim is the luckiest; it is 0 for sent packets.
+func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
+	totals, query, err := PacketsPage(t.db, q)
+	if err != nil {
+		return redpacket.PacketsPage{}, err
+	}
+	var listed []ListedPacket
+	err = t.db.ReadBatch(ctx, func(r Querier, b *Batch) {
+		page, listed = redpacket.PacketsPage{}, nil
+		b.Each(func(row Row) error { return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest) }, totals.Text, totals.Args...)
+		b.Each(func(row Row) error {
+			p, err := ScanPacket(r, r.Keys())(row)
+			listed = append(listed, p)
+			return err
+		}, query.Text, query.Args...)
+	})
+	if err != nil {
+		return redpacket.PacketsPage{}, Outcome("list packets", err)
+	}
+	page.Packets, page.Next = OnePage(q, listed)
+	return page, nil
+}
+
+// Sample implements redpacket.Ledger.
+func (t packets) Sample(ctx context.Context, now time.Time) (sample redpacket.LedgerSample, err error) {
+	var total, claimed, first int64
+	err = t.db.Read(ctx, func(q Querier) error {
+		_, err := q.Row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit $1),
+				claimed as /*! materialized */ (select c.amount from /*one*/ open o cross join claims c where c.packet_id = o.id /*end*/
+					/*! claims c where c.packet_id in (select id from open) */ limit $2)
+			select count(*), cast(coalesce(sum(total), 0) as bigint), (select cast(coalesce(sum(amount), 0) as bigint) from claimed),
+				count(*) filter (where expires_at < $3), coalesce(min(expires_at) filter (where expires_at < $3), $3),
+				(select count(*) from (select 1 from quarantine limit $1) q)
+			from open`,
+			[]any{redpacket.SamplePackets, redpacket.SampleClaims, now.UnixMilli()},
+			&sample.Open, &total, &claimed, &sample.Overdue, &first, &sample.Quarantined)
+		return err
+	})
+	sample.Escrow, sample.Late = redpacket.Money(total-claimed), now.Sub(time.UnixMilli(first)).Truncate(time.Millisecond)
+	return sample, Outcome("sample the books", err)
+}
