@@ -166,8 +166,10 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	if err := w.addLink(); err != nil {
 		return fmt.Errorf("%w: %w", errChainFailed, err)
 	}
-	if err := w.addEvents(); err != nil {
-		return fmt.Errorf("add to the event stream: %w", err)
+	if !w.refs.Empty() {
+		if err := w.addEvents(); err != nil {
+			return fmt.Errorf("add to the event stream: %w", err)
+		}
 	}
 	if _, err := w.Exec("commit"); err != nil {
 		return err

@@ -13,11 +13,8 @@ import (
 // UseEvents implements eventlog.Store.
 func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds.Written() }
 
-// addEvents adds the row of the open transaction to the event stream, if the transaction has written facts of the wanted kinds.
+// addEvents adds the row of the open transaction, which has written facts of the wanted kinds, to the event stream.
 func (w *writer) addEvents() error {
-	if w.refs.Empty() {
-		return nil
-	}
 	text, err := w.refs.Bytes()
 	if err != nil {
 		return err

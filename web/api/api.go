@@ -458,16 +458,19 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.
 			g.found.Refuse()
 			return redpacket.Result{}, err
 		}
-		if err := a.askGrab(ctx, c, g.found.Room(), &g.request); err != nil {
-			g.found.Refuse()
-			return redpacket.Result{}, err
-		}
 		if a.wants(MethodGrab) {
+			if err := a.askGrab(ctx, c, g.found.Room(), &g.request); err != nil {
+				g.found.Refuse()
+				return redpacket.Result{}, err
+			}
 			g.found.Waited()
 		}
 	}
 	return g.found.Run(ctx, g.request.Passphrase, c.Pending)
 }
+
+// wants reports whether the host is asked about the command.
+func (a *Commands) wants(command string) bool { return a.hooks != nil && a.hooks.Wants(command) }
 
 // FromMemory reports whether the request can be answered from memory: it is a grab of a packet that has ended, and both
 // the end and the user's standing in the room are cached. Most grabs are such requests. If it returns true, Answer does not

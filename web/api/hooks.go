@@ -68,9 +68,6 @@ type Fund struct {
 	Key    string // the host's own name for it
 }
 
-// wants reports whether the host is asked about the command.
-func (a *Commands) wants(command string) bool { return a.hooks != nil && a.hooks.Wants(command) }
-
 // ask asks the host about the command. done reports whether an earlier request with the same key, or an earlier grab of
 // the packet, was carried out. ask calls done only if the command would not be carried out. If done returns true, ask
 // allows the command, so that the service answers with the first result. A nil done means that no earlier request counts.
@@ -123,9 +120,6 @@ func (a *Commands) askEdit(ctx context.Context, c Caller, r *wire.EditRequest) (
 
 // askGrab asks about a grab of an open packet. A user that has a share is not denied the answer about it.
 func (a *Commands) askGrab(ctx context.Context, c Caller, room string, r *wire.GrabRequest) error {
-	if !a.wants(MethodGrab) {
-		return nil
-	}
 	asked := *r
 	asked.Passphrase = ""
 	_, err := a.ask(ctx, Question{Command: MethodGrab, User: c.User, Room: room, Request: &asked}, func() (bool, error) {
