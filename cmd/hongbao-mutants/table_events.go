@@ -11,7 +11,7 @@ var eventMutants = []mutant{
 	},
 	{
 		file:  "store/tables/absences.go",
-		old:   `and (not $8 or row_id < $5)`,
+		old:   ` and (not $2 or n.row_id < h.row_id)`,
 		new:   ``,
 		tests: "-run=TestEvents/news_for_absent ./store/sqlitestore",
 		harm:  "an entry counts twice, by the first and by the second look",

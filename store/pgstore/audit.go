@@ -10,13 +10,15 @@ import (
 	"hongbao/store/tables"
 )
 
-// Source, ErrNotEmpty, Fill and CheckEmpty are for the copy of another engine's database, Auditor and OpenAuditor for audits without a
-// store, and Examine for hongbao doctor.
+// What is about a database as a whole is in package schema. The commands use it by these names.
 type (
-	Source  = schema.Source
+	// Source is what Fill copies.
+	Source = schema.Source
+	// Auditor audits a database without a store.
 	Auditor = schema.Auditor
 )
 
+// See package schema.
 var (
 	ErrNotEmpty = schema.ErrNotEmpty
 	Fill        = schema.Fill

@@ -64,6 +64,6 @@ func (w *writer) addEvents() (string, error) {
 }
 
 // DeleteEvents implements tables.Tx.
-func (w *writer) DeleteEvents(through, most int64) (int64, error) {
-	return w.Exec(stream.Delete, through, most)
+func (w *writer) DeleteEvents(through, limit int64) (int64, error) {
+	return w.Exec(stream.Delete, through, limit)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"hongbao/store/chain"
 	"hongbao/store/tables"
@@ -55,6 +56,15 @@ func (dialect) Values(n int) string { return fmt.Sprintf(`json_each($%d)`, n) }
 
 func (dialect) InOrder(n int) string {
 	return fmt.Sprintf(`(select value, key as n from json_each($%d))`, n)
+}
+
+func (dialect) Records(n int, alias, columns string) string {
+	all := strings.Split(columns, ", ")
+	for i, column := range all {
+		name, _, _ := strings.Cut(column, " ")
+		all[i] = `value ->> '$.` + name + `' as ` + name
+	}
+	return fmt.Sprintf(`(select %s from json_each($%d)) as %s`, strings.Join(all, ", "), n, alias)
 }
 
 func (dialect) Lock() string { return `` }

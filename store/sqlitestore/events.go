@@ -105,6 +105,6 @@ func (r reader) Facts(p eventlog.Page) (f eventlog.Facts, err error) {
 }
 
 // DeleteEvents implements tables.Tx.
-func (w *writer) DeleteEvents(through, most int64) (int64, error) {
-	return w.Exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, through, most)
+func (w *writer) DeleteEvents(through, limit int64) (int64, error) {
+	return w.Exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, through, limit)
 }

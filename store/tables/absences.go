@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hongbao/chat"
@@ -32,9 +33,35 @@ func lockAbsences(w Tx) error {
 	return err
 }
 
+// newsRecord is an absence as a record.
+type newsRecord struct {
+	Bucket int    `json:"bucket"`
+	User   string `json:"user_id"`
+	Room   string `json:"room_id"`
+	Seq    int64  `json:"seq"`
+	Row    int64  `json:"row_id"`
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+	Due    int64  `json:"due_at"`
+}
+
+func newsRecords(absences []eventlog.Absence) []newsRecord {
+	all := make([]newsRecord, len(absences))
+	for i, a := range absences {
+		all[i] = newsRecord{chat.UserBucket(a.User), a.User, a.Room, a.Seq, a.Row, string(a.Reason), a.Count, a.Due.UnixMilli()}
+	}
+	return all
+}
+
+// news is the table h of the absences in argument $1, from newsRecords.
+func news(d Dialect) string {
+	return d.Records(1, "h", `bucket smallint, user_id text, room_id text, seq bigint, row_id bigint, reason text, count int, due_at bigint`)
+}
+
 // TellAbsences implements eventlog.Absences.
 func (t consumers) TellAbsences(ctx context.Context, told eventlog.Told) error {
 	eventlog.SortAbsences(told.Absences)
+	records := JSON(newsRecords(told.Absences))
 	return leaseOutcome("tell absent users", t.db.Write(ctx, func(w Tx) error {
 		if err := lockAbsences(w); err != nil {
 			return err
@@ -46,17 +73,15 @@ func (t consumers) TellAbsences(ctx context.Context, told eventlog.Told) error {
 		var b Batch
 		var users []string // that had no row
 		queueAdvance(&b, told.Consumer)
-		for _, a := range told.Absences {
-			bucket := chat.UserBucket(a.User)
-			b.Exec(`update offline_news set room_id = $3, seq = $4, row_id = $5, reason = $6, count = count + $7
-				where bucket = $1 and user_id = $2 and (not $8 or row_id < $5)`, bucket, a.User, a.Room, a.Seq, a.Row, a.Reason, a.Count, told.Again)
-			b.Each(func(row Row) error {
-				user, err := ScanText(row)
-				users = append(users, user)
-				return err
-			}, `insert into offline_news (bucket, user_id, room_id, seq, row_id, reason, count, due_at) values ($1, $2, $3, $4, $5, $6, 0, $7)
-				on conflict do nothing returning user_id`, bucket, a.User, a.Room, a.Seq, a.Row, a.Reason, told.Due.UnixMilli())
-		}
+		b.Exec(`update offline_news as n set room_id = h.room_id, seq = h.seq, row_id = h.row_id, reason = h.reason, count = n.count + h.count
+			from `+news(w)+` where n.bucket = h.bucket and n.user_id = h.user_id and (not $2 or n.row_id < h.row_id)`, records, told.Again)
+		b.Each(func(row Row) error {
+			user, err := ScanText(row)
+			users = append(users, user)
+			return err
+		}, `insert into offline_news (bucket, user_id, room_id, seq, row_id, reason, count, due_at)
+			select bucket, user_id, room_id, seq, row_id, reason, 0, cast($2 as bigint) from `+news(w)+` where true order by user_id
+			on conflict do nothing returning user_id`, records, told.Due.UnixMilli())
 		if err := w.Send(&b); err != nil {
 			return err
 		}
@@ -81,27 +106,26 @@ func (t consumers) DueAbsences(ctx context.Context, now time.Time, limit int) (d
 // TellDue implements eventlog.Absences.
 func (t consumers) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
 	eventlog.SortAbsences(due)
+	records, back := newsRecords(due), slices.DeleteFunc(slices.Clone(due), func(a eventlog.Absence) bool { return !a.Back })
 	return Outcome("tell absent users", t.db.Write(ctx, func(w Tx) error {
 		if err := lockAbsences(w); err != nil {
 			return err
 		}
+		// A row with another time was told by another instance, or by an earlier run of this transaction. The count of a row may have grown
+		// since DueAbsences read it.
 		var b Batch
-		var stored []eventlog.Absence // their counts may have grown since DueAbsences read them
-		for _, a := range due {
-			// A row with another time was told by another instance, or by an earlier run of this transaction.
-			const row = ` where bucket = $1 and user_id = $2 and due_at = $3`
-			key := []any{chat.UserBucket(a.User), a.User, a.Due.UnixMilli()}
-			b.Each(func(row Row) error {
-				found, err := scanAbsence(row)
-				stored = append(stored, found)
-				return err
-			}, `select `+newsColumns+` from offline_news`+row, key...)
-			if a.Back {
-				b.Exec(`delete from offline_news`+row, key...)
-			} else {
-				b.Exec(`update offline_news set count = 0, due_at = $4`+row, append(key, next.UnixMilli())...)
-			}
+		var stored []eventlog.Absence
+		b.Each(func(row Row) error {
+			a, err := scanAbsence(row)
+			stored = append(stored, a)
+			return err
+		}, `select n.user_id, n.room_id, n.seq, n.row_id, n.reason, n.count, n.due_at from `+news(w)+`
+			join offline_news n on n.bucket = h.bucket and n.user_id = h.user_id and n.due_at = h.due_at`, JSON(records))
+		if len(back) > 0 {
+			b.Exec(`delete from offline_news where (bucket, user_id, due_at) in (select bucket, user_id, due_at from `+news(w)+`)`, JSON(newsRecords(back)))
 		}
+		b.Exec(`update offline_news as n set count = 0, due_at = $2 from `+news(w)+`
+			where n.bucket = h.bucket and n.user_id = h.user_id and n.due_at = h.due_at`, JSON(records), next.UnixMilli())
 		if err := w.Send(&b); err != nil {
 			return err
 		}

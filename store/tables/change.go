@@ -185,7 +185,7 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 	}
 	made.Room.Members += len(made.Entered) - len(made.Exited)
 	var b Batch
-	queuePutStandings(&b, s.Room, r.Standings, c.At, c.Chosen())
+	queuePutStandings(w, &b, s.Room, r.Standings, c.At, c.Chosen())
 	if r.Room != nil {
 		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
 		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
@@ -208,34 +208,51 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 	return made, w.Send(&b)
 }
 
+// newStanding is a user's new row in members, as a record of queuePutStandings.
+type newStanding struct {
+	User   string    `json:"user_id"`
+	State  string    `json:"state"`
+	Banned bool      `json:"banned"`
+	Role   chat.Role `json:"role"`
+	Muted  int64     `json:"muted_until"`
+	Until  int64     `json:"banned_until"`
+	Why    string    `json:"ban_reason"`
+}
+
 // queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
 // entries count as read, and chosen says whether the room is a chosen room of the user. A user that was never a member gets a
 // new row.
-func queuePutStandings(b *Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
-	for _, p := range stand {
-		state, muted, end := StateKicked, int64(0), int64(0)
+func queuePutStandings(d Dialect, b *Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
+	if len(stand) == 0 {
+		return
+	}
+	rows := make([]newStanding, len(stand))
+	for i, p := range stand {
+		row := newStanding{User: p.User, State: StateKicked, Banned: p.Standing.Banned, Role: cmp.Or(p.Standing.Role, chat.Plain), Why: p.Why}
 		if p.Standing.In {
-			state = StateIn
+			row.State = StateIn
 		}
 		if !p.Standing.MutedUntil.IsZero() {
-			muted = p.Standing.MutedUntil.UnixMilli()
+			row.Muted = p.Standing.MutedUntil.UnixMilli()
 		}
 		if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
-			end = p.Standing.BannedUntil.UnixMilli()
+			row.Until = p.Standing.BannedUntil.UnixMilli()
 		}
-		b.Exec(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $7, $9, $10, $11)
-			on conflict (room_id, user_id) do update set
-				state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
-				banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
-				banned_until = excluded.banned_until,
-				ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
-				read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
-				joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
-				joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
-				chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
-			room.ID, p.User, state, p.Standing.Banned, cmp.Or(p.Standing.Role, chat.Plain), muted, room.LastSeq, at.UnixMilli(), chosen, end, p.Why)
+		rows[i] = row
 	}
+	b.Exec(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+		select $2, user_id, state, banned, role, muted_until, cast($3 as bigint), cast($4 as bigint), cast($3 as bigint), $5, banned_until, ban_reason
+		from `+d.Records(1, "l", `user_id text, state text, banned boolean, role text, muted_until bigint, banned_until bigint, ban_reason text`)+` where true
+		on conflict (room_id, user_id) do update set
+			state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
+			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
+			banned_until = excluded.banned_until,
+			ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
+			read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
+			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
+			joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
+			chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
+		JSON(rows), room.ID, room.LastSeq, at.UnixMilli(), chosen)
 }
 
 // queueUpdateRoom makes the batch write the new state of the room, which must be locked.

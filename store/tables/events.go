@@ -50,7 +50,7 @@ func (t events) withState(ctx context.Context, fn func(StreamReader, EventState)
 	}
 	err := run()
 	if err == nil && state.Epoch == "" { // a new database
-		if _, err = (settings{t.db}).Epoch(ctx); err == nil {
+		if _, err = settings(t).Epoch(ctx); err == nil {
 			err = run()
 		}
 	}

@@ -41,8 +41,8 @@ type Tx interface {
 	// Erase removes the content of a text: its body, the bodies of its edits, and its reactions. The seals of the erased bodies become
 	// the hashes that stand for them.
 	Erase(room string, seq int64) error
-	// DeleteEvents deletes the oldest rows of the event stream with ids up to through: at most most rows of a chain.
-	DeleteEvents(through, most int64) (deleted int64, err error)
+	// DeleteEvents deletes the oldest rows of the event stream with ids up to through: not more than limit rows of a chain.
+	DeleteEvents(through, limit int64) (deleted int64, err error)
 	// Events returns the collection of the events that the transaction adds to the stream.
 	Events() *eventlog.Refs
 }
@@ -92,6 +92,8 @@ type Dialect interface {
 	Values(n int) string
 	// InOrder is Values with a second column, n, which numbers the texts in the order of the list.
 	InOrder(n int) string
+	// Records is a table with the alias and these columns, each a name with its type in Postgres: the JSON list of objects in argument n.
+	Records(n int, alias, columns string) string
 	// Lock is the end of a query: it locks the rows until the transaction ends. LockFree does the same, but leaves out
 	// rows that other transactions have locked. Both are empty in SQLite, which has one writer.
 	Lock() string
@@ -217,10 +219,10 @@ func (t storedTime) Scan(v any) error {
 	return nil
 }
 
-// JSON returns texts as a JSON list.
-func JSON(texts []string) string {
-	text, err := json.Marshal(texts)
-	if err != nil || texts == nil {
+// JSON returns a list as JSON.
+func JSON[T any](list []T) string {
+	text, err := json.Marshal(list)
+	if err != nil || list == nil {
 		return "[]"
 	}
 	return string(text)

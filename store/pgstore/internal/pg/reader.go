@@ -35,6 +35,7 @@ func (r Reader) Each(scan func(tables.Row) error, query string, args ...any) err
 	return Each(rs, scan)
 }
 
+// Query runs a query.
 func (r Reader) Query(query string, args ...any) (pgx.Rows, error) {
 	return r.Conn.Query(r.Ctx, r.Text(query), described(args)...)
 }
@@ -66,6 +67,7 @@ func Scanned(err error) (found bool, _ error) {
 	return err == nil, err
 }
 
+// SendBatch sends all statements in one round trip. The queued callbacks read the results in order.
 func (r Reader) SendBatch(b *pgx.Batch) error {
 	for _, q := range b.QueuedQueries {
 		q.SQL = r.Text(q.SQL)
@@ -108,6 +110,7 @@ func Each(rs pgx.Rows, scan func(tables.Row) error) error {
 	return rs.Err()
 }
 
+// LongSnapshot is Snapshot without the timeouts that end the session of a slow client: fn may be slow between two rows.
 func LongSnapshot(ctx context.Context, conn *pgx.Conn, citus bool, fn func(r Reader) error) error {
 	return Snapshot(ctx, conn, citus, func(r Reader) error {
 		if err := Simple(ctx, r.Conn, WaitForClient); err != nil {
@@ -125,6 +128,7 @@ const WaitForClient = `select set_config(name, '0', true) from pg_settings
 // beginReading begins a transaction whose statements all see one snapshot.
 const beginReading = "begin read only, isolation level repeatable read"
 
+// Snapshot runs fn with one snapshot of the database.
 func Snapshot(ctx context.Context, conn *pgx.Conn, citus bool, fn func(r Reader) error) error {
 	if err := Simple(ctx, conn, beginReading); err != nil {
 		return err
@@ -157,6 +161,7 @@ func Commit(ctx context.Context, conn *pgx.Conn) error {
 	return Committed(tag)
 }
 
+// Committed returns nil if the answer to a commit is that of a commit.
 func Committed(tag pgconn.CommandTag) error {
 	if tag.String() != "COMMIT" {
 		return pgx.ErrTxCommitRollback
