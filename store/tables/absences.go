@@ -48,7 +48,7 @@ type newsRecord struct {
 func newsRecords(absences []eventlog.Absence) []newsRecord {
 	all := make([]newsRecord, len(absences))
 	for i, a := range absences {
-		all[i] = newsRecord{chat.UserBucket(a.User), a.User, a.Room, a.Seq, a.Row, string(a.Reason), a.Count, a.Due.UnixMilli()}
+		all[i] = newsRecord{chat.UserBucket(a.User), a.User, a.Room, a.Seq, a.Row, a.Reason, a.Count, a.Due.UnixMilli()}
 	}
 	return all
 }
