@@ -37,7 +37,7 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 
 // readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet or,
 // on Citus, that seed and balance do not belong together (see readAccounts). The account then has no commitment.
-func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
+func readAccount(q tables.Querier, user string) (acc redpacket.Account, drawn bool, err error) {
 	var stored []byte
 	if _, err = q.Row(`/*! with w as materialized (select balance, version, sends from wallets where bucket = bucket_of($1) and user_id = $1)
 		select coalesce(w.balance, 0), coalesce(w.version, 0), case when u.sends = coalesce(w.sends, 0) then u.next_seed end
@@ -115,7 +115,7 @@ func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]red
 
 // readAccountsInto reads the accounts of users that have a seed, and adds them to the map. If it finds no seed for one
 // of them, it returns tables.ErrRetry.
-func readAccountsInto(q querier, all map[string]redpacket.Account, users []string) error {
+func readAccountsInto(q tables.Querier, all map[string]redpacket.Account, users []string) error {
 	if len(users) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func noRowsOK(err error) error {
 
 // shares returns the amounts of the shares of those packets that exist. A packet whose shares cannot be decrypted is in
 // unreadable, with the reason; in cut it has no amounts.
-func (s *Store) shares(q querier, packets []string) (cut map[string][]redpacket.Money, unreadable map[string]error, err error) {
+func (s *Store) shares(q tables.Querier, packets []string) (cut map[string][]redpacket.Money, unreadable map[string]error, err error) {
 	cut, unknown := s.cuts.Cached(packets)
 	if len(unknown) == 0 {
 		return cut, nil, nil

@@ -17,21 +17,12 @@ import (
 	"hongbao/store/tables"
 )
 
-// querier is a tables.Querier that also sends batches of pgx.
-//
-// A batch, and every statement of a writer, is one simple Query message (see writer). A single query of a reader
-// sends its parameters separately, and the driver caches its description.
-type querier interface {
-	tables.Querier
-	// SendBatch sends all statements in one round trip. The queued callbacks read the results in order.
-	SendBatch(b *pgx.Batch) error
-}
-
+// reader is a connection that reads. A single query of a reader sends its parameters separately, and the driver caches its description.
 type reader = pg.Reader
 
 // writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
-// Every statement is a simple Query with its arguments in the text. After each one, Postgres ends the session if the
+// Every statement, and every batch, is one simple Query with its arguments in the text. After each one, Postgres ends the session if the
 // client is silent for 400 ms (boundIdle). Between messages of the extended protocol that timer does not run, so a
 // frozen client would keep its locks for ever.
 type writer struct {
@@ -74,6 +65,7 @@ func (w *writer) Each(scan func(tables.Row) error, query string, args ...any) er
 	return pg.Each(rs, scan)
 }
 
+// Query runs a query.
 func (w *writer) Query(query string, args ...any) (pgx.Rows, error) {
 	if err := w.checkArgs(args); err != nil {
 		return nil, err
@@ -81,7 +73,7 @@ func (w *writer) Query(query string, args ...any) (pgx.Rows, error) {
 	return w.Conn.Query(w.Ctx, w.noted(query), args...)
 }
 
-// noted is text. It also notes, for commit, whether the statement changes a split table.
+// noted is what Text returns. It also notes, for commit, whether the statement changes a split table.
 func (w *writer) noted(statement string) string {
 	w.splitWrites = w.splitWrites || w.Citus && schema.ChangesSplit(statement)
 	return w.Text(statement)
@@ -100,6 +92,7 @@ func (w *writer) Send(batch *tables.Batch) error {
 	return w.SendBatch(pg.Queued(batch))
 }
 
+// SendBatch is Send for a batch of pgx.
 func (w *writer) SendBatch(b *pgx.Batch) error {
 	for _, q := range b.QueuedQueries {
 		if err := w.checkArgs(q.Arguments); err != nil {

@@ -269,7 +269,7 @@ func scanClaimFacts(rs tables.Row) (f claimFacts, err error) {
 
 // classify answers the rest of the batch. Its query is a separate statement, so that it sees the claims that other
 // transactions committed during the insert.
-func (s *Store) classify(q querier, b *claimBatch) error {
+func (s *Store) classify(q tables.Querier, b *claimBatch) error {
 	if len(b.rest) == 0 {
 		return nil
 	}
@@ -304,7 +304,7 @@ func (s *Store) classify(q querier, b *claimBatch) error {
 }
 
 // readPaidAccounts reads the accounts of users that an earlier run of the same transaction has paid.
-func (b *claimBatch) readPaidAccounts(q querier) error {
+func (b *claimBatch) readPaidAccounts(q tables.Querier) error {
 	var users []string
 	for _, r := range b.rest {
 		if _, known := b.accounts[r.User]; r.paid && !known {
@@ -506,7 +506,7 @@ func (b *claimBatch) scan(rs pgx.Rows, keys *secret.Keys) error {
 }
 
 // readMissingAccounts reads the accounts that the payment returned without a seed.
-func (b *claimBatch) readMissingAccounts(q querier) error {
+func (b *claimBatch) readMissingAccounts(q tables.Querier) error {
 	var users []string
 	for user, acc := range b.accounts {
 		if acc.NextCommitment == "" {
