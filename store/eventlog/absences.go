@@ -104,19 +104,12 @@ func WithNews(absences []Absence) (news []Absence, others bool) {
 	return news, len(news) < len(absences)
 }
 
-// SplitBack divides the stored absences into those of users that are back, and those to be told. asked are the absences that TellDue
-// got: they say which users are back.
-func SplitBack(asked, stored []Absence) (back, absent []Absence) {
-	isBack := make(map[string]bool, len(asked))
+// StillAbsent returns the stored absences of users that are not back. asked are the absences that TellDue got: they say which users
+// are back.
+func StillAbsent(asked, stored []Absence) []Absence {
+	back := make(map[string]bool, len(asked))
 	for _, a := range asked {
-		isBack[a.User] = a.Back
+		back[a.User] = a.Back
 	}
-	for _, a := range stored {
-		if isBack[a.User] {
-			back = append(back, a)
-		} else {
-			absent = append(absent, a)
-		}
-	}
-	return back, absent
+	return slices.DeleteFunc(stored, func(a Absence) bool { return back[a.User] })
 }

@@ -29,7 +29,7 @@
 //     are locked after rooms. Credits, debits and the recount of circulation lock its row.
 //
 // Locks do not outlive their client by long. The exceptions are the locks of migrations and of Fill (internal/schema), of
-// Accept and Renew (lineage.go), and the table locks of an audit, which only reads:
+// Accept and Renew (internal/epoch), and the table locks of an audit, which only reads:
 //
 //   - Every message of a writing transaction is one simple Query, so Postgres waits for the next message with
 //     idle_in_transaction_session_timeout armed (400 ms).
@@ -56,7 +56,7 @@
 //
 // If no connection can be made, or a call's connection is lost and then the new one too, the breaker (internal/pg) opens: all calls fail at
 // once, except those of lineage.Store. A Postgres that only has too many connections does not open the breaker. It also
-// opens when a server of another identity answers (lineage.go). A call without an answer only starts a probe, which connects
+// opens when a server of another identity answers (internal/epoch). A call without an answer only starts a probe, which connects
 // anew. The breaker opens if the probe fails.
 //
 // With the extension Citus, which Open finds, eight large tables are split over workers by a column bucket. Package

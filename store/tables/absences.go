@@ -129,8 +129,7 @@ func (t consumers) TellDue(ctx context.Context, due []eventlog.Absence, next tim
 		if err := w.Send(&b); err != nil {
 			return err
 		}
-		_, absent := eventlog.SplitBack(due, stored)
-		w.Events().Offline(absent)
+		w.Events().Offline(eventlog.StillAbsent(due, stored))
 		return nil
 	}))
 }
