@@ -310,20 +310,6 @@ func queueCirculation(b *pgx.Batch, change redpacket.Money, amount *redpacket.Mo
 	b.Queue(`update circulation set amount = amount + $1 returning amount`, int64(change)).QueryRow(func(row pgx.Row) error { return row.Scan(amount) })
 }
 
-// RecountCirculation computes the money in circulation from all credits and debits, and stores it. It is needed after
-// instances of an older version, which does not count it, have made credits or debits.
-func (s *Store) RecountCirculation(ctx context.Context) error {
-	return tables.Outcome("recount circulation", s.tx(ctx, func(w *writer) error {
-		if _, err := w.Exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
-			return err
-		}
-		_, err := w.Exec(tables.FirstOnCitus(tables.Of("t", "transfers", `key is not null`)) + `
-			update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
-			9223372036854775807)::bigint from ` + tables.Named("transfers", "t") + ` where key is not null)`)
-		return err
-	}))
-}
-
 // queueKey makes the batch take the key of a credit or debit on Citus, where the index of transfers makes it unique in one bucket
 // only. queueKey returns the number of rows that the batch will have inserted: 0 if the key was used. On one Postgres the number
 // is 1.

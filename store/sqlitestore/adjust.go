@@ -67,12 +67,3 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage
 	}
 	return tables.CheckCirculation(a.Amount, circulating)
 }
-
-// RecountCirculation computes the money in circulation from all credits and debits, and stores it. This is needed after credits or
-// debits by an older version of the program, which does not count them.
-func (s *Store) RecountCirculation(ctx context.Context) error {
-	return tables.Outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
-		_, err := w.Exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)
-		return err
-	}))
-}
