@@ -76,9 +76,9 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	)
 	b.Each(eachUser(known), `select id from users where id `+w.In(1)+` order by id`+lock, users)
 	if c.Admits() {
+		var user string
+		var n int
 		b.Each(func(row Row) error {
-			var user string
-			var n int
 			err := row.Scan(&user, &n)
 			rooms[user] = n
 			return err
@@ -136,8 +136,9 @@ func MayChange(w Tx, c chat.Change) error {
 
 // eachUser returns a callback that reads a user and adds it to the set.
 func eachUser(set map[string]bool) func(Row) error {
+	var user string
 	return func(row Row) error {
-		user, err := ScanText(row)
+		err := row.Scan(&user)
 		set[user] = true
 		return err
 	}
@@ -146,10 +147,11 @@ func eachUser(set map[string]bool) func(Row) error {
 // queueStandings makes the batch read the standings of those of the users that are or were members of the room.
 // lock is a lock clause, or "".
 func queueStandings(d Dialect, b *Batch, standings map[string]chat.Standing, room string, users []string, lock string) {
+	var user string
+	var st StoredStanding
+	into := append([]any{&user}, st.Into()...)
 	b.Each(func(row Row) error {
-		var user string
-		var st StoredStanding
-		err := row.Scan(append([]any{&user}, st.Into()...)...)
+		err := row.Scan(into...)
 		standings[user] = st.Standing()
 		return err
 	}, `select user_id, `+StandingColumns+` from members where room_id = $1 and user_id `+d.In(2)+` order by user_id`+lock, room, d.List(users))
@@ -208,51 +210,57 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 	return made, w.Send(&b)
 }
 
-// newStanding is a user's new row in members, as a record of queuePutStandings.
+// newStanding is what queuePutStandings writes of a standing.
 type newStanding struct {
-	User   string    `json:"user_id"`
-	State  string    `json:"state"`
-	Banned bool      `json:"banned"`
-	Role   chat.Role `json:"role"`
-	Muted  int64     `json:"muted_until"`
-	Until  int64     `json:"banned_until"`
-	Why    string    `json:"ban_reason"`
+	state  string
+	banned bool
+	role   chat.Role
+	muted  int64
+	until  int64 // of the ban
+	why    string
 }
 
-// queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
-// entries count as read, and chosen says whether the room is a chosen room of the user. A user that was never a member gets a
-// new row.
+func newStandingOf(p chat.UserStanding) newStanding {
+	n := newStanding{state: StateKicked, banned: p.Standing.Banned, role: cmp.Or(p.Standing.Role, chat.Plain), why: p.Why}
+	if p.Standing.In {
+		n.state = StateIn
+	}
+	if !p.Standing.MutedUntil.IsZero() {
+		n.muted = p.Standing.MutedUntil.UnixMilli()
+	}
+	if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
+		n.until = p.Standing.BannedUntil.UnixMilli()
+	}
+	return n
+}
+
+// queuePutStandings makes the batch write the users' new standings, with one statement for all users that get the same. In Postgres the rows
+// are locked, so little time may pass before they are sent. For a user that enters the room, all earlier entries count as read, and chosen says
+// whether the room is a chosen room of the user. A user that was never a member gets a new row.
 func queuePutStandings(d Dialect, b *Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
-	if len(stand) == 0 {
-		return
+	users := map[newStanding][]string{}
+	var order []newStanding
+	for _, p := range stand {
+		n := newStandingOf(p)
+		if users[n] == nil {
+			order = append(order, n)
+		}
+		users[n] = append(users[n], p.User)
 	}
-	rows := make([]newStanding, len(stand))
-	for i, p := range stand {
-		row := newStanding{User: p.User, State: StateKicked, Banned: p.Standing.Banned, Role: cmp.Or(p.Standing.Role, chat.Plain), Why: p.Why}
-		if p.Standing.In {
-			row.State = StateIn
-		}
-		if !p.Standing.MutedUntil.IsZero() {
-			row.Muted = p.Standing.MutedUntil.UnixMilli()
-		}
-		if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
-			row.Until = p.Standing.BannedUntil.UnixMilli()
-		}
-		rows[i] = row
+	for _, n := range order {
+		b.Exec(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+			select $1, value, $3, $4, $5, $6, $7, $8, $7, $9, $10, $11 from `+d.Values(2)+` l where true
+			on conflict (room_id, user_id) do update set
+				state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
+				banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
+				banned_until = excluded.banned_until,
+				ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
+				read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
+				joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
+				joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
+				chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
+			room.ID, d.List(users[n]), n.state, n.banned, n.role, n.muted, room.LastSeq, at.UnixMilli(), chosen, n.until, n.why)
 	}
-	b.Exec(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
-		select $2, user_id, state, banned, role, muted_until, cast($3 as bigint), cast($4 as bigint), cast($3 as bigint), $5, banned_until, ban_reason
-		from `+d.Records(1, "l", `user_id text, state text, banned boolean, role text, muted_until bigint, banned_until bigint, ban_reason text`)+` where true
-		on conflict (room_id, user_id) do update set
-			state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
-			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
-			banned_until = excluded.banned_until,
-			ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
-			read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
-			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
-			joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
-			chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
-		JSON(rows), room.ID, room.LastSeq, at.UnixMilli(), chosen)
 }
 
 // queueUpdateRoom makes the batch write the new state of the room, which must be locked.
