@@ -29,7 +29,7 @@ page: ## each view of the page in a browser, with axe-core; seven to nine minute
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test page
 
 .PHONY: long
-long: ## each kind of fault, long random histories, the benchmark's programs, crowds and memory; eight minutes more
+long: ## each kind of fault, long random histories, the benchmark's programs, crowds and memory; nine minutes more
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long
 
 .PHONY: e2e
