@@ -2,25 +2,13 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/secret"
 	"hongbao/store/tables"
 )
-
-// noRowsOK returns nil for pgx.ErrNoRows. As the result of a callback, that error would make the driver discard what
-// it has cached about all statements of the batch.
-func noRowsOK(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	return err
-}
 
 // shares returns the amounts of the shares of those packets that exist. A packet whose shares cannot be decrypted is in
 // unreadable, with the reason; in cut it has no amounts.

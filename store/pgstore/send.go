@@ -247,3 +247,12 @@ func (w *writer) firstSeed(user string) (seed redpacket.Seed, err error) {
 func queueDayUse(b *pgx.Batch, user string, day redpacket.Day, used *redpacket.DayUse) {
 	b.Queue(tables.DayUseQuery, user, day.From.UnixMilli(), day.To.UnixMilli()).QueryRow(func(row pgx.Row) error { return row.Scan(tables.DayUseInto(used)...) })
 }
+
+// noRowsOK returns nil for pgx.ErrNoRows. As the result of a callback, that error would make the driver discard what
+// it has cached about all statements of the batch.
+func noRowsOK(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
+}

@@ -497,6 +497,11 @@ func oldEventsDeleted(b *eventsBench) {
 	b.prune(now.Add(9*time.Hour), 1e9)
 	b.want(b.since(begin))
 	b.want(b.since(read))
+	oldest, err := b.u.OldestEvent(b.ctx)
+	b.must(err)
+	if empty, err := b.u.Events(b.ctx, eventlog.Query{After: oldest, Kinds: allKinds(), Limit: 1}); err != nil || empty.Behind != 0 {
+		b.Errorf("%d rows behind, %v; want none: all are deleted", empty.Behind, err)
+	}
 	_, _, err = b.rooms.Append(b.ctx, b.say(sender, "hello again"))
 	b.must(err)
 	b.want(b.since(read), "message.new room-1 2")

@@ -28,7 +28,7 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 		return chat.Amended{}, err
 	}
 	if before.Changed {
-		if mine, err := CommittedBefore(w, before.Entry); err != nil || mine {
+		if mine, err := committedBefore(w, before.Entry); err != nil || mine {
 			return before, err
 		}
 	}
@@ -38,7 +38,7 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 	}
 	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
 	var b Batch
-	if err := QueueNotes(w, &b, &room, notes, a.Target); err != nil {
+	if err := queueNotes(w, &b, &room, notes, a.Target); err != nil {
 		return chat.Amended{}, err
 	}
 	queueUpdateRoom(&b, room, a.At)
@@ -89,7 +89,7 @@ func lockSubject(w Tx, a chat.Amendment) (room chat.Room, st chat.Standing, subj
 
 func scanSubject(row Row) (*chat.Subject, error) {
 	var s chat.Subject
-	var fold StoredFold
+	var fold storedFold
 	if err := row.Scan(append(EntryInto(&s.Entry), &fold, &s.Reacted)...); err != nil {
 		return nil, err
 	}

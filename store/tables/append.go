@@ -55,10 +55,10 @@ func AppendEntry(w Tx, e chat.Entry, hash []byte) (chat.Entry, error) {
 	return e, w.Send(&b)
 }
 
-// QueueNotes assigns the next seqs of the room to the notes and makes the batch insert them. Notes are entries that are not
-// content, so no read_seq advances with them. The caller must hold the lock of the room. QueueNotes sets room.LastSeq, which
+// queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. Notes are entries that are not
+// content, so no read_seq advances with them. The caller must hold the lock of the room. queueNotes sets room.LastSeq, which
 // the caller must write. target is the seq of the entry that the notes refer to, or 0.
-func QueueNotes(w Tx, b *Batch, room *chat.Room, notes []chat.Entry, target int64) error {
+func queueNotes(w Tx, b *Batch, room *chat.Room, notes []chat.Entry, target int64) error {
 	for i := range notes {
 		n := &notes[i]
 		room.LastSeq++
@@ -76,9 +76,9 @@ func QueueNotes(w Tx, b *Batch, room *chat.Room, notes []chat.Entry, target int6
 	return nil
 }
 
-// CommittedBefore reports whether an earlier run of this transaction, which made these entries, was committed after
+// committedBefore reports whether an earlier run of this transaction, which made these entries, was committed after
 // all. Without entries it returns false.
-func CommittedBefore(w Tx, made ...chat.Entry) (bool, error) {
+func committedBefore(w Tx, made ...chat.Entry) (bool, error) {
 	if !w.Again() || len(made) == 0 {
 		return false, nil
 	}

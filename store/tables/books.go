@@ -13,18 +13,18 @@ import (
 type books struct{ db DB }
 
 // ClaimsQuery reads the claims of the packet $1, ordered by share, for ScanPaid.
-var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1)`)) + `select ` + PaidColumns("c", "u") + `
+var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1)`)) + `select ` + paidColumns("c", "u") + `
 	from /*one*/ claims /*end*/ c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
 
-// BookQuery reads the packet $1, without its claims, for ScanBook.
-const BookQuery = `select ` + PacketColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
+// bookQuery reads the packet $1, without its claims, for scanBook.
+const bookQuery = `select ` + packetColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
 
-// ScanBook returns a function that scans a row of BookQuery. The book has no claims yet. The function fails if the seed or
+// scanBook returns a function that scans a row of bookQuery. The book has no claims yet. The function fails if the seed or
 // the passphrase cannot be decrypted. There is one exception: if a closed packet's key is gone, its passphrase stays encrypted.
-func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
+func scanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 	return func(row Row) (b redpacket.Book, err error) {
 		var (
-			stored  StoredPacket
+			stored  storedPacket
 			columns secret.Columns
 		)
 		if err := row.Scan(append(append(stored.Into(d), &b.Status, &b.Refunded), CutInto(d, &columns)...)...); err != nil {
@@ -42,9 +42,9 @@ func ScanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 func QueueBook(q Querier, b *Batch, packet string, book *redpacket.Book) {
 	*book = redpacket.Book{}
 	b.Each(func(row Row) (err error) {
-		*book, err = ScanBook(q, q.Keys())(row)
+		*book, err = scanBook(q, q.Keys())(row)
 		return err
-	}, BookQuery, packet)
+	}, bookQuery, packet)
 	b.Each(func(row Row) error {
 		paid, err := ScanPaid(row)
 		book.Claims = append(book.Claims, paid)
@@ -75,7 +75,7 @@ func found(err error, id string) error {
 // ReadBook reads a packet and its claims, or returns chat.ErrNotFound. It uses two statements: q must read from one
 // snapshot, or the packet's row must be locked.
 func ReadBook(q Querier, packet string) (redpacket.Book, error) {
-	b, err := one(q, ScanBook(q, q.Keys()), BookQuery, packet)
+	b, err := one(q, scanBook(q, q.Keys()), bookQuery, packet)
 	if err == nil {
 		b.Claims, err = List(q, ScanPaid, ClaimsQuery, packet)
 	}

@@ -41,7 +41,7 @@ func change(w Tx, c chat.Change, before chat.Changed) (chat.Changed, error) {
 	if err != nil {
 		return chat.Changed{}, err
 	}
-	if mine, err := CommittedBefore(w, before.Entries...); err != nil || mine {
+	if mine, err := committedBefore(w, before.Entries...); err != nil || mine {
 		return before, err
 	}
 	r, err := c.Rule(s)
@@ -62,7 +62,7 @@ func changesNothing(r chat.Ruling) bool {
 // readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was
 // such a room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room;
 // then the memberships of these users and of c.By, then the room. Before the deletion of a room it locks all present
-// and former members, except those that emptyRoom has removed.
+// and former members, except those that pgstore has removed before.
 func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	var (
 		b         Batch
@@ -85,7 +85,7 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 		}, `select user_id, `+countedRooms+` from members where user_id `+w.In(1)+` and state = 'in' group by user_id`, users, c.Chosen(), c.MaxRooms)
 	}
 	if c.Kind == chat.Invite {
-		b.Each(eachUser(refuse), `select id `+Refusing(w), c.By.ID, users)
+		b.Each(eachUser(refuse), `select id `+refusing(w), c.By.ID, users)
 	}
 	if c.Kind == chat.DeleteRoom && lock != "" {
 		b.Exec(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone' order by user_id`+lock+`) m`, c.Room)
@@ -94,14 +94,14 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	queueRoom(&b, c.Room, lock, &room)
 	if c.Kind == chat.JoinLink { // under the room's lock, which each change of the creator's standing and each use of the link takes
 		b.Each(func(row Row) error {
-			link, err := ScanLink(row)
+			link, err := scanLink(row)
 			s.Link = &link
 			return err
-		}, LinkQuery, c.Room, c.Link)
-		b.Each(func(row Row) error { return row.Scan(&s.Asks) }, `select count(*) from join_requests r where r.room_id = $1 and `+Unanswered, c.Room)
+		}, linkQuery, c.Room, c.Link)
+		b.Each(func(row Row) error { return row.Scan(&s.Asks) }, `select count(*) from join_requests r where r.room_id = $1 and `+unanswered, c.Room)
 	}
 	if c.AboutRequest() {
-		b.Each(eachUser(asks), `select user_id from join_requests r where r.room_id = $1 and r.user_id `+w.In(2)+` and `+Unanswered, c.Room, users)
+		b.Each(eachUser(asks), `select user_id from join_requests r where r.room_id = $1 and r.user_id `+w.In(2)+` and `+unanswered, c.Room, users)
 	}
 	if err := w.Send(&b); err != nil {
 		return chat.RuleInput{}, err
@@ -160,10 +160,10 @@ func queueStandings(d Dialect, b *Batch, standings map[string]chat.Standing, roo
 // queueRoom makes the batch read the room, also a deleted one. found stays nil if there never was one.
 func queueRoom(b *Batch, room, lock string, found **chat.Room) {
 	b.Each(func(row Row) error {
-		r, err := ScanRoom(row)
+		r, err := scanRoom(row)
 		*found = &r
 		return err
-	}, `select `+RoomColumns+` from rooms r where r.id = $1`+lock, room)
+	}, `select `+roomColumns+` from rooms r where r.id = $1`+lock, room)
 }
 
 // applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
@@ -199,11 +199,11 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 	}
 	w.Events().Members(eventlog.MemberJoined, c.Room, made.Entered...)
 	w.Events().Members(eventlog.MemberLeft, c.Room, made.Exited...)
-	b.Statements = append(b.Statements, UseLink(c, r)...)
+	b.Statements = append(b.Statements, useLink(c, r)...)
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}
-	if err := QueueNotes(w, &b, &made.Room, made.Entries, 0); err != nil {
+	if err := queueNotes(w, &b, &made.Room, made.Entries, 0); err != nil {
 		return chat.Changed{}, err
 	}
 	queueUpdateRoom(&b, made.Room, c.At)
@@ -221,7 +221,7 @@ type newStanding struct {
 }
 
 func newStandingOf(p chat.UserStanding) newStanding {
-	n := newStanding{state: StateKicked, banned: p.Standing.Banned, role: cmp.Or(p.Standing.Role, chat.Plain), why: p.Why}
+	n := newStanding{state: stateKicked, banned: p.Standing.Banned, role: cmp.Or(p.Standing.Role, chat.Plain), why: p.Why}
 	if p.Standing.In {
 		n.state = StateIn
 	}

@@ -10,11 +10,11 @@ import (
 // user has not chosen.
 type contacts struct{ db DB }
 
-// Refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
+// refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
 // may not put into a room: one of the two has blocked the other, or the contact setting of the user in $2 forbids it.
 // The user $1 itself is never selected. The users $2 must be locked: then no other transaction changes their settings or
 // their blocks. A block by the user $1 may be added meanwhile, unless that user is locked, too.
-func Refusing(d Dialect) string {
+func refusing(d Dialect) string {
 	return `from users u where u.id ` + d.In(2) + ` and u.id <> $1 and (
 	u.contact = 'nobody'
 	or u.contact = 'shared' and not exists (select 1 from members mine join members theirs on theirs.room_id = mine.room_id
@@ -22,11 +22,11 @@ func Refusing(d Dialect) string {
 	or exists (select 1 from blocks b where b.user_id = u.id and b.blocked = $1 or b.user_id = $1 and b.blocked = u.id))`
 }
 
-// RefuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. The error is in a
-// chat.FieldError that names such a user. The users must be locked: see Refusing.
-func RefuseContact(w Tx, by, field string, users ...string) error {
+// refuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. The error is in a
+// chat.FieldError that names such a user. The users must be locked: see refusing.
+func refuseContact(w Tx, by, field string, users ...string) error {
 	var user string
-	found, err := w.Row(`select u.id `+Refusing(w)+` limit 1`, []any{by, w.List(users)}, &user)
+	found, err := w.Row(`select u.id `+refusing(w)+` limit 1`, []any{by, w.List(users)}, &user)
 	if err == nil && found {
 		err = &chat.FieldError{Err: chat.ErrContactRefused, Field: field, Reason: user}
 	}

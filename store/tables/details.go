@@ -50,8 +50,8 @@ func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.De
 	*d = redpacket.DetailsPage{}
 	b.Each(func(row Row) (err error) {
 		var (
-			stored StoredPacket
-			state  StoredState
+			stored storedPacket
+			state  storedState
 			seed   []byte
 		)
 		dest := append(stored.Into(r), state.Into()...)
@@ -64,9 +64,9 @@ func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.De
 		d.State = state.State()
 		d.Packet, err = stored.Packet(r.Keys())
 		return err
-	}, StateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+PacketColumns+`, `+StateColumns+`,
+	}, stateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+packetColumns+`, `+stateColumns+`,
 			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end
-		from /*one*/ packets /*end*/ p`+StateJoins(r)+`where p.id = $2`, q.User, q.Packet)
+		from /*one*/ packets /*end*/ p`+stateJoins(r)+`where p.id = $2`, q.User, q.Packet)
 	b.Each(func(row Row) error {
 		if len(d.Claims) == q.Limit {
 			d.More = true
@@ -82,7 +82,7 @@ func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.De
 // before it joins the users. Otherwise, for a packet newer than the table's statistics, Postgres would join the users
 // of all its claims.
 var claimsAfter = FirstOnCitus(
-	Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1) and share_no >= $2 order by share_no limit $3`)) + `select ` + PaidColumns("c", "u") + `
+	Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1) and share_no >= $2 order by share_no limit $3`)) + `select ` + paidColumns("c", "u") + `
 	from /*one*/ (select share_no, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
 	left join users u on u.id = c.user_id order by c.share_no`
 
@@ -90,16 +90,16 @@ var claimsAfter = FirstOnCitus(
 // Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
 // the user's claim is the luckiest; it is 0 for sent packets.
 func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
-	totals, query, err := PacketsPage(t.db, q)
+	totals, query, err := packetsPage(t.db, q)
 	if err != nil {
 		return redpacket.PacketsPage{}, err
 	}
-	var listed []ListedPacket
+	var listed []listedPacket
 	err = t.db.ReadBatch(ctx, func(r Querier, b *Batch) {
 		page, listed = redpacket.PacketsPage{}, nil
 		b.Each(func(row Row) error { return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest) }, totals.Text, totals.Args...)
 		b.Each(func(row Row) error {
-			p, err := ScanPacket(r, r.Keys())(row)
+			p, err := scanPacket(r, r.Keys())(row)
 			listed = append(listed, p)
 			return err
 		}, query.Text, query.Args...)
@@ -107,7 +107,7 @@ func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page re
 	if err != nil {
 		return redpacket.PacketsPage{}, Outcome("list packets", err)
 	}
-	page.Packets, page.Next = OnePage(q, listed)
+	page.Packets, page.Next = onePage(q, listed)
 	return page, nil
 }
 

@@ -73,14 +73,14 @@ func pairedRoom(w Tx, p chat.Pairing, room string, made chat.Paired, err error) 
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	if made.Membership, err = ReadMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
+	if made.Membership, err = readMembership(w, room, p.User.ID); errors.Is(err, chat.ErrNotMember) {
 		err = ErrRetry // the user that asked for the room has just left it
 	}
 	return made, err
 }
 
 func createPairRoom(w Tx, p chat.Pairing) (chat.Paired, error) {
-	if err := RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
+	if err := refuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if _, err := w.Exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
@@ -119,13 +119,13 @@ func rejoinPair(w Tx, p chat.Pairing, room string, before chat.Paired) (made cha
 	if err := w.Send(&b); err != nil {
 		return chat.Paired{}, err
 	}
-	if mine, err := CommittedBefore(w, before.Entries...); err != nil || mine {
+	if mine, err := committedBefore(w, before.Entries...); err != nil || mine {
 		return before, err
 	}
 	if standings[p.User.ID].In {
 		return choosePair(w, p, room, nil)
 	}
-	if err := RefuseContact(w, p.User.ID, "user", p.Other); err != nil {
+	if err := refuseContact(w, p.User.ID, "user", p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if err := addPairMember(w, p, room, p.User.ID); err != nil {

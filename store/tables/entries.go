@@ -41,12 +41,12 @@ func ReadEntry(q Querier, room string, seq int64) (chat.Entry, error) {
 	return e, err
 }
 
-// StoredFold is the column fold: the state of an amended text or packet in JSON, or "" for an entry that was never
+// storedFold is the column fold: the state of an amended text or packet in JSON, or "" for an entry that was never
 // amended.
-type StoredFold string
+type storedFold string
 
 // Fold parses the column. For "" it returns the zero chat.Fold.
-func (s StoredFold) Fold() (f chat.Fold, err error) {
+func (s storedFold) Fold() (f chat.Fold, err error) {
 	if s == "" {
 		return chat.Fold{}, nil
 	}
@@ -82,7 +82,7 @@ func (t entries) History(ctx context.Context, room string, p chat.Page) (entries
 
 // scanFolded scans EntryColumns and the column fold, and returns the entry in its present state.
 func scanFolded(row Row) (e chat.Entry, err error) {
-	var fold StoredFold
+	var fold storedFold
 	if err := row.Scan(append(EntryInto(&e), &fold)...); err != nil || fold == "" {
 		return e, err
 	}
@@ -145,7 +145,7 @@ type mention struct {
 // scanMention scans a mention, with the entry in its present state. The mentions of a recalled text are normally
 // deleted, but an older version of the program has kept them: for these, seen is false, too.
 func scanMention(row Row) (m mention, err error) {
-	var fold StoredFold
+	var fold storedFold
 	if err := row.Scan(append(append([]any{&m.seen}, EntryInto(&m.entry)...), &fold)...); err != nil {
 		return m, err
 	}

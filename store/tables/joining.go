@@ -93,7 +93,7 @@ func join(w Tx, j chat.Joining) (m chat.Membership, changed bool, err error) {
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	m, err = ReadMembership(w, j.Room, j.User)
+	m, err = readMembership(w, j.Room, j.User)
 	if errors.Is(err, chat.ErrNotMember) {
 		err = ErrRetry // the user was a member when it was checked and has been removed since
 	}
@@ -118,7 +118,7 @@ func joinUnderLock(w Tx, j chat.Joining) (changed bool, err error) {
 	if _, err := lockUsers(w, []string{j.User}); err != nil {
 		return false, err
 	}
-	st, err := LockStanding(w, j.Room, j.User)
+	st, err := lockStanding(w, j.Room, j.User)
 	if err != nil || st.In {
 		return false, err
 	}

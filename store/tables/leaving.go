@@ -48,7 +48,7 @@ func leave(w Tx, l chat.Leaving) (left chat.Left, err error) {
 // concurrent leave from another device looks the same. Both calls then report the change, which is harmless.
 func leftBefore(w Tx, now, before chat.Left) (chat.Left, error) {
 	if len(before.Entries) > 0 {
-		if mine, err := CommittedBefore(w, before.Entries...); err != nil || !mine {
+		if mine, err := committedBefore(w, before.Entries...); err != nil || !mine {
 			return now, err
 		}
 	}

@@ -25,7 +25,7 @@ func (t links) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewL
 }
 
 func createLink(w Tx, l chat.NewLink) (chat.NewLink, error) {
-	st, err := LockStanding(w, l.Room, l.Creator.ID)
+	st, err := lockStanding(w, l.Room, l.Creator.ID)
 	if err != nil {
 		return chat.NewLink{}, err
 	}
@@ -70,16 +70,16 @@ func repeatedLink(w Tx, l chat.NewLink) (first chat.NewLink, found bool, err err
 
 const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses, l.approval`
 
-// LinkQuery selects the link $2 of the room $1, with the standing of its creator.
-const LinkQuery = `select ` + inviteLinkColumns + `, ` + StandingColumns + `
+// linkQuery selects the link $2 of the room $1, with the standing of its creator.
+const linkQuery = `select ` + inviteLinkColumns + `, ` + StandingColumns + `
 	from invite_links l join members m on m.room_id = l.room_id and m.user_id = l.creator where l.room_id = $1 and l.id = $2`
 
 func inviteLinkInto(l *chat.Link) []any {
 	return []any{&l.Room, &l.ID, &l.Creator.ID, Time(&l.CreatedAt), Time(&l.ExpiresAt), &l.MaxUses, &l.Uses, &l.Approval}
 }
 
-// ScanLink scans a row of LinkQuery. Name and avatar of the creator stay empty.
-func ScanLink(row Row) (l chat.LinkState, err error) {
+// scanLink scans a row of linkQuery. Name and avatar of the creator stay empty.
+func scanLink(row Row) (l chat.LinkState, err error) {
 	var st StoredStanding
 	err = row.Scan(append(inviteLinkInto(&l.Link), st.Into()...)...)
 	l.By = st.Standing()
@@ -94,7 +94,7 @@ func scanInviteLink(row Row) (l chat.Link, err error) {
 // Link implements chat.Store.
 func (t links) Link(ctx context.Context, room, id string) (l chat.LinkState, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
-		if l, err = one(q, ScanLink, LinkQuery, room, id); err != nil {
+		if l, err = one(q, scanLink, linkQuery, room, id); err != nil {
 			return err
 		}
 		_, err = q.Row(`select name, avatar from users where id = $1`, []any{l.Creator.ID}, &l.Creator.Name, &l.Creator.Avatar)
@@ -122,10 +122,10 @@ func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
 	}))
 }
 
-// Unanswered is a condition on join_requests r: the user still asks to enter. It is false if the user is a member, or has
+// unanswered is a condition on join_requests r: the user still asks to enter. It is false if the user is a member, or has
 // become a member since the request, even if the user has left again. It is also false if the user is marked as banned, even if
 // the ban has ended. When such a user asks to enter, chat.Change.Rule removes the mark.
-const Unanswered = `not exists (select 1 from members m where m.room_id = r.room_id and m.user_id = r.user_id
+const unanswered = `not exists (select 1 from members m where m.room_id = r.room_id and m.user_id = r.user_id
 	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
 // JoinRequests implements chat.Store.
@@ -136,13 +136,13 @@ func (t links) JoinRequests(ctx context.Context, room string, limit int) (asking
 		j.At = Millis(at)
 		return j, err
 	}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at from join_requests r left join users u on u.id = r.user_id
-			where r.room_id = $1 and `+Unanswered+` order by r.at, r.user_id limit $2`, room, limit)
+			where r.room_id = $1 and `+unanswered+` order by r.at, r.user_id limit $2`, room, limit)
 	return asking, Outcome("read join requests", err)
 }
 
-// UseLink returns the statements, each with its arguments, that write what the ruling decides about the link and the request to enter of the
+// useLink returns the statements, each with its arguments, that write what the ruling decides about the link and the request to enter of the
 // change's user. The room must be locked.
-func UseLink(c chat.Change, r chat.Ruling) (all []Statement) {
+func useLink(c chat.Change, r chat.Ruling) (all []Statement) {
 	if r.UsesLink {
 		all = append(all, Statement{Text: `update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, Args: []any{c.Room, c.Link}})
 	}

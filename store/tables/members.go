@@ -17,7 +17,7 @@ type members struct{ db DB }
 // (content_no), without reading the entries between. All texts and packets of the user are at or before the user's read_seq, so
 // those after it are from other users.
 var membershipQuery = FirstOnCitus(Of("mine", "members", `user_id = $1 and state = 'in'`),
-	Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + RoomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
+	Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + roomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
 	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
 	from members m
 	join rooms r on r.id = m.room_id
@@ -33,14 +33,14 @@ func (t members) Memberships(ctx context.Context, user string) (ms []chat.Member
 // Membership implements chat.Store.
 func (t members) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
-		m, err = ReadMembership(q, room, user)
+		m, err = readMembership(q, room, user)
 		return err
 	})
 	return m, Outcome("read membership", err)
 }
 
-// ReadMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
-func ReadMembership(q Querier, room, user string) (chat.Membership, error) {
+// readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
+func readMembership(q Querier, room, user string) (chat.Membership, error) {
 	m, err := one(q, scanMembership, membershipQuery+` and m.room_id = $2`, user, room)
 	if errors.Is(err, chat.ErrNotFound) {
 		err = chat.ErrNotMember
@@ -48,10 +48,10 @@ func ReadMembership(q Querier, room, user string) (chat.Membership, error) {
 	return m, err
 }
 
-// ReadRoomFor reads a room for the owner of a NewRoom: the room that was created, or an earlier one with the same key
+// readRoomFor reads a room for the owner of a NewRoom: the room that was created, or an earlier one with the same key
 // or ref. If the user is not a member of it, only the field Room of the result is set.
-func ReadRoomFor(q Querier, room, user string) (chat.Membership, error) {
-	m, err := ReadMembership(q, room, user)
+func readRoomFor(q Querier, room, user string) (chat.Membership, error) {
+	m, err := readMembership(q, room, user)
 	if errors.Is(err, chat.ErrNotMember) {
 		m.Room, err = ReadRoom(q, room)
 	}
@@ -67,9 +67,9 @@ func scanMembership(row Row) (m chat.Membership, err error) {
 // removed, or was banned without ever being a member; gone: the room was deleted, or its deletion has begun.
 const (
 	StateIn     = "in"
-	StateLeft   = "left"
-	StateKicked = "kicked"
-	StateGone   = "gone"
+	stateLeft   = "left"
+	stateKicked = "kicked"
+	stateGone   = "gone"
 )
 
 // roles are in the order of the member list.
@@ -205,7 +205,7 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 		from rooms r where r.id = m.room_id and m.room_id = $4 and m.user_id = $5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User); err != nil {
 		return chat.Prefs{}, err
 	}
-	m, err := ReadMembership(w, c.Room, c.User)
+	m, err := readMembership(w, c.Room, c.User)
 	return m.Prefs, err
 }
 
@@ -237,7 +237,7 @@ func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, 
 	if err != nil {
 		return chat.Reading{}, err
 	}
-	m, err := ReadMembership(w, room, user)
+	m, err := readMembership(w, room, user)
 	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved > 0, Members: m.Room.Members}, err
 }
 
@@ -250,9 +250,9 @@ func ReadStanding(q Querier, room, user string) (chat.Standing, error) {
 	return standing(q, room, user, "")
 }
 
-// LockStanding reads the user's standing in the room and locks it until the end of the transaction. A user that was never a
-// member and never banned has no row, so then LockStanding locks nothing.
-func LockStanding(w Tx, room, user string) (chat.Standing, error) {
+// lockStanding reads the user's standing in the room and locks it until the end of the transaction. A user that was never a
+// member and never banned has no row, so then lockStanding locks nothing.
+func lockStanding(w Tx, room, user string) (chat.Standing, error) {
 	return standing(w, room, user, w.Lock())
 }
 
@@ -290,7 +290,7 @@ func (s *StoredStanding) Into() []any {
 // Standing converts the row. A ban that has ended stays set: see chat.Standing.At. A user in state gone keeps ban and
 // mute, because users may join again while the deletion of a room is not complete.
 func (s *StoredStanding) Standing() chat.Standing {
-	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == StateLeft, RoomDeleted: s.state == StateGone, Banned: s.banned}
+	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == stateLeft, RoomDeleted: s.state == stateGone, Banned: s.banned}
 	if st.In {
 		st.Role, st.JoinedSeq = s.role, s.joined
 	}

@@ -27,7 +27,7 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 	}
 	if found {
 		mine := w.Again() && req.Room == r.ID // an earlier run of this call has created the room
-		m, err := ReadRoomFor(w, req.Room, r.Owner.ID)
+		m, err := readRoomFor(w, req.Room, r.Owner.ID)
 		return m, !mine, err
 	}
 	if err := EnsureUser(w, r.Owner.ID); err != nil {
@@ -40,16 +40,16 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 		return chat.Membership{}, false, err
 	}
 	if !r.Host {
-		if err := RefuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
+		if err := refuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
-	taken, err := TakeRoomRef(w, r)
+	taken, err := takeRoomRef(w, r)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if taken != "" {
-		m, err := ReadRoomFor(w, taken, r.Owner.ID)
+		m, err := readRoomFor(w, taken, r.Owner.ID)
 		return m, true, err
 	}
 	if _, err := w.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -70,7 +70,7 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 	if err := PutRequest(w, r.KeyUser(), r.Key, r.Hash, Request{Room: r.ID}); err != nil {
 		return chat.Membership{}, false, err
 	}
-	m, err = ReadRoomFor(w, r.ID, r.Owner.ID)
+	m, err = readRoomFor(w, r.ID, r.Owner.ID)
 	return m, false, err
 }
 

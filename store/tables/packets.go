@@ -18,19 +18,19 @@ import (
 // packets has the methods Packet, Overdue, States and Transfers of redpacket.Ledger.
 type packets struct{ db DB }
 
-// PacketColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
-const PacketColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
+// packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
+const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
 	p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
-// StoredPacket scans PacketColumns.
-type StoredPacket struct {
+// storedPacket scans packetColumns.
+type storedPacket struct {
 	packet          redpacket.Packet
 	open, encrypted bool
 }
 
-// Into returns the destinations of PacketColumns.
-func (s *StoredPacket) Into(d Dialect) []any {
+// Into returns the destinations of packetColumns.
+func (s *storedPacket) Into(d Dialect) []any {
 	p := &s.packet
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
@@ -41,7 +41,7 @@ func (s *StoredPacket) Into(d Dialect) []any {
 
 // Packet returns the packet as it was sent. An empty list of recipients becomes nil. It fails if the passphrase cannot be
 // decrypted. There is one exception: if a closed packet's key is gone, the passphrase stays encrypted.
-func (s *StoredPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
+func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
 	if len(p.To) == 0 {
 		p.To = nil
@@ -55,12 +55,12 @@ func (s *StoredPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error)
 // ReadPacket reads a packet, or returns chat.ErrNotFound.
 func ReadPacket(q Querier, id string) (redpacket.Packet, error) {
 	return one(q, func(row Row) (p redpacket.Packet, err error) {
-		var stored StoredPacket
+		var stored storedPacket
 		if err := row.Scan(stored.Into(q)...); err != nil {
 			return p, err
 		}
 		return stored.Packet(q.Keys())
-	}, `select `+PacketColumns+` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`, id)
+	}, `select `+packetColumns+` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`, id)
 }
 
 // Packet implements redpacket.Ledger.
@@ -86,13 +86,13 @@ func (t packets) Overdue(ctx context.Context, before time.Time, after redpacket.
 	return all, Outcome("list overdue packets", err)
 }
 
-// PaidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is
+// paidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is
 // the present one, not that at the time of the claim.
-func PaidColumns(c, u string) string {
+func paidColumns(c, u string) string {
 	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
 }
 
-// ScanPaid scans PaidColumns. The row must have a claim.
+// ScanPaid scans paidColumns. The row must have a claim.
 func ScanPaid(row Row) (redpacket.Paid, error) {
 	var s storedPaid
 	if err := row.Scan(s.into()...); err != nil {
@@ -128,18 +128,18 @@ func CutInto(d Dialect, c *secret.Columns) []any {
 	return []any{&c.Seed, &c.EncryptedSeed, d.Array(&c.Shares)}
 }
 
-// StateColumns and StateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own
+// stateColumns and stateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own
 // claim. l is the luckiest claim, which is marked only when the packet is closed. The statement must begin with
-// StateTables.
-var StateColumns = `p.id, p.status, p.refunded,
+// stateTables.
+var stateColumns = `p.id, p.status, p.refunded,
 	case when p.status = 'open' then /*one*/ (select count(*) from claims where packet_id = p.id) /*end*/ /*! coalesce((select n from n where n.packet_id = p.id), 0) */
 		else p.claimed end, ` +
-	PaidColumns("m", "mu") + `, ` + PaidColumns("l", "lu")
+	paidColumns("m", "mu") + `, ` + paidColumns("l", "lu")
 
-// StateTables returns the beginning of a statement with StateJoins. On Citus it first reads the packets that meet the
+// stateTables returns the beginning of a statement with stateJoins. On Citus it first reads the packets that meet the
 // condition packets, and what the joins need of them: see FirstOnCitus. bucket is a condition that names the buckets of
 // these packets, or "true".
-func StateTables(bucket, packets string) string { return FirstOnCitus(stateParts(bucket, packets)...) }
+func stateTables(bucket, packets string) string { return FirstOnCitus(stateParts(bucket, packets)...) }
 
 func stateParts(bucket, packets string) []string {
 	return []string{
@@ -149,26 +149,26 @@ func stateParts(bucket, packets string) []string {
 	}
 }
 
-// StateJoins is described at StateColumns.
-func StateJoins(d Dialect) string {
+// stateJoins is described at stateColumns.
+func stateJoins(d Dialect) string {
 	return `
 		left join ` + Named("claims", "c") + ` m on m.packet_id = p.id and m.user_id = $1 left join users mu on mu.id = m.user_id
 		left join ` + Named("claims", "c") + ` l on l.packet_id = p.id and ` + d.Is(`l.luckiest`, true) + ` left join users lu on lu.id = l.user_id `
 }
 
-// StoredState scans StateColumns.
-type StoredState struct {
+// storedState scans stateColumns.
+type storedState struct {
 	state          redpacket.State
 	mine, luckiest storedPaid
 }
 
-// Into returns the destinations of StateColumns.
-func (s *StoredState) Into() []any {
+// Into returns the destinations of stateColumns.
+func (s *storedState) Into() []any {
 	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed}, s.mine.into(), s.luckiest.into())
 }
 
 // State returns the state of the packet. Call it after the scan.
-func (s *StoredState) State() redpacket.State {
+func (s *storedState) State() redpacket.State {
 	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
 	return s.state
 }
@@ -177,11 +177,11 @@ func (s *StoredState) State() redpacket.State {
 func (t packets) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
 	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !t.db.Storable(id) })
 	states, err = list(ctx, t.db, func(row Row) (redpacket.State, error) {
-		var s StoredState
+		var s storedState
 		err := row.Scan(s.Into()...)
 		return s.State(), err
-	}, StateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+StateColumns+`
-		from `+t.db.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+StateJoins(t.db)+`
+	}, stateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+stateColumns+`
+		from `+t.db.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+stateJoins(t.db)+`
 		where p.id = asked.value order by asked.n`, user, t.db.List(packets))
 	return states, Outcome("read states", err)
 }
@@ -215,10 +215,10 @@ var packetLists = map[redpacket.Direction]listedPackets{
 	},
 }
 
-// PacketsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves,
-// whose rows ScanPacket scans. Both must see one snapshot. The second reads one packet more than the limit, for
-// OnePage. PacketsPage fails if q.Next is no cursor.
-func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
+// packetsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves,
+// whose rows scanPacket scans. Both must see one snapshot. The second reads one packet more than the limit, for
+// onePage. packetsPage fails if q.Next is no cursor.
+func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
 		if err := cursor.Parse(string(q.Direction), q.Next, &at, &id); err != nil {
@@ -232,27 +232,27 @@ func PacketsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 	order := ` order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`
 	return Statement{Text: FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, Args: period},
 		Statement{
-			Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + PacketColumns + `, ` + StateColumns + `, ` + list.At + ` from ` + list.From + StateJoins(d) + where + `
+			Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + list.At + ` from ` + list.From + stateJoins(d) + where + `
 			and ` + after + order,
 			Args: append(period[:3:3], at, id, q.Limit+1),
 		}, nil
 }
 
-// ListedPacket is a packet of a list, with the time by which it is sorted.
-type ListedPacket struct {
+// listedPacket is a packet of a list, with the time by which it is sorted.
+type listedPacket struct {
 	redpacket.PacketState
 	at int64
 }
 
-// ScanPacket returns a function that scans a row of the second statement of PacketsPage.
-func ScanPacket(d Dialect, keys *secret.Keys) func(Row) (ListedPacket, error) {
-	return func(row Row) (l ListedPacket, err error) {
+// scanPacket returns a function that scans a row of the second statement of packetsPage.
+func scanPacket(d Dialect, keys *secret.Keys) func(Row) (listedPacket, error) {
+	return func(row Row) (l listedPacket, err error) {
 		var (
-			stored StoredPacket
-			state  StoredState
+			stored storedPacket
+			state  storedState
 		)
 		if err := row.Scan(slices.Concat(stored.Into(d), state.Into(), []any{&l.at})...); err != nil {
-			return ListedPacket{}, err
+			return listedPacket{}, err
 		}
 		l.State = state.State()
 		l.Packet, err = stored.Packet(keys)
@@ -260,8 +260,8 @@ func ScanPacket(d Dialect, keys *secret.Keys) func(Row) (ListedPacket, error) {
 	}
 }
 
-// OnePage returns the packets that fit into a page, and the cursor of the next page, or "" if all fit.
-func OnePage(q redpacket.PacketsQuery, all []ListedPacket) (page []redpacket.PacketState, next string) {
+// onePage returns the packets that fit into a page, and the cursor of the next page, or "" if all fit.
+func onePage(q redpacket.PacketsQuery, all []listedPacket) (page []redpacket.PacketState, next string) {
 	for _, l := range all {
 		page = append(page, l.PacketState)
 	}

@@ -13,16 +13,16 @@ import (
 // rooms has the methods of chat.Store that read rooms, and those of redpacket.Ledger about deleted ones.
 type rooms struct{ db DB }
 
-// RoomColumns are the columns of a room r that roomInto scans.
-const RoomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
+// roomColumns are the columns of a room r that roomInto scans.
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
 
-// roomInto returns the destinations of RoomColumns.
+// roomInto returns the destinations of roomColumns.
 func roomInto(r *chat.Room) []any {
 	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, Time(&r.CreatedAt), &r.Deleted, &r.Invite, &r.NoGuests, &r.Frozen, &r.Ref}
 }
 
-// ScanRoom scans RoomColumns.
-func ScanRoom(row Row) (r chat.Room, err error) {
+// scanRoom scans roomColumns.
+func scanRoom(row Row) (r chat.Room, err error) {
 	err = row.Scan(roomInto(&r)...)
 	return r, err
 }
@@ -35,7 +35,7 @@ func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (fo
 			return nil, "", err
 		}
 	}
-	found, err = list(ctx, t.db, ScanRoom, `select `+RoomColumns+` from rooms r
+	found, err = list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r
 			where r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2)
 			and `+t.db.Like(`r.name`, 3)+`
 			order by r.created_at desc, r.id desc limit $4`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
@@ -55,7 +55,7 @@ var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // LastSeqs implements chat.Store.
 func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
-	found, err := list(ctx, t.db, ScanRoom, `select `+RoomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
+	found, err := list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
 	if err != nil {
 		return nil, Outcome("read last seqs", err)
 	}
@@ -83,11 +83,11 @@ func ReadRoom(q Querier, id string) (chat.Room, error) { return selectRoom(q, id
 func LockRoom(w Tx, id string) (chat.Room, error) { return selectRoom(w, id, w.Lock()) }
 
 func selectRoom(q Querier, id, lock string) (chat.Room, error) {
-	return one(q, ScanRoom, `select `+RoomColumns+` from rooms r where r.id = $1`+lock, id)
+	return one(q, scanRoom, `select `+roomColumns+` from rooms r where r.id = $1`+lock, id)
 }
 
-// recordOfRoom selects RoomColumns and the owner of a room r.
-const recordOfRoom = `select ` + RoomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
+// recordOfRoom selects roomColumns and the owner of a room r.
+const recordOfRoom = `select ` + roomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
 	from rooms r `
 
 func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
@@ -127,9 +127,9 @@ func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.
 	return found, more, nil
 }
 
-// TakeRoomRef gives the new room its ref, and returns "". If another room that is not deleted has the ref, it returns
+// takeRoomRef gives the new room its ref, and returns "". If another room that is not deleted has the ref, it returns
 // the id of that room and changes nothing. It does nothing if the new room has no ref.
-func TakeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
+func takeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 	if r.Ref == "" {
 		return "", nil
 	}

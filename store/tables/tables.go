@@ -72,7 +72,7 @@ type DB interface {
 	Read(ctx context.Context, fn func(Querier) error) error
 	// Snapshot calls fn with a Querier inside a snapshot.
 	Snapshot(ctx context.Context, fn func(Querier) error) error
-	// ReadBatch runs the statements that fill adds to the batch, inside a snapshot: in Postgres in one round trip.
+	// ReadBatch runs the statements that fill adds to the batch, each with a Scan, inside a snapshot: in Postgres in one round trip.
 	ReadBatch(ctx context.Context, fill func(q Querier, b *Batch)) error
 	// Stream does the same as Snapshot, for reading the event stream.
 	Stream(ctx context.Context, fn func(StreamReader) error) error

@@ -1,6 +1,6 @@
 // Package stream reads the event stream, and the ledger in the order of the links, from Postgres. It writes nothing, and reads each
-// page in one snapshot. Its queries find their rows by indexes, however many rows there are: each one says "offset 0" where Postgres
-// could join in another order.
+// page in one snapshot, which the caller has begun. Its queries find their rows by indexes, however many rows there are: a subquery ends with
+// "offset 0" where Postgres could join in another order.
 package stream
 
 import (
