@@ -32,7 +32,8 @@
 // Accept and Renew (internal/epoch), and the table locks of an audit, which only reads:
 //
 //   - Every message of a writing transaction is one simple Query, so Postgres waits for the next message with
-//     idle_in_transaction_session_timeout armed (400 ms).
+//     idle_in_transaction_session_timeout armed (400 ms, and up to 1.6 s if earlier runs of the same
+//     transaction were ended by it).
 //   - tcp_user_timeout ends a session that is stuck while it sends a result.
 //   - Keepalives end a session whose client host has vanished (2 s). They and tcp_user_timeout are not set through PgBouncer.
 //

@@ -88,7 +88,7 @@ func newFreeLocks(citus bool) *freeLocks {
 	if !citus { // on Citus, freeLocks.begin calls writer.begin, which sends these
 		f.Add(begin)
 		f.Add(boundKeys)
-		f.Add(boundIdle)
+		f.Add(boundIdle(0))
 	}
 	return f
 }

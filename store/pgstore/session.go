@@ -23,7 +23,7 @@ type reader = pg.Reader
 // writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
 // Every statement, and every batch, is one simple Query with its arguments in the text. After each one, Postgres ends the session if the
-// client is silent for 400 ms (boundIdle). Between messages of the extended protocol that timer does not run, so a
+// client is silent for long (boundIdle). Between messages of the extended protocol that timer does not run, so a
 // frozen client would keep its locks for ever.
 type writer struct {
 	reader
@@ -32,6 +32,8 @@ type writer struct {
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration
+	// idled counts the earlier runs of this transaction that Postgres has ended because the client was silent for too long.
+	idled int
 
 	splitWrites bool // it has changed rows of split tables on Citus: see commit
 

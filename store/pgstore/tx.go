@@ -17,9 +17,6 @@ import (
 // begin begins a transaction that takes locks. The others are settings of such a transaction.
 const (
 	begin = "begin isolation level read committed"
-	// boundIdle makes Postgres end a session whose client sends nothing for 400 ms inside a transaction. The locks of a
-	// client that froze or was cut off are then free, so calls that wait for its rows are answered within a second.
-	boundIdle = "set local idle_in_transaction_session_timeout = 400"
 	// boundGroup bounds how long a group commit waits for a locked row. After that it leaves out the jobs that need the
 	// row.
 	boundGroup = "set local lock_timeout = 200"
@@ -34,13 +31,21 @@ const (
 	toWorkers = "set local citus.propagate_set_commands = 'local'"
 )
 
+// boundIdle returns a setting that makes Postgres end a session whose client sends nothing for 400 ms inside a transaction. The locks of a
+// client that froze or was cut off are then free, so calls that wait for its rows are answered within a second. A client that runs a
+// transaction again is alive. If Postgres ended earlier runs because they were idle, the time is twice as long after one, and four times
+// as long after more: a change of thousands of members may need it on a busy machine.
+func boundIdle(ended int) string {
+	return fmt.Sprintf("set local idle_in_transaction_session_timeout = %d", 400<<min(ended, 2))
+}
+
 // begin begins a transaction whose waits for locks are bounded by bound. To the workers, Citus sends not only a setting but the whole
 // message that it is in. So there the setting is a message of its own.
 func (w *writer) begin(bound string) error {
 	if !w.Citus {
-		return pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle+"; "+bound)
+		return pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle(w.idled)+"; "+bound)
 	}
-	if err := pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle+"; "+toWorkers); err != nil {
+	if err := pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle(w.idled)+"; "+toWorkers); err != nil {
 		return err
 	}
 	return pg.Simple(w.Ctx, w.Conn, bound)
@@ -120,6 +125,8 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 			return tables.Unavailable("commit", err)
 		case lost && errors.Is(last, errLost):
 			s.pool.Trip(err) // the second connection was lost, too
+		case pg.SQLState(err) == idleTimeout:
+			w.idled++
 		}
 		last = err
 		s.log.Debug("transaction runs again", "err", err)

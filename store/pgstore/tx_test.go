@@ -48,6 +48,26 @@ func TestDeadlockIsRetried(t *testing.T) {
 	await(t, s, `select bool_and(name = 'xx') from users where id in ('a', 'b')`)
 }
 
+// TestSlowClientGetsMoreTime lets Postgres end a transaction whose client pauses for too long. The later runs, which pause as long, may
+// be silent for longer, so one of them is committed.
+func TestSlowClientGetsMoreTime(t *testing.T) {
+	s := storeWithRoom(t)
+	runs := 0
+	err := s.tx(t.Context(), func(w *writer) error {
+		runs++
+		if err := tables.EnsureUser(w, "slow"); err != nil {
+			return err
+		}
+		time.Sleep(600 * time.Millisecond)
+		_, err := w.Exec(`select 1`)
+		return err
+	})
+	if err != nil || runs < 2 {
+		t.Errorf("%v after %d runs, want a commit by a later run than the first", err, runs)
+	}
+	await(t, s, `select exists (select 1 from users where id = 'slow')`)
+}
+
 func TestRefusalRollsBack(t *testing.T) {
 	s := storeWithRoom(t)
 	for _, want := range []error{chat.ErrForbidden, errors.New("else")} {
