@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -285,7 +286,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 		}
 		c.count(d.Kind)
 		j.entry = chat.Entry{
-			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: tables.Millis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
+			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: d.At.Truncate(time.Millisecond).UTC(), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)

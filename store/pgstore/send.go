@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,8 +17,8 @@ import (
 
 // Send implements redpacket.Ledger.
 func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redpacket.Sent, err error) {
-	o.Packet.CreatedAt = tables.Millis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
-	o.Packet.ExpiresAt = tables.Millis(o.Packet.ExpiresAt.UnixMilli())
+	o.Packet.CreatedAt = o.Packet.CreatedAt.Truncate(time.Millisecond).UTC() // as they will be read back
+	o.Packet.ExpiresAt = o.Packet.ExpiresAt.Truncate(time.Millisecond).UTC()
 	done, err := s.sendLocks.lock(ctx, o.Packet.From.ID)
 	if err != nil {
 		return redpacket.Sent{}, tables.Unavailable("send packet", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -531,7 +532,7 @@ func (b *claimBatch) answerPaid() {
 
 func paidNow(c redpacket.Claim, amount redpacket.Money, acc redpacket.Account) redpacket.Settlement {
 	return redpacket.Settlement{
-		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: tables.Millis(c.At.UnixMilli()), Account: acc,
+		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: c.At.Truncate(time.Millisecond).UTC(), Account: acc,
 	}
 }
 

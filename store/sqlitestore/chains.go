@@ -149,3 +149,14 @@ func (w *writer) nextLink() {
 		}
 	}
 }
+
+// storedHash scans a SHA-256.
+type storedHash struct{ into *chain.Hash }
+
+// Scan implements sql.Scanner.
+func (s storedHash) Scan(v any) error {
+	if hash, ok := v.([]byte); !ok || copy(s.into[:], hash) != len(hash) || len(hash) != len(s.into) {
+		return fmt.Errorf("a hash is stored as %d bytes of %T", len(hash), v)
+	}
+	return nil
+}

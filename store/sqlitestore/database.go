@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"hongbao/store/chain"
 	"hongbao/store/tables"
 )
 
@@ -109,15 +108,4 @@ func (j storedJSON) Scan(v any) error {
 		return fmt.Errorf("a document is stored as %T", v)
 	}
 	return json.Unmarshal([]byte(text), j.into)
-}
-
-// storedHash scans a SHA-256.
-type storedHash struct{ into *chain.Hash }
-
-// Scan implements sql.Scanner.
-func (s storedHash) Scan(v any) error {
-	if hash, ok := v.([]byte); !ok || copy(s.into[:], hash) != len(hash) || len(hash) != len(s.into) {
-		return fmt.Errorf("a hash is stored as %d bytes of %T", len(hash), v)
-	}
-	return nil
 }

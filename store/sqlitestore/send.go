@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -89,8 +90,8 @@ func (w *writer) limitOpenPackets(o redpacket.UnsealedPacket) error {
 // book stores a packet whose money is already taken from the wallet: the entry, the packet, the transfer, the idempotency key,
 // and the sender's next seed.
 func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent redpacket.Sent, err error) {
-	o.Packet.CreatedAt = tables.Millis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
-	o.Packet.ExpiresAt = tables.Millis(o.Packet.ExpiresAt.UnixMilli())
+	o.Packet.CreatedAt = o.Packet.CreatedAt.Truncate(time.Millisecond).UTC() // as they will be read back
+	o.Packet.ExpiresAt = o.Packet.ExpiresAt.Truncate(time.Millisecond).UTC()
 	p, shares, body, err := o.Seal(seed)
 	if err != nil {
 		return redpacket.Sent{}, err
@@ -112,6 +113,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err := w.insertPacket(p, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}
+	w.cache.Put(p.ID, shares) // its first grab reads no shares
 	if err := w.record(tables.SendTransfer(chat.NewID(p.CreatedAt), p)); err != nil {
 		return redpacket.Sent{}, err
 	}

@@ -116,7 +116,7 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 func (w *writer) paidNow(c redpacket.Claim, amount redpacket.Money) (redpacket.Settlement, error) {
 	acc, err := w.account(c.User)
 	return redpacket.Settlement{
-		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: tables.Millis(c.At.UnixMilli()), Account: acc,
+		Verdict: redpacket.PaidNow, Share: c.Share, Amount: amount, At: c.At.Truncate(time.Millisecond).UTC(), Account: acc,
 	}, err
 }
 
