@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -395,12 +396,16 @@ func (o origins) cors(next http.Handler) http.Handler {
 	})
 }
 
-// serveDocument serves a JSON document that does not change while the process runs. A request with the document's ETag
+// serveDocument serves a JSON document, which it makes for the first request. A request with the document's ETag
 // gets status 304.
-func serveDocument(body []byte) http.HandlerFunc {
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+func serveDocument(document func(version string) []byte, version string) http.HandlerFunc {
+	made := sync.OnceValues(func() (body []byte, tag string) {
+		body = document(version)
+		sum := sha256.Sum256(body)
+		return body, `"` + hex.EncodeToString(sum[:16]) + `"`
+	})
 	return func(w http.ResponseWriter, r *http.Request) {
+		body, tag := made()
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-cache") // clients revalidate, so they notice a new version at once
 		w.Header().Set("ETag", tag)

@@ -250,9 +250,9 @@ func TestRefusedAdminCallsDoNotFillTheLog(t *testing.T) {
 		o.Local = memstore.NewLimiter(memstore.LimiterOptions{Now: o.Now})
 		o.Security, o.Log = record, slog.New(slog.NewTextHandler(lines, nil))
 	})
-	token, statuses := goodToken(t, "ann"), map[int]int{}
+	token, handler, statuses := goodToken(t, "ann"), s.Handler(), map[int]int{}
 	for range calls {
-		statuses[ask(t, s.Handler(), "POST", "/v1/admin/credit", token, `{"user":"ann","amount":5,"key":"k"}`).StatusCode]++
+		statuses[ask(t, handler, "POST", "/v1/admin/credit", token, `{"user":"ann","amount":5,"key":"k"}`).StatusCode]++
 	}
 	if statuses[http.StatusForbidden] != api.CommandBurst || statuses[http.StatusTooManyRequests] != calls-api.CommandBurst {
 		t.Errorf("statuses %v, want %d times %d, then %d", statuses, api.CommandBurst, http.StatusForbidden, http.StatusTooManyRequests)

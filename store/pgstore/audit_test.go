@@ -48,7 +48,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
-		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
+		Ledger: s, Rooms: s, Brief: storetest.RaceDetector(), Words: auditWords,
 		Tamper: func(t *testing.T, statement string, q redpacket.AuditQuery) ([]redpacket.Difference, bool) {
 			return tamper(t, conn, statement, q, false)
 		},

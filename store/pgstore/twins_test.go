@@ -14,6 +14,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 )
 
 // TestTwins runs the same random histories on Postgres and on SQLite, with the same ids, seeds and times. Every call
@@ -21,7 +22,7 @@ import (
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	histories, steps := 25, 80
-	if raceDetector || testing.Short() {
+	if storetest.RaceDetector() || testing.Short() {
 		histories = 8
 	}
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 func bulkTests() []storeTest {
 	return []storeTest{
 		{"many are added without entries, and those are named that may not be", addMany},
-		{"10,000 are added, and removed again", addThousands},
+		{"thousands are added, and removed again", addThousands},
 		{"many are removed without entries, but never the owner", removeMany},
 		{"the first that is added to an empty room owns it", addToEmptyRoom},
 		{"an announcement is one entry", announceMany},
@@ -82,11 +82,15 @@ func addMany(b *storeBench) {
 	b.balanced()
 }
 
-// addThousands changes as many members at once as the server API takes in one request. A busy database may take longer
-// than a store waits. Then the test repeats the request, at most twice, as a host does. An earlier request may have been
-// committed, so a later one may have nothing left to do.
+// addThousands changes as many members at once as the server API takes in one request. Under the race detector it changes fewer, because
+// Postgres ends a transaction whose client computes for too long. A busy database may take longer than a store waits. Then the test repeats
+// the request, at most twice, as a host does. An earlier request may have been committed, so a later one may have nothing left to do.
 func addThousands(b *storeBench) {
-	room, users := b.room(ann), make([]string, 10_000)
+	n := 10_000
+	if RaceDetector() {
+		n = 2_000
+	}
+	room, users := b.room(ann), make([]string, n)
 	for i := range users {
 		users[i] = member(i)
 	}

@@ -25,7 +25,7 @@ func serverDocuments(t *testing.T) map[string]spectest.Document {
 
 // TestVersion checks that a served document has the given version.
 func TestVersion(t *testing.T) {
-	for version, want := range map[string]string{"1.2.3-<x>": `"version":"1.2.3-<x>"`, "": `"version":"dev"`} {
+	for version, want := range map[string]string{`1.2.3-"x"`: `"version":"1.2.3-\"x\""`, "": `"version":"dev"`} {
 		for name, text := range map[string][]byte{
 			"openapi": spec.OpenAPI(version), "asyncapi": spec.AsyncAPI(version),
 			"server openapi": spec.ServerOpenAPI(version), "server asyncapi": spec.ServerAsyncAPI(version),
