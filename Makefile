@@ -21,7 +21,7 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: ## the tests, 15 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
+test: ## the tests, 15 minutes on two cores, and two more if nothing is compiled yet; ENGINES=off leaves out those that need Redis, Postgres or a browser
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
 
 .PHONY: page
