@@ -113,14 +113,15 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err := w.insertPacket(p, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}
-	w.cache.Put(p.ID, shares) // its first grab reads no shares
 	if err := w.record(tables.SendTransfer(chat.NewID(p.CreatedAt), p)); err != nil {
 		return redpacket.Sent{}, err
 	}
 	if err := tables.PutRequest(w, p.From.ID, p.Key, o.Hash, tables.Request{Room: p.Room, Seq: sent.Entry.Seq, Ref: p.ID}); err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent.Account, err = w.account(p.From.ID)
+	if sent.Account, err = w.account(p.From.ID); err == nil {
+		w.cache.Put(p.ID, shares) // the job cannot fail after this, and if the commit fails, reset clears the cache
+	}
 	return sent, err
 }
 
