@@ -28,8 +28,14 @@ func TestCitusFaults(t *testing.T) {
 		run  func(t *testing.T, servers *e2e.Cluster, nodes *loopback.Citus, database string)
 	}{
 		{"server killed", func(_ *testing.T, servers *e2e.Cluster, _ *loopback.Citus, _ string) { servers.Servers[1].Kill() }},
-		{"worker killed", func(t *testing.T, _ *e2e.Cluster, nodes *loopback.Citus, _ string) { killed(t, nodes.Workers[0]) }},
-		{"coordinator killed", func(t *testing.T, _ *e2e.Cluster, nodes *loopback.Citus, _ string) { killed(t, nodes.Coordinator) }},
+		{"worker killed", func(t *testing.T, _ *e2e.Cluster, nodes *loopback.Citus, database string) {
+			killed(t, nodes.Workers[0])
+			endPrepared(t, database)
+		}},
+		{"coordinator killed", func(t *testing.T, _ *e2e.Cluster, nodes *loopback.Citus, database string) {
+			killed(t, nodes.Coordinator)
+			endPrepared(t, database)
+		}},
 		{"shards moved", shardsMoved},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
@@ -52,6 +58,17 @@ func killed(t *testing.T, node *loopback.Postgres) {
 	node.Kill()
 	time.Sleep(2 * time.Second)
 	e2e.NoError(t, node.Restart(context.Background()))
+}
+
+// endPrepared makes Citus end the transactions that a worker had prepared before a node was killed, as its maintenance does each minute.
+// Until then their rows are locked, and packets of their users cannot end.
+func endPrepared(t *testing.T, database string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	e2e.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, err = conn.Exec(t.Context(), `select recover_prepared_transactions()`)
+	e2e.NoError(t, err)
 }
 
 // shardsMoved moves four parts of all split tables from the first worker to the second one.
