@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 )
 
 // deleteRoom commits the deletion of the room and closes none of its packets, like an instance that dies right after
@@ -157,7 +158,7 @@ func TestRoomNotDeletedKeepsItsPackets(t *testing.T) {
 // instance must refund the packet.
 func TestSendWhileRoomIsDeleted(t *testing.T) {
 	rounds := 60
-	if redpacket.RaceDetector {
+	if enginetest.RaceDetector() {
 		rounds = 15
 	}
 	h := newTestService(t, "boss", "a", "b", "c")

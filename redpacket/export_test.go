@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// RaceDetector is true in tests with the race detector, where everything takes about ten times as long.
-const RaceDetector = raceDetector
-
 // RecoverAge is the age from which recovery settles a claim in the outbox.
 const RecoverAge = recoverAge
 

@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 )
 
 // TestModel runs random histories over the real service, real SQLite and the memory Pool. Steps of a history: moving
@@ -23,7 +24,7 @@ import (
 // book with that amount. A packet that has ended must never change.
 func TestModel(t *testing.T) {
 	steps := 40
-	if redpacket.RaceDetector {
+	if enginetest.RaceDetector() {
 		steps = 6
 	}
 	e := &modelEngines{dir: t.TempDir(), clock: &clock{t: time.UnixMilli(1_800_000_000_000)}}

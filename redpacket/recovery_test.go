@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -240,7 +241,7 @@ func TestPacketsOfADeadNodeHideNoOther(t *testing.T) {
 		return ended == len(living)
 	})
 	took := time.Since(begun)
-	if took > 5*time.Second && !redpacket.RaceDetector {
+	if took > 5*time.Second && !enginetest.RaceDetector() {
 		t.Errorf("the healthy packets were closed after %v", took)
 	}
 	if a, err := h.packets.Audit(t.Context()); err != nil || a.OpenPackets != stuck {

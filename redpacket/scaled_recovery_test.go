@@ -16,6 +16,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/pgstore"
 	"hongbao/store/redisstore"
@@ -124,7 +125,7 @@ type recovering struct {
 
 func (r *recovering) await(t *testing.T, what string, patience time.Duration, good func() bool) {
 	t.Helper()
-	if redpacket.RaceDetector {
+	if enginetest.RaceDetector() {
 		patience *= 10
 	}
 	for until := time.Now().Add(patience); !good(); time.Sleep(50 * time.Millisecond) {

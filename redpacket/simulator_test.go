@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hongbao/store/enginetest"
 )
 
 // The simulator runs random schedules of a packet's life. It runs the real flow over simulated engines, and interrupts
@@ -64,7 +66,7 @@ func simScheduleCount() int {
 	switch {
 	case *simSchedules > 0:
 		return *simSchedules
-	case raceDetector || testing.Short():
+	case enginetest.RaceDetector() || testing.Short():
 		return 3_000
 	}
 	return 200_000

@@ -4,6 +4,8 @@
 //
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
 // ENGINES=off only Program and LeaveOut skip tests. So a missing engine fails the tests and cannot pass unnoticed.
+//
+// RaceDetector is for tests that do less when they run slower.
 package enginetest
 
 import (
@@ -11,9 +13,16 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// RaceDetector reports whether the race detector watches this test. It makes Go code up to ten times slower, so a test may then do less.
+func RaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
 
 // Need skips the test if ENGINES=off is set. program names what the test needs, for the list of skipped tests.
 func Need(tb testing.TB, program string) {

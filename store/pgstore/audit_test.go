@@ -8,6 +8,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/audit"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
@@ -48,7 +49,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
-		Ledger: s, Rooms: s, Brief: storetest.RaceDetector(), Words: auditWords,
+		Ledger: s, Rooms: s, Brief: enginetest.RaceDetector(), Words: auditWords,
 		Tamper: func(t *testing.T, statement string, q redpacket.AuditQuery) ([]redpacket.Difference, bool) {
 			return tamper(t, conn, statement, q, false)
 		},

@@ -13,8 +13,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/sqlitestore"
-	"hongbao/store/storetest"
 )
 
 // TestTwins runs the same random histories on Postgres and on SQLite, with the same ids, seeds and times. Every call
@@ -22,7 +22,7 @@ import (
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	histories, steps := 25, 80
-	if storetest.RaceDetector() || testing.Short() {
+	if enginetest.RaceDetector() || testing.Short() {
 		histories = 8
 	}
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/audit"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -78,7 +79,7 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
-		Ledger: s, Rooms: s, Brief: storetest.RaceDetector(), Words: auditWords,
+		Ledger: s, Rooms: s, Brief: enginetest.RaceDetector(), Words: auditWords,
 		Tamper: func(t *testing.T, statement string, q redpacket.AuditQuery) ([]redpacket.Difference, bool) {
 			return tamper(t, w, statement, q, false)
 		},

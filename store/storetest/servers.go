@@ -3,8 +3,6 @@ package storetest
 import (
 	"context"
 	"os"
-	"runtime/debug"
-	"slices"
 	"sync"
 	"testing"
 
@@ -34,12 +32,6 @@ func Main(m *testing.M) int {
 	defer servers.postgres.stop()
 	defer servers.citus.stop()
 	return m.Run()
-}
-
-// RaceDetector reports whether the race detector watches this test. It makes Go code up to ten times slower, so a test may then do less.
-func RaceDetector() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // Redis starts a server for this test alone. The test may break it.

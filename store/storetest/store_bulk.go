@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 )
 
 func bulkTests() []storeTest {
@@ -87,7 +88,7 @@ func addMany(b *storeBench) {
 // the request, at most twice, as a host does. An earlier request may have been committed, so a later one may have nothing left to do.
 func addThousands(b *storeBench) {
 	n := 10_000
-	if RaceDetector() {
+	if enginetest.RaceDetector() {
 		n = 2_000
 	}
 	room, users := b.room(ann), make([]string, n)

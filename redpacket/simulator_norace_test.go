@@ -1,5 +1,0 @@
-//go:build !race
-
-package redpacket
-
-const raceDetector = false
