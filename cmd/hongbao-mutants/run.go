@@ -117,7 +117,8 @@ func (r *runner) test(ctx context.Context, tests string, more ...string) (output
 	args := append([]string{"test", "-short", "-failfast", "-vet=off", "-timeout=" + r.timeout.String()}, more...)
 	cmd := exec.CommandContext(ctx, "go", append(args, strings.Fields(tests)...)...) //nolint:gosec // the table has the arguments
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true") // property tests would write each failure into the repository
+	// RAPID_NOFAILFILE: property tests would write each failure into the repository. NIGHTLY: the table may name any test.
+	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "NIGHTLY=all")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()

@@ -5,7 +5,7 @@
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
 // ENGINES=off only Program and LeaveOut skip tests. So a missing engine fails the tests and cannot pass unnoticed.
 //
-// RaceDetector is for tests that do less when they run slower.
+// Nightly skips tests that belong to a part of make nightly, RaceDetector is for tests that do less when they run slower.
 package enginetest
 
 import (
@@ -22,6 +22,21 @@ import (
 func RaceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// Nightly skips the test unless the variable NIGHTLY lists this part of make nightly or is "all". A test belongs to a part if it takes long, if its
+// verdict depends on wall-clock time, or if it needs what few machines have.
+func Nightly(tb testing.TB, part string) {
+	tb.Helper()
+	if !Tonight(part) {
+		tb.Skipf("belongs to make nightly: NIGHTLY=%s runs it", part)
+	}
+}
+
+// Tonight reports whether Nightly lets the tests of this part run.
+func Tonight(part string) bool {
+	parts := strings.Split(os.Getenv("NIGHTLY"), ",")
+	return slices.Contains(parts, part) || slices.Contains(parts, "all")
 }
 
 // Need skips the test if ENGINES=off is set. program names what the test needs, for the list of skipped tests.

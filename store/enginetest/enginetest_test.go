@@ -33,3 +33,20 @@ func TestNeedReturnsWhenEnginesAreOn(t *testing.T) {
 		t.Error("Off() is true without ENGINES=off")
 	}
 }
+
+func TestNightlySkipsAllPartsButTheListed(t *testing.T) {
+	for _, c := range []struct {
+		list string
+		runs bool
+	}{{"", false}, {"page", false}, {"suites", true}, {"page,suites", true}, {"all", true}} {
+		t.Setenv("NIGHTLY", c.list)
+		var inner *testing.T
+		t.Run(c.list, func(t *testing.T) {
+			inner = t
+			Nightly(t, "suites")
+		})
+		if inner.Skipped() == c.runs {
+			t.Errorf("NIGHTLY=%s: skipped %t, want %t", c.list, inner.Skipped(), !c.runs)
+		}
+	}
+}
