@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore"
 	"hongbao/store/storetest"
 	"hongbao/web/api"
@@ -41,6 +42,7 @@ func (l *slowLedger) Adjust(ctx context.Context, a redpacket.Adjustment) (redpac
 // TestBrowserWalletPushesOfTwoInstancesCross has two instances adjust a wallet: the push with the newer balance 15
 // arrives before the push with 10. The Go SDK and the JS SDK must keep 15, at either instance.
 func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	url, err := storetest.Postgres(t).NewDatabase(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -14,6 +15,7 @@ import (
 // TestBrowserCompose sends packets of each kind. The amounts to tap are those that the user can send, the amount of each share is
 // multiplied, limits are told when they are passed, and the skin reaches other users, also by history.
 func TestBrowserCompose(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	browser := webtest.Browser(t)
@@ -76,6 +78,7 @@ func TestBrowserCompose(t *testing.T) {
 
 // TestBrowserComposeDirect sends a packet in a direct room: it asks for neither a kind nor a count.
 func TestBrowserComposeDirect(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
@@ -93,6 +96,7 @@ func TestBrowserComposeDirect(t *testing.T) {
 
 // TestBrowserThanks thanks for a packet from its opened card, and from below its envelope: with an emoji, in words, and with a packet back.
 func TestBrowserThanks(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	browser := webtest.Browser(t)
@@ -152,6 +156,7 @@ func TestBrowserThanks(t *testing.T) {
 // TestBrowserOpenedCard opens packets. The card must list which user got what. Sound is offered once, and is off until the user wants it.
 // Phones vibrate, unless the user prefers reduced motion.
 func TestBrowserOpenedCard(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	browser := webtest.Browser(t)

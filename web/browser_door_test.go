@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
@@ -26,6 +27,7 @@ func withGuests(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 1000}
 // TestBrowserGuest signs in as a guest. Only a name may be required. The browser must keep the guest until they sign
 // out.
 func TestBrowserGuest(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t, withGuests).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{Phone: true})
 	ann.Press("button", "Come in")
@@ -62,6 +64,7 @@ func TestBrowserGuest(t *testing.T) {
 // TestBrowserGuestTokenIsRenewedAndRevoked reloads the page with a guest's token that is some days old: the browser must get
 // a newer one. After the guest has signed out there, no token of the guest may be accepted.
 func TestBrowserGuestTokenIsRenewedAndRevoked(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
@@ -93,6 +96,7 @@ func TestBrowserGuestTokenIsRenewedAndRevoked(t *testing.T) {
 
 // TestBrowserToken signs in on a server without guests. A token must be required, and the browser must not store it.
 func TestBrowserToken(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
 	ann.Sees("open it from there", "hongbao token --user ann")
@@ -138,6 +142,7 @@ func openHost(t *testing.T, page *string, ttl time.Duration) (origin string) {
 // TestBrowserHost embeds the page in an allowed host and in another one. The allowed host must be asked for a token
 // again when one expires. Tokens of the other host must be ignored.
 func TestBrowserHost(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	var page string
 	host, stranger := openHost(t, &page, 4*time.Second), openHost(t, &page, time.Hour)
 	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{host} })
@@ -176,6 +181,7 @@ func awaitAsk(t *testing.T, v *webtest.Visitor, condition string) {
 // TestBrowserLink interrupts the connection. The page must show the interruption and the recovery, and its layout must
 // not move.
 func TestBrowserLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})

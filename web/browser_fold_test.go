@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"hongbao/store/enginetest"
 )
 
 // appPolicy is the Content-Security-Policy for the tests of the page's modules. It allows no more than the policy of
@@ -17,6 +19,7 @@ const appPage = `<!doctype html><title>parts</title><link rel="icon" href="/icon
 
 // TestBrowserFold runs the tests of single modules of the page in a browser. The tests are modules in testdata/app.
 func TestBrowserFold(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	runModules(t, appSite(t), "app/fold", "app/text", "app/place", "app/told", "app/hostile", "app/opening", "app/qr", "app/compose", "app/emojis")
 }
 

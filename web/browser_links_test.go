@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -12,6 +13,7 @@ import (
 // TestBrowserInviteLink makes a link to a private room in the page. A visitor must see the room before signing in, and be in it afterwards.
 // After the link was revoked, the page must say so.
 func TestBrowserInviteLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t, withGuests).listen(t)
 	browser := webtest.Browser(t)
 	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
@@ -58,6 +60,7 @@ func TestBrowserInviteLink(t *testing.T) {
 // TestBrowserInviteToPacket opens a link that was shared for a packet. A visitor must see whose packet it is, and find it open after signing in. A
 // user that is signed in already must be asked before they join.
 func TestBrowserInviteToPacket(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
@@ -84,6 +87,7 @@ func TestBrowserInviteToPacket(t *testing.T) {
 // TestBrowserJoinRequest asks to enter by a link that needs approval. The page must say that the user waits, show the request to the owner,
 // and open the room once the user was let in.
 func TestBrowserJoinRequest(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	browser := webtest.Browser(t)
@@ -116,6 +120,7 @@ func TestBrowserJoinRequest(t *testing.T) {
 
 // TestBrowserNewRoomSettings sets which members may invite while a room is created.
 func TestBrowserNewRoomSettings(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})

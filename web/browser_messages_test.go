@@ -7,12 +7,14 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserRecall takes messages back and removes others' messages. Both must be confirmed, and the page must say which user did it, also
 // after a reload. A text that its sender has taken back can be written again.
 func TestBrowserRecall(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -76,6 +78,7 @@ func TestBrowserRecall(t *testing.T) {
 
 // TestBrowserReadReceiptsStay reloads the page after another user has read: the page must still show it.
 func TestBrowserReadReceiptsStay(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -92,6 +95,7 @@ func TestBrowserReadReceiptsStay(t *testing.T) {
 
 // TestBrowserUnsentOutlivesTheTab writes while the connection carries nothing, and closes the tab. The next tab must send the text, once.
 func TestBrowserUnsentOutlivesTheTab(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
@@ -131,6 +135,7 @@ func TestBrowserUnsentOutlivesTheTab(t *testing.T) {
 
 // TestBrowserPublicRoomsRenew looks at the empty page while another user creates a public room: the page must list it.
 func TestBrowserPublicRoomsRenew(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -142,6 +147,7 @@ func TestBrowserPublicRoomsRenew(t *testing.T) {
 
 // TestBrowserNamesStayInPlace looks at a room with a name from right to left: the name must begin where other names do.
 func TestBrowserNamesStayInPlace(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -160,6 +166,7 @@ func TestBrowserNamesStayInPlace(t *testing.T) {
 
 // TestBrowserEmojis finds emojis by a word and by their group, in the user's language, and writes and reacts with them.
 func TestBrowserEmojis(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	browser := webtest.Browser(t)
@@ -203,6 +210,7 @@ const inView = `((text) => {
 
 // TestBrowserQuotesAndOwnMessages follows a quote to a message far above. A message that the user then writes must be shown.
 func TestBrowserQuotesAndOwnMessages(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})

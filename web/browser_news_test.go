@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
@@ -31,6 +32,7 @@ const lastingBanners = `(() => {
 // TestBrowserNews sends a mention, a packet and a plain message into a room that is not open. The first two must be told by a banner, and
 // all must be counted on the tab and on the way back. A silent room makes no news.
 func TestBrowserNews(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
@@ -111,6 +113,7 @@ const standIns = `window.notes = [];
 // TestBrowserNotifications lets a user switch on notifications and sounds. The browser must be asked only then, and show notifications only
 // while the page is hidden.
 func TestBrowserNotifications(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -151,6 +154,7 @@ func TestBrowserNotifications(t *testing.T) {
 
 // TestBrowserRoomPrefs pins and archives rooms. Another device must show it at once, and something new must bring an archived room back.
 func TestBrowserRoomPrefs(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
@@ -196,6 +200,7 @@ func TestBrowserRoomPrefs(t *testing.T) {
 
 // TestBrowserMentions is mentioned in a room that is not open, and before the page was opened. The list must have both messages, and lead to them.
 func TestBrowserMentions(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -219,6 +224,7 @@ func TestBrowserMentions(t *testing.T) {
 
 // TestBrowserLoading opens a room whose messages do not come. The page must show their shapes and, once the connection works again, the messages.
 func TestBrowserLoading(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -241,6 +247,7 @@ func TestBrowserLoading(t *testing.T) {
 
 // TestBrowserUnreadLine opens a room with unread messages. The line above them must stay while the room is open.
 func TestBrowserUnreadLine(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -272,6 +279,7 @@ func TestBrowserUnreadLine(t *testing.T) {
 // TestBrowserDesktopMessages uses messages with a mouse and with keys: no dialog may cover the page, and the timeline is one stop of the
 // tab key.
 func TestBrowserDesktopMessages(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
@@ -44,6 +45,7 @@ const savedHere = `new Promise((resolve) => {
 // TestBrowserOffline stops the server. A reload must open the page with the last messages, and say that it is offline. A text that was written
 // then must be sent when the server is back, and messages that the page has missed must be shown. After signing out nothing may be left.
 func TestBrowserOffline(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	addr, stop := serveAt(t, "127.0.0.1:0", s.Handler())
 	bob := s.httpGuest(t, "Bob")
@@ -111,6 +113,7 @@ func nextVersion(h http.Handler, old, next string) http.Handler {
 // TestBrowserUpdate changes the version of the page. An open tab must still find its files, a reload must bring the new version, and without the
 // server the new version must open.
 func TestBrowserUpdate(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	addr, stop := serveAt(t, "127.0.0.1:0", s.Handler())
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+addr, "Ann", webtest.Screen{})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -47,6 +48,7 @@ const recordOpening = `window.told = [], window.labels = [], new MutationObserve
 // TestBrowserOpening opens an envelope. Nothing else may tell the amount before the envelope does. The coin must not be flattened
 // while it fades, because its front is mirrored then. The button below may only disappear and come back as another one.
 func TestBrowserOpening(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	browser := webtest.Browser(t)
@@ -87,6 +89,7 @@ func TestBrowserOpening(t *testing.T) {
 
 // TestBrowserOpeningNeedsPassphrase taps the coin of a locked envelope without a passphrase: the page must say what is missing.
 func TestBrowserOpeningNeedsPassphrase(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -104,6 +107,7 @@ func TestBrowserOpeningNeedsPassphrase(t *testing.T) {
 
 // TestBrowserPacketLink opens the link to a packet as a newcomer. The page must invite to the room, and show the packet after that.
 func TestBrowserPacketLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
@@ -130,6 +134,7 @@ func TestBrowserPacketLink(t *testing.T) {
 // TestBrowserEnvelopeLives looks at envelopes while others open them. The sender must read which user has opened the packet. All must
 // see the avatars of the users that open it, and that it ends soon. A new envelope drops in, and one that waits shines, unless the user prefers reduced motion.
 func TestBrowserEnvelopeLives(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -11,6 +12,7 @@ import (
 // TestBrowserGoverning has an owner rename the room, and mute, remove, ban and unban members. Destructive commands must
 // be confirmed first. Refusals must be shown as text, and all changes must be shown at once.
 func TestBrowserGoverning(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
@@ -63,6 +65,7 @@ func TestBrowserGoverning(t *testing.T) {
 // TestBrowserRoomSettings has an owner change which members may invite, and whether guests may join. Members must be offered to invite only
 // while they may, and all members must be told.
 func TestBrowserRoomSettings(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	browser := webtest.Browser(t)
@@ -115,6 +118,7 @@ func TestBrowserRoomSettings(t *testing.T) {
 // TestBrowserContacts blocks a user on the page and changes the setting of contacts. The server must store both. What another device
 // of the user changes must be shown at once.
 func TestBrowserContacts(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
@@ -161,6 +165,7 @@ func TestBrowserContacts(t *testing.T) {
 // TestBrowserWallet shows the wallet. Transfers must be listed with a description, also new ones while the list is
 // open, and summed up by year.
 func TestBrowserWallet(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})

@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/lobby"
+	"hongbao/store/enginetest"
 	"hongbao/web/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
@@ -46,6 +47,7 @@ func comeIn(v *webtest.Visitor, name string) {
 // TestBrowserNewcomerOpensTheWelcomePacket signs in for the first time. The newcomer must be shown a packet in the lobby, and get a
 // share of it. The money must be called play money.
 func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newLobbyServer(t).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{Phone: true})
 	ann.Sees("You get play money to try it with.")
@@ -88,6 +90,7 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 
 // TestBrowserLinkLeadsPastTheLobby signs in for the first time by a link to a room. The newcomer must be led there, and not to the lobby.
 func TestBrowserLinkLeadsPastTheLobby(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newLobbyServer(t)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
@@ -101,6 +104,7 @@ func TestBrowserLinkLeadsPastTheLobby(t *testing.T) {
 
 // TestBrowserSecondGuest opens a window for another guest in the same browser. Each window must keep its guest.
 func TestBrowserSecondGuest(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t, withGuests).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
 	comeIn(ann, "Ann")
@@ -130,6 +134,7 @@ func TestBrowserSecondGuest(t *testing.T) {
 
 // TestBrowserGuestChangesProfile chooses another name and picture. Other members must see both.
 func TestBrowserGuestChangesProfile(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	room := bob.does("create_room", `"name":"Hall"`).Room.ID
@@ -183,6 +188,7 @@ const middleOfAvatar = `(() => {
 // TestBrowserGuestChoosesAPicture chooses a file as the picture of a guest. The middle of it must be the guest's avatar, until the guest takes it off. A
 // file that is no picture must be refused.
 func TestBrowserGuestChoosesAPicture(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	room := bob.does("create_room", `"name":"Hall"`).Room.ID
@@ -215,6 +221,7 @@ func TestBrowserGuestChoosesAPicture(t *testing.T) {
 
 // TestBrowserUserChoosesAPicture signs in with tokens of a host. A user may choose a picture unless the token says one.
 func TestBrowserUserChoosesAPicture(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t)
 	page := "http://" + s.listen(t) + "/"
 	b := webtest.Browser(t)
@@ -239,6 +246,7 @@ func TestBrowserUserChoosesAPicture(t *testing.T) {
 
 // TestBrowserDeviceLink takes a guest to another browser by a link. The link must work once.
 func TestBrowserDeviceLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t, withGuests).listen(t)
 	browser := webtest.Browser(t)
 	ann := browser.Visit(t, page, webtest.Screen{})
@@ -270,6 +278,7 @@ func TestBrowserDeviceLink(t *testing.T) {
 
 // TestBrowserSystem shows what the host's back end says. It is no user, so nothing can be done with it.
 func TestBrowserSystem(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
@@ -286,6 +295,7 @@ func TestBrowserSystem(t *testing.T) {
 
 // TestBrowserFrozenRoom freezes a room. The page must say so, and let nobody write, until it is over.
 func TestBrowserFrozenRoom(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/web/api"
 	"hongbao/web/webpush"
 	"hongbao/web/webtest"
@@ -158,6 +159,7 @@ func shownNotifications(h http.Handler) (_ http.Handler, shown chan string) {
 // TestBrowserPush switches notifications on in a browser, whose page is then closed. A packet must reach the browser's push service, and what came
 // there must be shown by the service worker in the user's language. A sign-out must end the subscription.
 func TestBrowserPush(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	engines, service := newTestEngines(t), newPushService(t)
 	engines.push = true
 	s := engines.open(t, withGuests)
@@ -211,6 +213,7 @@ func TestBrowserPush(t *testing.T) {
 
 // TestBrowserSaysHowFarNotificationsReach switches notifications on where there is no Web Push, and where the push service cannot be reached.
 func TestBrowserSaysHowFarNotificationsReach(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	for text, push := range map[string]bool{"this server does not send any": false, "the push service of this browser cannot be reached": true} {
 		engines := newTestEngines(t)
 		engines.push = push

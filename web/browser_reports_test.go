@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserReports reports a message, a packet and a person, in English and in Chinese. Each report is confirmed by its form, and the page says thank
 // you. Only others' messages can be reported.
 func TestBrowserReports(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	page := "http://" + s.listen(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -67,6 +68,7 @@ func mustListRooms(t *testing.T, v *webtest.Visitor, want ...string) {
 // TestBrowserRoomList looks at the list of rooms. Each row must show the last message, its sender and the number of
 // unread messages, also for messages sent while the user was offline.
 func TestBrowserRoomList(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	ann, bob := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{Phone: true}), s.httpGuest(t, "<i>Bob")
@@ -117,6 +119,7 @@ func TestBrowserRoomList(t *testing.T) {
 
 // TestBrowserComingIn joins public rooms from the list, by search and by a link. Private rooms must not be reachable.
 func TestBrowserComingIn(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")

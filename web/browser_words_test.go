@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -21,6 +22,7 @@ type spoken map[string]map[string][]string
 // TestBrowserWords compares the texts with the code. Every language must have every text that the code mentions, and no
 // text may be unused.
 func TestBrowserWords(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	words := pageWords(t)
 	if len(words) < 2 {
 		t.Fatalf("there are %d languages", len(words))
@@ -81,6 +83,7 @@ func mustBeChinese(t *testing.T, said map[string][]string) {
 
 // TestBrowserFormat tests the functions that format and parse money and times.
 func TestBrowserFormat(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	runModules(t, appSite(t), "app/format")
 }
 

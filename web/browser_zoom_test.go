@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
@@ -42,6 +43,7 @@ func mustShowWhole(t *testing.T, v *webtest.Visitor, selector string) {
 // TestBrowserZoom signs in and opens an envelope at a zoom of 200 %: the buttons must be visible as a whole. On the narrowest phone the
 // envelope and the text in the empty message field must fit.
 func TestBrowserZoom(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")

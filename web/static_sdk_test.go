@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
@@ -17,6 +18,7 @@ import (
 
 // TestBrowserSDK tests the SDK against a fake server in the page, which sends what the real one sends rarely.
 func TestBrowserSDK(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	site, _ := sdkSite(t)
 	runModules(t, site.URL, "frames", "split", "feed", "rooms", "calls", "packets", "tokens")
 }
@@ -24,6 +26,7 @@ func TestBrowserSDK(t *testing.T) {
 // TestBrowserSDKServer tests the SDK against the real server, which is killed, and through a proxy that cuts the
 // connection.
 func TestBrowserSDKServer(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	site, mux := sdkSite(t)
 	controlled(t, site.URL, mux)
 	runModules(t, site.URL, "server")

@@ -3,7 +3,7 @@
 // ENGINES_LEFT_OUT names.
 //
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
-// ENGINES=off only Program and LeaveOut skip tests. So a missing engine fails the tests and cannot pass unnoticed.
+// ENGINES=off only Program and Nightly skip tests. So a missing engine fails the tests and cannot pass unnoticed.
 //
 // Nightly skips tests that belong to a part of make nightly, RaceDetector is for tests that do less when they run slower.
 package enginetest
@@ -63,16 +63,6 @@ func Program(tb testing.TB, name string) string {
 		tb.Skipf("needs %s, which is not installed", name)
 	}
 	return path
-}
-
-// LeaveOut skips a test that cannot run in make test, and adds its name to the list of skipped tests. needs says what the test
-// needs.
-func LeaveOut(tb testing.TB, needs string) {
-	tb.Helper()
-	if err := leaveOut(tb.Name(), needs); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Skipf("needs %s", needs)
 }
 
 // Off reports whether ENGINES=off is set: tests that need engines are skipped.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
 	"hongbao/web/wire"
@@ -178,6 +179,7 @@ func TestUnknown(t *testing.T) {
 // TestCrashRenumbered restarts the server from a backup, with another epoch and fewer entries. The client must continue
 // with the new numbers.
 func TestCrashRenumbered(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := newScriptedServer(t, inRoom(10), nil)
 	c := s.client()
 	await[model.Connected](t, c, nil)

@@ -27,7 +27,8 @@ type Host struct {
 // StartHost starts an example. It ends with the test.
 func StartHost(t *testing.T, example string) *Host {
 	t.Helper()
-	cmd := exec.Command(buildPackage(t, "-host-"+example, "", "hongbao/web/docs/examples/"+example), FreeAddress(t))
+	program := prebuilt(t, example, func() string { return buildPackage(t, "-host-"+example, "", "hongbao/web/docs/examples/"+example) })
+	cmd := exec.Command(program, FreeAddress(t))
 	cmd.Env = append(BareEnvironment(), "SECRET="+HostSecret)
 	out, err := cmd.StdoutPipe()
 	NoError(t, err)

@@ -72,9 +72,9 @@ func TryStart(t *testing.T, binary, dir, addr string, variables ...string) (*Ser
 		return s, nil
 	case <-s.exited:
 		return nil, fmt.Errorf("the server ended before it served:\n%s", s.Log())
-	case <-time.After(30 * time.Second):
+	case <-time.After(Limit(30 * time.Second)):
 		s.Kill()
-		return nil, fmt.Errorf("the server did not log its address within 30s:\n%s", s.Log())
+		return nil, fmt.Errorf("the server did not log its address in time:\n%s", s.Log())
 	}
 }
 
@@ -191,14 +191,14 @@ func (s *Server) KilledItself() bool {
 	return ok && status.Signal() == syscall.SIGKILL
 }
 
-// Stop ends the process with SIGTERM, and fails the test unless it exits within 20 s with code 0.
+// Stop ends the process with SIGTERM, and fails the test unless it exits within Limit(20 s) with code 0.
 func (s *Server) Stop() {
 	s.t.Helper()
 	NoError(s.t, s.Signal(syscall.SIGTERM))
 	select {
 	case <-s.exited:
-	case <-time.After(20 * time.Second):
-		s.t.Fatalf("the server did not exit within 20s of SIGTERM:\n%s", s.Log())
+	case <-time.After(Limit(20 * time.Second)):
+		s.t.Fatalf("the server did not exit in time after SIGTERM:\n%s", s.Log())
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		s.t.Errorf("the server exited with code %d after SIGTERM, want 0:\n%s", code, s.Log())

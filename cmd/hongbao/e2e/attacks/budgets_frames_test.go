@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/wire"
 )
 
@@ -42,6 +43,7 @@ func (s budgetSocket) connect(token string) {
 // TestBudgetsReconnectingFillsNothing reads history on one connection after the other. All of them together must get what the user's
 // budget allows: 100 reads at once and 20 a second.
 func TestBudgetsReconnectingFillsNothing(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	s := start(t, "HONGBAO_LIMITS=on")
 	guest := s.Guest("reader")
 	status, reply, err := s.Post(guest.Token, "commands/create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"})

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
@@ -53,6 +54,7 @@ func dialToReadNothing(network, addr string) (net.Conn, error) {
 // TestBudgetsUnreadRepliesAreBounded asks for 32 pages of history on each of 40 sockets and reads none. A socket may have 1 MiB of unread
 // replies, and the page that was read meanwhile.
 func TestBudgetsUnreadRepliesAreBounded(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	const users, socketsOfEach, bound = 8, 5, 40 * 2 << 20
 	s := start(t)
 	owner := s.Guest("owner")
@@ -101,6 +103,7 @@ func TestBudgetsUnreadRepliesAreBounded(t *testing.T) {
 // TestBudgetsUnreadRepliesOverHTTPAreBounded asks for twelve pages of history on each of 60 connections and reads none. Replies over HTTP may use
 // a quarter of the bound. Connections must end, and another user must get a page.
 func TestBudgetsUnreadRepliesOverHTTPAreBounded(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	const users, connectionsOfEach, pages, bound = 6, 10, 12, 8 << 20
 	s := start(t, "HONGBAO_JWT_SECRET="+secret, fmt.Sprint("HONGBAO_MAX_REPLY_BYTES=", 4*bound))
 	owner := hostToken(t, auth.Claims{User: "owner"})
@@ -133,6 +136,7 @@ func TestBudgetsUnreadRepliesOverHTTPAreBounded(t *testing.T) {
 // TestBudgetsReadsDoNotHoldUpAWallet keeps 256 reads of long pages of one user under way. Another user's wallet must be answered
 // before the server has answered many of them.
 func TestBudgetsReadsDoNotHoldUpAWallet(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	s := start(t)
 	reader, user := s.Guest("reader"), s.Guest("user")
 	room := archive(t, s, reader.Token, 50)
@@ -180,6 +184,7 @@ func TestBudgetsReadsDoNotHoldUpAWallet(t *testing.T) {
 // TestBudgetsOverloadRefusesTheGreedy lets twelve users read as much as their own budgets allow, and more than the server can. The server
 // must refuse reads of theirs. It must refuse nothing of a user that reads a page now and then, sends texts and looks at the wallet.
 func TestBudgetsOverloadRefusesTheGreedy(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	const users, socketsOfEach = 12, 5
 	s := start(t, "HONGBAO_LIMITS=on", "HONGBAO_JWT_SECRET="+secret, "HONGBAO_MAX_READ_WAIT=50ms")
 	honest := hostToken(t, auth.Claims{User: "honest"})

@@ -8,6 +8,7 @@ import (
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
@@ -16,6 +17,7 @@ import (
 // TestRevokedSocketWhileRedisIsDown pauses Redis and revokes a user on another server than the one that has the user's socket. The
 // socket must be closed although the servers do not hear each other.
 func TestRevokedSocketWhileRedisIsDown(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t),
 		[]string{"HONGBAO_JWT_SECRET=" + secret}, []string{"HONGBAO_JWT_SECRET=" + secret})
 	for _, s := range cluster.Servers {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -15,6 +16,7 @@ import (
 // TestBrowserAccessible runs axe-core on every view, on a phone and on a desktop, each in light and dark, and in English and Chinese: it finds
 // nothing.
 func TestBrowserAccessible(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,11 +3,13 @@ package browser
 import (
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserChinese: in a Chinese browser every view is all Chinese. The user may choose English, and Chinese again.
 func TestBrowserChinese(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	f.addPublicRoom(chinese)

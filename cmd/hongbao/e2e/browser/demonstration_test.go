@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
 
 // TestBrowserDemonstration is TestDemonstration with ten users, each on a page of its own.
 func TestBrowserDemonstration(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	ann := f.newUser("Ann", webtest.Screen{})

@@ -3,12 +3,14 @@ package browser
 import (
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserEarlierMembers sends a packet for the members that are in the room already. Its envelope says so, a user that joins
 // later is told why it stays shut, in Chinese, and an earlier member opens it.
 func TestBrowserEarlierMembers(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	ann := f.newUser("Ann", webtest.Screen{})

@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
@@ -35,6 +36,7 @@ type pace struct {
 
 // TestBrowserFast measures the first load and scrolling. It is not parallel, so it runs alone and before the other tests.
 func TestBrowserFast(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	f := newFixture(t)
 	ann := &browserUser{Visitor: f.browser.Visit(t, "about:blank", webtest.Screen{}), fixture: f, words: wordsOf(webtest.Screen{})}
 	ann.InjectScript(observeLoad)

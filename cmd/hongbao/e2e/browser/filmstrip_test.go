@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -11,6 +12,7 @@ import (
 // TestBrowserPicturesOfMotion saves frames of the arrival and of the opening of envelopes for a review by eye: make pictures. The page stops
 // its animations at set times, so the frames are the same on a slow machine.
 func TestBrowserPicturesOfMotion(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	for _, how := range []struct {
 		name  string
 		skins []string

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -30,6 +31,7 @@ var (
 
 // TestBrowserHostile: names of users and rooms, messages and greetings are shown as text, and do not break the layout.
 func TestBrowserHostile(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	ann := f.openPage(webtest.Screen{Phone: true})

@@ -7,12 +7,14 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserKeyboard signs in, chats, sends and opens a packet without a mouse. A dialog takes the focus when it opens, and
 // returns it when it closes.
 func TestBrowserKeyboard(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	ann := f.openPage(webtest.Screen{})

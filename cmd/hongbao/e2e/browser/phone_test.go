@@ -3,12 +3,14 @@ package browser
 import (
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserPhone: on the narrowest phone nothing is wider than the screen, touch targets are large enough, and the phone's back
 // button works.
 func TestBrowserPhone(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	f.addPublicRoom(english)

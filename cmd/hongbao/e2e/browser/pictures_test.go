@@ -9,11 +9,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 )
 
 // TestBrowserPictures saves pictures of the main views for a review by eye: make pictures.
 func TestBrowserPictures(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	for _, how := range []struct {
 		name string
 		in   language

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -19,6 +20,7 @@ const recordConnectionBar = `window.barTexts = [], new MutationObserver(() => {
 // TestBrowserRestart kills the server while users chat: the page says so, keeps what they write and sends it once, and catches up
 // on what others wrote.
 func TestBrowserRestart(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	ann := f.newUser("Ann", webtest.Screen{})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -13,6 +14,7 @@ import (
 // TestBrowserSlow uses a slow network whose connections are cut now and then. The page must load, and no message may
 // be lost or doubled.
 func TestBrowserSlow(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	network := e2e.StartBalancer(t)

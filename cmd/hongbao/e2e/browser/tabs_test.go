@@ -3,6 +3,7 @@ package browser
 import (
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -10,6 +11,7 @@ import (
 // TestBrowserTwoTabs opens two tabs of one user. What is read and which packets are opened in one tab must show in the
 // other.
 func TestBrowserTwoTabs(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	t.Parallel()
 	f := newFixture(t)
 	one := f.newUser("Ann", webtest.Screen{})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 )
 
 const (
@@ -28,6 +29,7 @@ const (
 
 // TestEachKindOfFault causes each kind of fault once, several at once, and checks the world after each round. TestChaos draws at random.
 func TestEachKindOfFault(t *testing.T) {
+	enginetest.Nightly(t, "chaos")
 	w := newWorld(t.Context(), t, shortCrowd)
 	able, left := chosen(w, *only)
 	for _, why := range left {

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/cmd/hongbao/e2e"
-	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
@@ -20,7 +19,7 @@ var onCitus = flag.Bool("citus", false, "run the tests that need Citus")
 // TestCitusFaults does to a coordinator and its two workers, under three servers, what TestScaledFaults does to one Postgres.
 func TestCitusFaults(t *testing.T) {
 	if !*onCitus {
-		enginetest.LeaveOut(t, "Citus: make citus-test")
+		t.Skip("needs Citus: make nightly PART=citus")
 	}
 	binary := e2e.Build(t, "")
 	for _, fault := range []struct {

@@ -18,6 +18,7 @@ import (
 // TestScaledFaults breaks Redis or Postgres under three servers while clients act. The money adds up at every moment; at the end
 // all that clients were told is stored, and nothing is stuck.
 func TestScaledFaults(t *testing.T) {
+	enginetest.Nightly(t, "crash")
 	t.Parallel()
 	binary := e2e.Build(t, "")
 	var all sync.WaitGroup

@@ -33,6 +33,7 @@ const (
 
 // TestFundingsBalanceAfterKills kills one server.
 func TestFundingsBalanceAfterKills(t *testing.T) {
+	enginetest.Nightly(t, "crash")
 	t.Parallel()
 	fundingsBalance(t, func(binary string, variables []string) ([]*e2e.Server, *e2e.Server) {
 		s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), variables...)
@@ -42,6 +43,7 @@ func TestFundingsBalanceAfterKills(t *testing.T) {
 
 // TestFundingsBalanceOverThreeInstances kills any of three servers over one Redis and one Postgres. Only the first one has the server API.
 func TestFundingsBalanceOverThreeInstances(t *testing.T) {
+	enginetest.Nightly(t, "crash")
 	enginetest.Need(t, "Redis and Postgres")
 	fundingsBalance(t, func(binary string, variables []string) ([]*e2e.Server, *e2e.Server) {
 		others := slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return strings.HasPrefix(v, "HONGBAO_API_") })

@@ -8,6 +8,7 @@ import (
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -15,22 +16,27 @@ import (
 // After a restart all that clients were told is stored, and nothing is stuck.
 func TestCrashPoints(t *testing.T) {
 	t.Parallel() // it mostly waits, as all tests here
-	atEachPoint(t, 9, crashAt)
+	atEachPoint(t, 9, crashAt, "grab.after-pool", "settle.after-commit", "close.before-commit")
 }
 
 // TestScaledCrashPoints is TestCrashPoints with three servers over one Redis and one Postgres. One of them kills itself and
 // stays dead; the others must finish its work.
 func TestScaledCrashPoints(t *testing.T) {
 	t.Parallel()
-	atEachPoint(t, 6, scaledCrashAt)
+	atEachPoint(t, 6, scaledCrashAt, "settle.after-commit")
 }
 
-// atEachPoint runs a test for each crash point. Several run at once: each waits for deadlines most of the time.
-func atEachPoint(t *testing.T, atOnce int, crash func(t *testing.T, binary, point string)) {
+// atEachPoint runs a test for each crash point, and in make test only for the usual ones. Several run at once: each waits for deadlines
+// most of the time.
+func atEachPoint(t *testing.T, atOnce int, crash func(t *testing.T, binary, point string), usual ...string) {
+	points := usual
+	if enginetest.Tonight("crash") {
+		points = crashpoint.Points
+	}
 	binary := e2e.Build(t, "crashpoints")
 	slots := make(chan struct{}, atOnce)
 	var all sync.WaitGroup
-	for _, point := range crashpoint.Points {
+	for _, point := range points {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -47,9 +53,9 @@ func crashAt(t *testing.T, binary, point string) {
 	w.prepare(first)
 	first.Kill()
 	dying := first.RestartWith(variables...)
-	w.run(dying.Exited(), 30*time.Second)
+	w.run(dying.Exited(), e2e.Limit(30*time.Second))
 	if !dying.KilledItself() {
-		e2e.TooSlow(t, "the server should have killed itself at %s within 30s, and is alive or ended otherwise", point)
+		e2e.TooSlow(t, "the server should have killed itself at %s, and is alive or ended otherwise", point)
 	}
 	w.server = first.Restart()
 	w.check()
@@ -73,9 +79,9 @@ func scaledCrashAt(t *testing.T, binary, point string) {
 		c.Balancer.Only(dying, others[0])
 	}
 	c.Balancer.Cut(1)
-	w.run(dying.Exited(), 40*time.Second)
+	w.run(dying.Exited(), e2e.Limit(40*time.Second))
 	if !dying.KilledItself() {
-		e2e.TooSlow(t, "one of the servers should have killed itself at %s within 40s, and is alive or ended otherwise", point)
+		e2e.TooSlow(t, "one of the servers should have killed itself at %s, and is alive or ended otherwise", point)
 	}
 	thaw()
 	c.Balancer.Only(others...)

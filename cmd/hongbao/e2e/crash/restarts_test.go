@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/wire"
 )
 
@@ -27,6 +28,7 @@ var restartSeed = flag.Uint64("restarts.seed", 0, "end the server at the moments
 // TestRestarts kills or stops a server ten times at random moments while a crowd chats: every client receives each entry of its
 // rooms once and in order, and each acknowledged text is stored once.
 func TestRestarts(t *testing.T) {
+	enginetest.Nightly(t, "crash")
 	t.Parallel()
 	seed := cmp.Or(*restartSeed, rand.Uint64())
 	t.Logf("repeat these moments with -restarts.seed=%d", seed)

@@ -28,6 +28,7 @@ const page = "../../../../web/docs/one-machine.md"
 
 // TestEmptyDebian follows the page word for word, from the installation to an upgrade.
 func TestEmptyDebian(t *testing.T) {
+	enginetest.Nightly(t, "debian")
 	if os.Getuid() != 0 {
 		t.Skip("needs root, for a root folder of its own")
 	}

@@ -17,6 +17,7 @@ import (
 // TestImage builds the last stage of the Dockerfile, which begins with an empty root, and serves from it. The first stage needs an image with
 // Go from a registry; here the program is built without it.
 func TestImage(t *testing.T) {
+	enginetest.Nightly(t, "image")
 	if os.Getuid() != 0 {
 		t.Skip("needs root, for a root folder of its own")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -20,6 +21,7 @@ import (
 // TestLeakedPushKey replaces the key of Web Push, as web/docs/runbooks.md says. The push service, like real ones, refuses whoever has not the key
 // that a subscription was made with. So the user is told nothing until the page has subscribed anew.
 func TestLeakedPushKey(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	t.Parallel()
 	var told, refused atomic.Int64
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

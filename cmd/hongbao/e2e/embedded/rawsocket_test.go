@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 )
 
 // These tests send the built server bytes that no library would send. hub/rfc6455_test.go covers the RFC frame by frame; here is
@@ -104,6 +105,7 @@ func (s *rawSocket) mustDisconnect(within time.Duration) {
 
 // TestRawSocket sends bad, unusual and slow bytes on many sockets at once. Afterwards no connection is left on the server.
 func TestRawSocket(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	server := e2e.Start(t, e2e.Build(t, ""), t.TempDir(), "127.0.0.1:0")
 	token := server.Guest("Raw").Token
 	t.Run("at once", func(t *testing.T) {
@@ -313,9 +315,7 @@ func rawSlow(t *testing.T, server *e2e.Server, token string) {
 	took := time.Since(began)
 	all.Wait()
 	close(stop)
-	if took > 5*time.Second {
-		e2e.TooSlow(t, "another client connected after %v while slow clients were open, want at most 5s", took)
-	}
+	e2e.MustTake(t, "connecting another client while slow clients were open", took, 5*time.Second)
 }
 
 // sendSlowly sends a byte a second.

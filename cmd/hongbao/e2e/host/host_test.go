@@ -157,6 +157,7 @@ func (p *program) got() (once, again []event) {
 // TestHostsReceiveEveryEvent lets two hosts make users, rooms and traffic over three instances, and kills two of these, the first time the one that
 // delivers to the webhook. Both hosts must then have every fact of the database, in the order of each room and each user, and the same events.
 func TestHostsReceiveEveryEvent(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	enginetest.Need(t, "Redis and Postgres")
 	nodeProgram := enginetest.Program(t, "node")
 	database := storetest.Database(t)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -26,6 +27,7 @@ const (
 // TestScaledCrowd has a crowd chat and grab on three servers while connections are cut, one server is stopped and another killed:
 // each client receives each entry of its rooms once and in order, and the money adds up.
 func TestScaledCrowd(t *testing.T) {
+	enginetest.Nightly(t, "load")
 	c := newCrowd(t)
 	var all sync.WaitGroup
 	for n := range c.clients {

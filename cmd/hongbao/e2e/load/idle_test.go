@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/auth"
 )
 
@@ -32,6 +33,7 @@ const (
 // TestIdleSockets measures the memory and CPU time that 10,000 idle sockets cost the server. Each socket is another user's, in a
 // room of its own, after one command and one ping. The clients live in a process of their own.
 func TestIdleSockets(t *testing.T) {
+	enginetest.Nightly(t, "load")
 	server := e2e.Start(t, e2e.Build(t, ""), t.TempDir(), "127.0.0.1:0", "HONGBAO_JWT_SECRET="+secret)
 	before := residentMemory(t, server)
 

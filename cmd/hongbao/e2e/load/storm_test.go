@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
@@ -30,6 +31,7 @@ const (
 // TestReconnectStorm kills the server under 5,000 sockets in 50 rooms and starts it again. All clients reconnect at once: each
 // recovers all that it missed, and the server reads the missed entries of each room from its database only once.
 func TestReconnectStorm(t *testing.T) {
+	enginetest.Nightly(t, "load")
 	server := e2e.Start(t, e2e.Build(t, ""), t.TempDir(), e2e.FreeAddress(t), "HONGBAO_JWT_SECRET="+secret)
 	s := newStorm(t, server)
 	s.fill()

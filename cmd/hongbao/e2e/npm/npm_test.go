@@ -129,6 +129,7 @@ func pack(t *testing.T) (file string) {
 // TestPackage installs the packed SDK elsewhere. There a program compiles with TypeScript and runs in Node without a WebSocket of its
 // own, also across a restart of the server; and a page compiles, is built by Vite, and runs in a browser.
 func TestPackage(t *testing.T) {
+	enginetest.Nightly(t, "npm")
 	need(t, typeScript, nodeTypes, wsTypes, ws, vite, "centrifuge")
 	sdk, err := filepath.Abs(pack(t))
 	e2e.NoError(t, err)
@@ -194,6 +195,7 @@ func converse(t *testing.T, dir string, server *e2e.Server) (lines []string) {
 
 // TestGeneratedClient generates a TypeScript client from the OpenAPI document, and runs a program with it.
 func TestGeneratedClient(t *testing.T) {
+	enginetest.Nightly(t, "npm")
 	need(t, generator, fetcher, typeScript, nodeTypes)
 	dir := project(t, "testdata/openapi", generator, fetcher, typeScript, nodeTypes)
 	document, err := filepath.Abs(filepath.Join(webDir, "spec", "openapi.json"))
@@ -209,6 +211,7 @@ func TestGeneratedClient(t *testing.T) {
 
 // TestDocumentsUnderLinters has Redocly and Spectral check all documents. There must be no error and no warning.
 func TestDocumentsUnderLinters(t *testing.T) {
+	enginetest.Nightly(t, "npm")
 	need(t, redocly, spectral)
 	dir := project(t, filepath.Join(webDir, "spec"), redocly, spectral)
 	documents, err := filepath.Glob(filepath.Join(webDir, "spec", "*.json"))

@@ -3,7 +3,6 @@ package proxies
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,12 +13,11 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
-
-var upgrade = flag.Bool("upgrade", false, "run TestRollingUpgrade")
 
 func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 
@@ -39,6 +37,7 @@ var balancers = map[string]balancer{
 // TestRollingRestart restarts all instances behind each load balancer, one after another, while a user sends texts. Every client
 // must receive each text once and in order, and no command may fail but with a temporary error.
 func TestRollingRestart(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary := e2e.Build(t, "")
 	for name, b := range balancers {
 		t.Run(name, func(t *testing.T) {
@@ -55,9 +54,7 @@ const older = "67af897"
 // TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them. Then
 // it goes back to the older version, as after a bad deploy. Otherwise it is TestRollingRestart.
 func TestRollingUpgrade(t *testing.T) {
-	if !*upgrade {
-		t.Skip("it builds two more programs: make upgrade")
-	}
+	enginetest.Nightly(t, "upgrade")
 	old, next := e2e.BuildCommit(t, older), e2e.BuildNext(t, `
 		alter table rooms add column next text not null default 'next' check (next <> '');
 		alter table packets drop constraint packets_mode_check, add constraint packets_mode_check check (mode in ('lucky', 'equal', 'next')) not valid;

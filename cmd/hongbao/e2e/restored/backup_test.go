@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -20,6 +21,7 @@ import (
 // TestRestoredBackup runs `hongbao backup` while users write, and restores the file as web/docs/runbooks.md says. What was acknowledged
 // before the backup must be in it.
 func TestRestoredBackup(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary := e2e.Build(t, "")
 	s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), "HONGBAO_GUESTS=local")
 	r := openRoom(t, s)
@@ -70,6 +72,7 @@ func TestRestoredBackup(t *testing.T) {
 // TestCopiedToPostgres moves an embedded server to Postgres, and starts an instance on the copy at the same address. Clients go on
 // where they were, and the open packets stay open.
 func TestCopiedToPostgres(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary, database := e2e.Build(t, ""), storetest.Database(t)
 	guests := []string{"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY=" + e2e.GuestKey}
 	s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), guests...)

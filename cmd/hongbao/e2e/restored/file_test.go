@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 )
 
 // TestRestoredFile copies the database's files back to an earlier state, as an operator does, and runs `hongbao restored`.
 func TestRestoredFile(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary := e2e.Build(t, "")
 	s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), "HONGBAO_GUESTS=local")
 	r := openRoom(t, s)
@@ -43,6 +45,7 @@ func TestRestoredFile(t *testing.T) {
 // TestRestoredBesideAServer runs `hongbao restored` while a server uses the database. Its sockets are closed, and clients load
 // their rooms again.
 func TestRestoredBesideAServer(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary := e2e.Build(t, "")
 	s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), "HONGBAO_GUESTS=local")
 	r := openRoom(t, s)

@@ -10,10 +10,12 @@ import (
 	_ "modernc.org/sqlite" // what an operator does with the program sqlite3
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 )
 
 // TestLostDataKey starts without the data key, as web/docs/runbooks.md says: everything works again but the packets that were open.
 func TestLostDataKey(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	binary := e2e.Build(t, "")
 	s := e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), "HONGBAO_GUESTS=local")
 	r := openRoom(t, s)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
@@ -17,6 +18,7 @@ import (
 // TestRestoredPointInTime restores a base backup and the archived WAL up to a point in time, as web/docs/runbooks.md says, while servers
 // run. The settings are those of that page.
 func TestRestoredPointInTime(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	postgres := storetest.Postgres(t)
 	database, err := postgres.NewDatabase(t.Context())
 	e2e.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
@@ -49,6 +50,7 @@ func replaceDatabase(t *testing.T, postgres *loopback.Postgres, database, dump s
 
 // TestStandbyThatLackedCommits promotes an asynchronous standby that had not received the last commits.
 func TestStandbyThatLackedCommits(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	f := newFailover(t)
 	r := openRoom(t, f.cluster.Servers...)
 	lost := r.before()
@@ -83,6 +85,7 @@ func TestStandbyThatLackedCommits(t *testing.T) {
 // TestStandbyThatLackedNothing promotes a standby that had received all commits. Nothing changes: no client loses its
 // socket, and the packets stay open.
 func TestStandbyThatLackedNothing(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	f := newFailover(t)
 	r := openRoom(t, f.cluster.Servers...)
 	lost := r.before()
@@ -105,6 +108,7 @@ func TestStandbyThatLackedNothing(t *testing.T) {
 // TestStandbyWhileNothingWasNoted promotes a standby that lacked commits, while all servers and Redis are stopped and Redis has
 // lost its data. The servers that start then cannot know what is missing, so they begin a new epoch.
 func TestStandbyWhileNothingWasNoted(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	f := newFailover(t)
 	r := openRoom(t, f.cluster.Servers...)
 	lost := r.before()
@@ -131,6 +135,7 @@ func TestStandbyWhileNothingWasNoted(t *testing.T) {
 // TestTailCutUnderServers deletes the newest entries of a room by hand, so that the same server answers without them. The first
 // text after that finds that the newest link of its chain is gone.
 func TestTailCutUnderServers(t *testing.T) {
+	enginetest.Nightly(t, "whole")
 	postgres := storetest.Postgres(t)
 	database, err := postgres.NewDatabase(t.Context())
 	e2e.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/redpacket"
 	"hongbao/store"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -29,6 +30,7 @@ func (discardPublisher) StandingChanged(string, string) {}
 // TestScaledClocks gives one instance a wrong clock, over a real Redis and a real Postgres. The check before the start fails;
 // while the instance runs, chat works and grabs answer unavailable until the clock is right.
 func TestScaledClocks(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	ctx := t.Context()
 	redis := storetest.Redis(t)
 	engines, err := store.Open(ctx, store.Config{RedisURL: redis.URL(), DatabaseURL: storetest.Database(t)}, slog.New(slog.DiscardHandler))

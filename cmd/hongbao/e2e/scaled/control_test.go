@@ -10,12 +10,14 @@ import (
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
 
 // TestScaledControl changes users, memberships and balances on one server: sockets at the other servers learn of it within one hop.
 func TestScaledControl(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	c := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), e2e.Three()...)
 	for _, s := range c.Servers {
 		s.AwaitLog("bus is up", 1)
@@ -108,7 +110,7 @@ func allSocketsJoinAndLeave(t *testing.T, c *e2e.Cluster) {
 	listeners[2].call("join", wire.JoinRequest{Room: room})
 	for _, l := range listeners {
 		e2e.Eventually(t, 10*time.Second, l.name+" is subscribed again", func() bool { return len(l.times("subscribed "+room)) == 2 })
-		mustTake(t, "subscribing again at "+l.name, l.times("subscribed " + room)[1].Sub(began), oneHop)
+		e2e.MustTake(t, "subscribing again at "+l.name, l.times("subscribed " + room)[1].Sub(began), oneHop)
 	}
 	awaitSubscribers(t, c, room, 3)
 	allAwait("member-again", say("member-again"))
@@ -135,13 +137,13 @@ func membershipIsDropped(t *testing.T, c *e2e.Cluster) {
 		}
 		began := time.Now()
 		e2e.Eventually(t, 10*time.Second, "the new member may read history at another server", mayRead)
-		mustTake(t, "a join to count at another server", time.Since(began), oneHop)
+		e2e.MustTake(t, "a join to count at another server", time.Since(began), oneHop)
 
 		began = time.Now()
 		here.call("leave", wire.LeaveRequest{Room: room})
 		e2e.Eventually(t, 10*time.Second, "the former member may not read history at another server", func() bool { return !mayRead() })
 		t.Logf("another server dropped the membership after %v", time.Since(began).Round(time.Millisecond))
-		mustTake(t, "a leave to count at another server", time.Since(began), oneHop)
+		e2e.MustTake(t, "a leave to count at another server", time.Since(began), oneHop)
 	}
 }
 
@@ -178,7 +180,7 @@ func balancesArePushed(t *testing.T, c *e2e.Cluster) {
 	deadline := time.UnixMilli(reply.Packet.ExpiresAt)
 	took := senderElsewhere.await("wallet refund 100").Sub(deadline)
 	t.Logf("the refund was pushed %v after the deadline", took.Round(time.Millisecond))
-	mustTake(t, "the refund after the deadline", took, 2*time.Second)
+	e2e.MustTake(t, "the refund after the deadline", took, 2*time.Second)
 	if n := len(senderElsewhere.times("wallet refund 100")); n != 1 {
 		t.Errorf("the refund was pushed %d times, want once", n)
 	}

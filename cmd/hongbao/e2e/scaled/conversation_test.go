@@ -145,7 +145,7 @@ func (c *conversation) mustDeliver(when string, p period, own, others time.Durat
 		slowest = max(slowest, longest)
 		c.t.Logf("%s, %d texts to listeners %s: median %v, longest %v", when, len(delays[0]), to,
 			delays[other][len(delays[other])/2].Round(time.Millisecond), longest.Round(time.Millisecond))
-		mustTake(c.t, "delivery of a text "+when+" to a listener "+to, longest, limit+2*c.usual)
+		e2e.MustTake(c.t, "delivery of a text "+when+" to a listener "+to, longest, limit+2*c.usual)
 	}
 	return slowest
 }
@@ -170,5 +170,5 @@ func (c *conversation) addNewcomer(server *e2e.Server, when string) {
 	c.addListener(server, server.Guest("newcomer "+when))
 	took := time.Since(began)
 	c.t.Logf("%s a guest signs in, connects and joins in %v", when, took.Round(time.Millisecond))
-	mustTake(c.t, "signing in, connecting and joining "+when, took, time.Second)
+	e2e.MustTake(c.t, "signing in, connecting and joining "+when, took, time.Second)
 }

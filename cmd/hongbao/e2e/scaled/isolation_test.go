@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -35,6 +36,7 @@ const crowdSize = 100
 // TestScaledIsolation locks or poisons one row, or freezes one server. Meanwhile 99 of 100 grabs and texts of others succeed,
 // each within a second. The victim's request succeeds once its row is free.
 func TestScaledIsolation(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	i := newIsolation(t)
 	i.usual = i.othersGoOn(t, i.packet(i.common, crowdSize), 0, 1, 2)
 	t.Run("wallet locked", func(t *testing.T) {

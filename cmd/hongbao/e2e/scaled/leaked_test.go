@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/auth"
 	"hongbao/web/auth/authtest"
@@ -21,6 +22,7 @@ import (
 // TestLeakedKeys replaces the key of the bus and that of guests, as web/docs/runbooks.md says. Old tokens are refused, and the instances
 // hear each other.
 func TestLeakedKeys(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	database := storetest.Database(t)
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, nil, nil)
 	old := cluster.Front().Guest("old")
@@ -54,6 +56,7 @@ func TestLeakedKeys(t *testing.T) {
 // TestLeakedSecrets replaces the secret of the host's tokens, the operator's token and the password of Redis, as web/docs/runbooks.md
 // says, and empties Redis. The old secrets open nothing any more, and a packet of before is still grabbed.
 func TestLeakedSecrets(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	const oldSecret, newSecret = "k3Vq8Zt1Wm6Yb4Nc9Xr2Ls7Pd5Hf0GjA", "u7Ry2Ei9Qo4Ta6Sw1Dz8Fx3Gc5Hv0BnM"
 	const oldToken, newToken = "p6Lk1Jh8Gf3Ds0Aq5We2Rt9Yu4Io7PzX", "c8Vb3Nm1Qa6Ws9Ed2Rf5Tg0Yh7Uj4IkO"
 	const oldPassword, newPassword = "CHANGE-ME", "changed" // the old one is that of web/docs/deploy/redis.acl
@@ -112,6 +115,7 @@ func TestLeakedSecrets(t *testing.T) {
 // TestLeakedDatabasePassword replaces the password of the role that the instances use, in a Postgres that asks it for one. The old password opens
 // nothing any more, and a packet of before is still grabbed.
 func TestLeakedDatabasePassword(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	postgres, binary := storetest.Postgres(t), e2e.Build(t, "")
 	database, err := postgres.NewDatabase(t.Context())
 	e2e.NoError(t, err)

@@ -100,7 +100,7 @@ func (l *listener) awaitWithinOneHop(event string, since time.Time) {
 	l.t.Helper()
 	took := l.await(event).Sub(since)
 	l.t.Logf("%s: %q after %v", l.name, event, took.Round(time.Millisecond))
-	mustTake(l.t, fmt.Sprintf("%s to receive %q", l.name, event), took, oneHop)
+	e2e.MustTake(l.t, fmt.Sprintf("%s to receive %q", l.name, event), took, oneHop)
 }
 
 // oneHop limits the time from a message on the bus until another server has acted on it. That takes a few

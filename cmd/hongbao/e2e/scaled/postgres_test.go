@@ -14,6 +14,7 @@ import (
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -21,6 +22,7 @@ import (
 // TestScaledPostgresRestarted kills Postgres while users of three servers send texts and packets and grab. Every request is
 // answered within 5 s, and each that is repeated until it succeeds takes effect once.
 func TestScaledPostgresRestarted(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	postgres := storetest.Postgres(t)
 	database, err := postgres.NewDatabase(t.Context())
 	e2e.NoError(t, err)
@@ -190,7 +192,7 @@ func (o *outage) checkOnce() {
 		for _, err := range r.wrong {
 			o.t.Errorf("%s was answered %v, want success or a temporary %d unavailable", name, err, wire.CodeUnavailable)
 		}
-		mustTake(o.t, "the slowest answer to a "+name, r.slowest, 5*time.Second)
+		e2e.MustTake(o.t, "the slowest answer to a "+name, r.slowest, 5*time.Second)
 		o.t.Logf("%s: %d successes, %d refusals, slowest answer after %v", name, r.done, r.refusals.Load(), r.slowest.Round(time.Millisecond))
 		for n, first := range r.texts {
 			again := e2e.Call[wire.SendReply](r.Client, "send", o.textRequest(n))

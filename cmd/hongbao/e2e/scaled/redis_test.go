@@ -12,6 +12,7 @@ import (
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
@@ -20,6 +21,7 @@ import (
 // TestScaledRedisPaused freezes Redis for ten seconds while its connections stay open. Chat goes on, grabs are answered
 // unavailable, and afterwards everything succeeds.
 func TestScaledRedisPaused(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), e2e.Three()...)
 	// In busy every server has a speaker. In quiet only one server has: there a lost text shows no gap until another
 	// text comes.
@@ -44,7 +46,7 @@ func TestScaledRedisPaused(t *testing.T) {
 		s.AwaitLog("bus is down", 1)
 	}
 	noticed := time.Now()
-	mustTake(t, "noticing that Redis does not answer", noticed.Sub(paused), 3*time.Second)
+	e2e.MustTake(t, "noticing that Redis does not answer", noticed.Sub(paused), 3*time.Second)
 	meanwhile.Go(func() { mustBeUnavailable(t, grabbers[1], packet) })
 	for _, s := range cluster.Servers {
 		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 200 and degraded", func() bool {
@@ -109,12 +111,13 @@ func mustBeUnavailable(t *testing.T, client *e2e.Client, packet string) {
 	if !errors.As(err, &answer) || answer.Code != uint32(wire.CodeUnavailable) || !answer.Temporary {
 		t.Errorf("%s: grab without Redis: reply %+v, error %v; want a temporary %d unavailable", client.User.Name, reply, err, wire.CodeUnavailable)
 	}
-	mustTake(t, "the answer to a grab without Redis", took, 3*time.Second)
+	e2e.MustTake(t, "the answer to a grab without Redis", took, 3*time.Second)
 }
 
 // TestScaledHalfOpen lets the network swallow all bytes between one server and Redis, while the connections stay open.
 // Every text must still reach everyone.
 func TestScaledHalfOpen(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	redis := storetest.Redis(t)
 	var proxies []*loopback.Proxy
 	var each [][]string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -54,7 +55,7 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 		client.Await(busy.room, "packet_done", func(e wire.Entry) bool { return e.Kind == "packet_done" })
 	}
 	t.Logf("all have received packet_done %v after Redis is up", time.Since(up).Round(time.Millisecond))
-	mustTake(t, "packet_done after Redis is up", time.Since(up), 15*time.Second)
+	e2e.MustTake(t, "packet_done after Redis is up", time.Since(up), 15*time.Second)
 	for _, s := range cluster.Servers {
 		s.AwaitLog("bus is up", 1)
 		e2e.Eventually(t, 10*time.Second, s.URL.Host+" is ready", s.IsReady)
@@ -83,6 +84,7 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 // TestScaledSchemaOfALaterVersion lets a later version migrate the database of three servers. They serve on, as during a rolling upgrade,
 // and /readyz says that the schema is not theirs. No other server of this version starts, unless HONGBAO_MIGRATE is off.
 func TestScaledSchemaOfALaterVersion(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	database := storetest.Database(t)
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, e2e.Three()...)
 	stopped := cluster.Servers[2]

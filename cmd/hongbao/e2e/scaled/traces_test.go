@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
@@ -14,6 +15,7 @@ import (
 // TestScaledTraces follows one grab by its spans: socket, script, commit, broadcast, and delivery by another server. A grab over HTTP
 // continues the trace of its request, and is not recorded if the request says so.
 func TestScaledTraces(t *testing.T) {
+	enginetest.Nightly(t, "scaled")
 	collector := e2e.StartCollector(t)
 	traced := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_SERVICE_NAME=chat"}
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), traced, traced)

@@ -1,7 +1,6 @@
 package sdk
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,15 +10,15 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/wire"
 )
-
-var modulePath = flag.Bool("module", false, "run TestModulePath")
 
 var moduleRoot = filepath.Join("..", "..", "..", "..")
 
 // TestBotOutside builds the example bot as a program of another module, and lets it answer users.
 func TestBotOutside(t *testing.T) {
+	enginetest.Nightly(t, "outside")
 	root, err := filepath.Abs(moduleRoot)
 	e2e.NoError(t, err)
 	bot := buildOutside(t, root, "hongbao")
@@ -62,9 +61,7 @@ func TestBotOutside(t *testing.T) {
 
 // TestModulePath gives a copy of the repository another module path, as its publisher does, and builds the bot outside and the program with it.
 func TestModulePath(t *testing.T) {
-	if !*modulePath {
-		t.Skip("it compiles everything again: make outside")
-	}
+	enginetest.Nightly(t, "outside")
 	const path = "example.com/team/hongbao"
 	dir := t.TempDir()
 	files := exec.Command("git", "-C", moduleRoot, "ls-files", "-z")
