@@ -6,6 +6,7 @@ SBOM    := .bin/cyclonedx-gomod
 SECONDS ?= 30
 HOURS   ?= 1
 SEED    ?= 0
+MATCH   ?= engines
 
 .PHONY: help
 help: ## list the targets
@@ -13,7 +14,8 @@ help: ## list the targets
 
 .PHONY: run
 run: ## serve on http://127.0.0.1:8080/ with nothing but Go: guests, play money, ./hongbao-data
-	$(GO) run ./cmd/hongbao
+	@echo "compiling; the first time takes a minute or two"
+	@$(GO) run ./cmd/hongbao
 
 .PHONY: cluster
 cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and the next ports, for play, until Ctrl-C
@@ -21,55 +23,20 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: ## the tests, 15 minutes on two cores, and two more if nothing is compiled yet; ENGINES=off leaves out those that need Redis, Postgres or a browser
-	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
+test: ## the tests, five minutes on two cores, less if few changed; FRESH=1 runs all, ENGINES=off leaves out those that need Redis, Postgres or a browser
+	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" FRESH=$(FRESH) .ci/test
 
-.PHONY: page
-page: ## each view of the page in a browser, with axe-core; seven to nine minutes more
-	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test page
-
-.PHONY: long
-long: ## each kind of fault, long random histories, the benchmark's programs, crowds and memory; nine minutes more
-	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long
-
-.PHONY: e2e
-e2e: engines ## the end-to-end tests alone, with the output of each
-	$(GO) test -count=1 -p 1 -timeout 20m -v ./cmd/hongbao/e2e/...
+.PHONY: nightly
+nightly: engines ## everything else, in parts of at most 15 minutes; what has passed at this commit is not run again; PART="race page" runs these
+	@GO="$(GO)" CITUS="$(CITUS)" .ci/nightly $(PART)
 
 .PHONY: engines
-engines: ## Redis, Postgres, PgBouncer and a browser for tests: root gets them installed
+engines: # Redis, Postgres, PgBouncer and a browser for tests: root gets them installed
 	@test "$$(.ci/engines)" = on
 
-# Longer checks than those of make test. web/docs/evidence.md has their results.
-
-.PHONY: sim
-sim: ## the protocol simulator with 200,000 schedules, and its figures
-	$(GO) test -count=1 -timeout 60m -v -run Simulat ./redpacket
-
 .PHONY: mutants
-mutants: engines ## small faults in the code, one at a time: which does no test notice? MUTANTS="--only hub" tries some
-	nice $(GO) run ./cmd/hongbao-mutants $(MUTANTS)
-
-.PHONY: soak
-soak: engines ## crash points, faults, restarts and crowds ten times over, at other moments each time; an hour
-	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled ./cmd/hongbao/e2e/load
-
-.PHONY: upgrade
-upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes
-	$(GO) test -count=1 -timeout 30m -v -run TestRollingUpgrade ./cmd/hongbao/e2e/proxies -upgrade
-
-.PHONY: citus-test
-citus-test: engines ## the tests on Citus, a coordinator and two workers: needs the extension in this machine's Postgres, or CITUS, the folder of its configured source, from which it is installed; 20 minutes
-	$(if $(CITUS),$(MAKE) -C $(CITUS) install-extension)
-	$(GO) test -count=1 -timeout 40m ./store/pgstore -citus -parallel 5 \
-	  -run '^Test(Store|Ledger|Events|Fundings|Security|LedgerWithDataKey|Twins|Citus.*|Buckets.*|EachTable.*|Concurrent.*|(Settle|Send|End|Adjust|Append|Join|Leave|CreateRoom)WhoseCommitWasLost)$$'
-	$(GO) test -count=1 -timeout 20m ./cmd/hongbao/e2e/crash -citus -run '^TestCitusFaults$$'
-	$(GO) test -count=1 -timeout 10m ./cmd/hongbao/e2e/embedded -citus -run '^TestDemonstration$$'
-
-.PHONY: npm
-npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
-	@rm -rf .bin/npm && mkdir -p .bin/npm
-	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
+mutants: engines ## small faults in the code, one at a time: which does no test notice? PART=redpacket tries those of one folder
+	nice $(GO) run ./cmd/hongbao-mutants --only "$(PART)"
 
 # Only imports and names of packages change: "hongbao/…" also begins what is hashed, and that must stay.
 .PHONY: module
@@ -80,29 +47,6 @@ module: ## give the module another path, for a repository that other modules imp
 	  xargs sed -i.before -E "s#\"$$old/$$packages([/.\"])#\"$(MODULE)/\1\2#g"
 	find . -name '*.go.before' -delete
 	$(GO) mod edit -module $(MODULE)
-
-.PHONY: outside
-outside: ## the Go SDK as other modules use it: the example bot, and a copy of the repository with another module path
-	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
-
-.PHONY: debian
-debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, who gets debootstrap installed
-	@command -v debootstrap >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends debootstrap; } || \
-	  { echo "debootstrap is missing: install Debian's package debootstrap, and run as root"; exit 2; }
-	$(GO) test -count=1 -timeout 30m -v -run TestEmptyDebian ./cmd/hongbao/e2e/debian
-
-.PHONY: image
-image: ## the last stage of the Dockerfile, built by buildah and served from; root, who gets buildah installed
-	@command -v buildah >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends buildah; } || \
-	  { echo "buildah is missing: install Debian's package buildah, and run as root"; exit 2; }
-	$(GO) test -count=1 -timeout 30m -v -run TestImage ./cmd/hongbao/e2e/debian
-
-.PHONY: observe
-observe: engines ## metrics, alerts and dashboard under promtool, of the package prometheus, which root gets installed (96 MB); the unit under systemd-analyze
-	@command -v promtool >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends prometheus; } || \
-	  { echo "promtool is missing: install Debian's package prometheus"; exit 2; }
-	$(GO) test -count=1 -v -run 'Alerts|Queries|TestMetricsOf|TestSystemdUnit' ./web/docs ./cmd/hongbao
-
 
 .PHONY: release
 release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
@@ -119,45 +63,17 @@ chaos: engines ## random faults under load for HOURS (1), checked after each; SE
 	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
 	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' $(if $(filter citus,$(ON)),-chaos.citus) -chaos.out $(CURDIR)/.bin/chaos
 
-.PHONY: host
-host: engines ## two back ends of hosts, in Go and Node, that must receive every event of ten minutes while two of three instances are killed
-	$(GO) test -count=1 -timeout 40m -v ./cmd/hongbao/e2e/host -host.seconds 600 -host.users 10000 -host.rooms 500
-
-.PHONY: storm
-storm: ## 5,000 clients that reconnect at once, and how long they take
-	$(GO) test -count=1 -v -run ReconnectStorm ./cmd/hongbao/e2e/load
-
-.PHONY: idle
-idle: ## memory of 10,000 idle sockets
-	$(GO) test -count=1 -v -run Idle ./cmd/hongbao/e2e/load
-
-.PHONY: pictures
-pictures: engines ## the main views of the page, as pictures below .bin/pictures
-	@rm -rf .bin/pictures && mkdir -p .bin/pictures
-	$(GO) test -count=1 -run BrowserPictures -artifacts -outputdir .bin/pictures ./cmd/hongbao/e2e/browser
+bench_engines := $(GO) run ./cmd/hongbao-bench engines
+bench_load := $(GO) build -o .bin/ ./cmd/hongbao ./cmd/hongbao-bench && \
+  .bin/hongbao-bench load --hongbao .bin/hongbao --json bench-results/load.json --html bench-results/load.html $(LOAD)
+bench_compare := $(GO) run ./cmd/hongbao-bench compare --json bench-results/compare.json --html bench-results/compare.html
+bench_flaws := $(GO) run ./cmd/hongbao-bench compare --flaws --json bench-results/flaws.json --html bench-results/flaws.html
+bench_micro := $(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: bench
-bench: engines ## our engines beside their peers in the same run, ten minutes
-	$(GO) run ./cmd/hongbao-bench engines
-
-.PHONY: load
-load: engines ## users over real sockets, checked while they load: bench-results/load.html, two minutes once compiled
-	$(GO) build -o .bin/ ./cmd/hongbao ./cmd/hongbao-bench
-	.bin/hongbao-bench load --hongbao .bin/hongbao --json bench-results/load.json --html bench-results/load.html $(LOAD)
-
-.PHONY: compare
-compare: engines ## every published scheme beside ours: table, and bench-results/compare.html; five minutes at most
+bench: engines ## speed beside peers in the same run; MATCH=load: users over sockets; compare, flaws: the published schemes; micro: each package
 	@mkdir -p bench-results
-	$(GO) run ./cmd/hongbao-bench compare --json bench-results/compare.json --html bench-results/compare.html
-
-.PHONY: flaws
-flaws: engines ## each flaw of the published schemes reproduced, and the same on ours: table, and bench-results/flaws.html; two minutes
-	@mkdir -p bench-results
-	$(GO) run ./cmd/hongbao-bench compare --flaws --json bench-results/flaws.json --html bench-results/flaws.html
-
-.PHONY: microbench
-microbench: engines ## the benchmarks of all packages
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(or $(bench_$(MATCH)),$(error no match $(MATCH): MATCH is engines, load, compare, flaws or micro))
 
 .PHONY: fuzz
 fuzz: ## each fuzz test for SECONDS (30)

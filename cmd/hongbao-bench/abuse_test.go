@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
+	"hongbao/store/enginetest"
 )
 
 // TestAbuse lets two honest users act beside two attackers for a moment. Each way must be measured and printed.
 func TestAbuse(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	t.Parallel()
 	plan := load.Abuse{Users: 2, Duration: 300 * time.Millisecond}
 	results, err := runAbuse(t.Context(), installed{binary: builtHongbao(t), embedded: true}, plan)

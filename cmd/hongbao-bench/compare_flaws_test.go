@@ -13,6 +13,7 @@ import (
 const quickFlaws = "jam,lua-list-redis-dies,lease-outlived"
 
 func TestFlaws(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	c, p, out := small(quickFlaws)
 	c.flaws = true
@@ -29,6 +30,7 @@ func TestFlaws(t *testing.T) {
 // TestFlawsCanFail exchanges the service and a scheme. Then no flaw may be reproduced on "the scheme", and "the
 // service" must not pass.
 func TestFlawsCanFail(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	_, err := onTestbed(func(s *testbed) (struct{}, error) {
 		all, err := startServers(t.Context(), s, flawConnections)

@@ -52,6 +52,7 @@ func small(only string) (*compare, *program, *bytes.Buffer) {
 
 // TestCompare runs some schemes at small scale, from the flags to the file, and checks their verdicts.
 func TestCompare(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	c, p, out := small("lua-split,lua-list,hongbao")
 	c.json = filepath.Join(t.TempDir(), "compare.json")
@@ -93,6 +94,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareHot(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	c, p, _ := small("pool")
 	c.hot = true

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
+	"hongbao/store/enginetest"
 )
 
 // TestLoadFindsFaults puts a faultProxy between the load and the server, for each kind of fault. The load must report
 // the fault.
 func TestLoadFindsFaults(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	in := smallInstallation(t)
 	seq := regexp.MustCompile(`"id":"[^"]*","at"`)
 	amount := regexp.MustCompile(`"amount":[0-9]+`)
@@ -50,6 +52,7 @@ func TestLoadFindsFaults(t *testing.T) {
 // TestLoadNamesViolatedChecks runs a load with a fault. The output must name the violated check, and the exit code
 // must be 1.
 func TestLoadNamesViolatedChecks(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	in := smallInstallation(t)
 	l := newFaultProxy(t, in.instances[0].open, nth(20, func(line []byte) [][]byte { return [][]byte{line, line} }))
 	code, out, said := run(t, "load", "--url", l.URL, "--jwt-secret", in.target.Tokens.Secret, "--scenario", "chat", "--users", "10", "--room-size", "5",
@@ -112,6 +115,7 @@ func loadThroughProxy(t *testing.T, in *installation, scenario string, change fu
 
 // TestLoadOverCuts breaks many connections during a load. Nothing may be lost, and all checks must hold.
 func TestLoadOverCuts(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	var frames, answers atomic.Int64
 	result := loadThroughProxy(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
 		answer := bytes.Contains(bytes.Join(lines, nil), []byte(`"dup":`))

@@ -16,6 +16,7 @@ import (
 
 // TestLoad runs each scenario at small scale: embedded, and on two instances over Redis and Postgres.
 func TestLoad(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	binary := builtHongbao(t)
 	for _, args := range []string{
 		"--scenario idle --users 20 --duration 200ms --embedded",
@@ -90,6 +91,7 @@ func checkLoaded(t *testing.T, args string, r load.Result, out string) {
 
 // TestLoadOfRunningInstallation loads a running installation by its secret.
 func TestLoadOfRunningInstallation(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	in := smallInstallation(t)
 	code, out, said := run(t, "load", "--url", in.instances[0].open, "--jwt-secret", in.target.Tokens.Secret,
 		"--scenario", "grab", "--users", "10", "--shares", "5", "--rate", "50", "--duration", "300ms", "--ramp", "0s")
@@ -126,6 +128,7 @@ func TestLoadNotUnderstood(t *testing.T) {
 
 // TestLoadIsInterrupted checks that an interrupted load ends at once and leaves nothing behind.
 func TestLoadIsInterrupted(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
 	var out, said bytes.Buffer

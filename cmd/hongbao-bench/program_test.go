@@ -67,6 +67,7 @@ func TestNotUnderstood(t *testing.T) {
 
 // TestEngines runs every match once at small scale. The matches check their results themselves.
 func TestEngines(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	var out, said bytes.Buffer
 	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{hot: 150, packets: 20, repeaters: 20, winners: 50}}

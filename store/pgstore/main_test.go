@@ -55,7 +55,7 @@ func migratedDatabase(t testing.TB) string {
 	return server.URL(name)
 }
 
-// citus makes the tests run on a Citus coordinator with two workers: make citus-test.
+// citus makes the tests run on a Citus coordinator with two workers: make nightly PART=citus.
 var citus = flag.Bool("citus", false, "run the tests on Citus")
 
 // citusTemplate is a migrated database without rows, on the cluster that the tests share.

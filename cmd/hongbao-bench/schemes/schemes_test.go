@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -45,6 +46,7 @@ func behaviours() map[string]behaviour {
 
 // TestBehaviour checks that each scheme does what its author promises, when nothing fails.
 func TestBehaviour(t *testing.T) {
+	enginetest.Nightly(t, "bench")
 	all := behaviours()
 	for _, n := range All() {
 		c, ok := all[n.Name]

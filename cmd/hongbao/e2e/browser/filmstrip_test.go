@@ -9,7 +9,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestBrowserPicturesOfMotion saves frames of the arrival and of the opening of envelopes for a review by eye: make pictures. The page stops
+// TestBrowserPicturesOfMotion saves frames of the arrival and of the opening of envelopes for a review by eye: make nightly PART=page. The page stops
 // its animations at set times, so the frames are the same on a slow machine.
 func TestBrowserPicturesOfMotion(t *testing.T) {
 	enginetest.Nightly(t, "page")

@@ -13,7 +13,7 @@ import (
 	"hongbao/web/webtest"
 )
 
-// TestBrowserPictures saves pictures of the main views for a review by eye: make pictures.
+// TestBrowserPictures saves pictures of the main views for a review by eye: make nightly PART=page.
 func TestBrowserPictures(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	for _, how := range []struct {

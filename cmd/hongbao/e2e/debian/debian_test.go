@@ -1,5 +1,5 @@
 // Package debian runs the program in roots of its own. An empty Debian follows the commands of web/docs/one-machine.md; that needs root,
-// debootstrap and a mirror of Debian (make debian). The image of the Dockerfile needs root and buildah (make image).
+// debootstrap and a mirror of Debian (make nightly PART=debian). The image of the Dockerfile needs root and buildah (make nightly PART=image).
 package debian
 
 import (

@@ -1,5 +1,5 @@
 // Package npm tests what programmers of JavaScript get: the SDK as a package that is installed elsewhere, a client generated from the
-// OpenAPI document, and both documents under the linters of others. Its tests need Node, npm and the registry of npm: make npm.
+// OpenAPI document, and both documents under the linters of others. Its tests need Node, npm and the registry of npm: make nightly PART=npm.
 package npm
 
 import (
