@@ -35,8 +35,8 @@ engines: # Redis, Postgres, PgBouncer and a browser for tests: root gets them in
 	@test "$$(.ci/engines)" = on
 
 .PHONY: mutants
-mutants: engines ## small faults in the code, one at a time: which does no test notice? PART=redpacket tries those of one folder
-	nice $(GO) run ./cmd/hongbao-mutants --only "$(PART)"
+mutants: engines ## small faults in the code, one at a time: which does no test notice? SINCE=main: of changed packages; PART=redpacket: of one folder
+	nice $(GO) run ./cmd/hongbao-mutants --only "$(PART)" --since "$(SINCE)"
 
 # Only imports and names of packages change: "hongbao/…" also begins what is hashed, and that must stay.
 .PHONY: module

@@ -157,7 +157,7 @@ func TestBrowserHost(t *testing.T) {
 	mallory.Expect("frame-ancestors")
 	mallory.Press("button", "Open")
 	awaitAsk(t, mallory, `asked.length > 0`)
-	time.Sleep(300 * time.Millisecond) // time for a sign-in that must not happen
+	time.Sleep(300 * time.Millisecond) // sleeps: time for a sign-in that must not happen
 	if n := users(); n != 0 {
 		t.Errorf("a stranger's token let %d in", n)
 	}

@@ -36,6 +36,7 @@ func run(ctx context.Context, args []string, out, help io.Writer) (survived int,
 	flags := flag.NewFlagSet("hongbao-mutants", flag.ContinueOnError)
 	flags.SetOutput(help)
 	only := flags.String("only", "", "try only mutants whose file or harm contains this text")
+	since := flags.String("since", "", "try only mutants of the packages that differ from this commit, as HEAD or main")
 	timeout := flags.Duration("timeout", 3*time.Minute, "time for the tests of one mutant; one that takes longer is killed by the timeout")
 	flags.Usage = func() {
 		_, _ = fmt.Fprintln(help, "usage: hongbao-mutants [flags], in the repository; tries each mutant of the table and names the survivors.")
@@ -48,10 +49,16 @@ func run(ctx context.Context, args []string, out, help io.Writer) (survived int,
 	if err != nil {
 		return 0, err
 	}
+	touched := func(string) bool { return true }
+	if *since != "" {
+		if touched, err = r.touched(ctx, *since); err != nil {
+			return 0, err
+		}
+	}
 	began := time.Now()
 	var chosen, survivors []mutant
 	for _, m := range table() {
-		if strings.Contains(m.file, *only) || strings.Contains(m.harm, *only) {
+		if touched(m.file) && (strings.Contains(m.file, *only) || strings.Contains(m.harm, *only)) {
 			chosen = append(chosen, m)
 		}
 	}

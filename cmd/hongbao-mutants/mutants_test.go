@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,5 +103,34 @@ func TestRunnerTellsKilledFromSurvived(t *testing.T) {
 		case err != nil || v.by != c.by || v.killed() != (c.by != ""):
 			t.Errorf("%s: %+v, %v, want by %q", c.m.new, v, err, c.by)
 		}
+	}
+}
+
+func TestTouchedPackages(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		file := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("hub/a.go", "package hub")
+	write("chat/a.go", "package chat")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write("hub/a_test.go", "package hub")
+	write("hub/a.go", "package hub // changed")
+	r := &runner{root: root}
+	touched, err := r.touched(t.Context(), "HEAD")
+	if err != nil || !touched("hub/b.go") || touched("chat/a.go") {
+		t.Errorf("error %v; want package hub touched, and chat not", err)
+	}
+	if _, err := r.touched(t.Context(), "no-such-commit"); err == nil {
+		t.Error("a commit that does not exist is accepted")
 	}
 }

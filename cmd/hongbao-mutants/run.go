@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,6 +44,21 @@ func newRunner(ctx context.Context, timeout time.Duration) (*runner, error) {
 		return nil, fmt.Errorf("find the repository: %w", err)
 	}
 	return &runner{root: strings.TrimSpace(string(out)), timeout: timeout, passing: map[string]bool{}}, nil
+}
+
+// touched returns a function that reports whether the package of a file differs from a commit.
+func (r *runner) touched(ctx context.Context, commit string) (func(file string) bool, error) {
+	cmd := exec.CommandContext(ctx, "git", "diff", "--name-only", commit, "--") //nolint:gosec // the caller's own commit
+	cmd.Dir = r.root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list what differs from %s: %w", commit, err)
+	}
+	folders := map[string]bool{}
+	for name := range strings.FieldsSeq(string(out)) {
+		folders[path.Dir(name)] = true
+	}
+	return func(file string) bool { return folders[path.Dir(file)] }, nil
 }
 
 // try runs the tests of one mutant without it, unless they have passed before, and then with it.

@@ -253,7 +253,7 @@ func stored(t *testing.T, s Scheme, id string, grabs int) Book {
 			}
 			return b
 		}
-		time.Sleep(5 * time.Millisecond) // a table does not announce changes
+		time.Sleep(5 * time.Millisecond) // sleeps: a table does not announce changes
 	}
 }
 

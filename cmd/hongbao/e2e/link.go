@@ -26,7 +26,7 @@ func (l *SlowLink) copy(to, from net.Conn) {
 	writer.Go(func() {
 		dead := false
 		for c := range inTransit {
-			time.Sleep(time.Until(c.due))
+			time.Sleep(time.Until(c.due)) // sleeps: the link is slow
 			if !dead {
 				_, err := to.Write(c.data)
 				dead = err != nil

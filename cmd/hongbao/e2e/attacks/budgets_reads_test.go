@@ -79,7 +79,7 @@ func TestBudgetsUnreadRepliesAreBounded(t *testing.T) {
 		e2e.NoError(t, socket.askHistory(room, 32))
 	}
 	var most float64
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // sleeps: between two samples
 		most = max(most, s.Metric("hongbao_queued_bytes"))
 	}
 	if most > bound || most < 10<<20 {
@@ -210,13 +210,13 @@ func TestBudgetsOverloadRefusesTheGreedy(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(time.Second) // the archive has used up what its user may send at once
+	time.Sleep(time.Second) // sleeps: the archive has used up what its user may send at once
 	refused := 0.0
 	for began, i := time.Now(), 0; time.Since(began) < 3*time.Second || refused == 0 && time.Since(began) < 30*time.Second; i++ {
 		mustAnswer(t, s, http.StatusOK, honest, "commands/history", wire.HistoryRequest{Room: room})
 		mustAnswer(t, s, http.StatusOK, honest, "commands/send", wire.SendRequest{Room: room, Key: fmt.Sprint("during-", i), Text: "hello"})
 		mustAnswer(t, s, http.StatusOK, honest, "commands/wallet", wire.WalletRequest{})
-		time.Sleep(300 * time.Millisecond) // the user reads
+		time.Sleep(300 * time.Millisecond) // sleeps: the user reads
 		refused = s.Metric("hongbao_reads_refused_total")
 	}
 	over.Store(true)

@@ -86,7 +86,7 @@ func moreSharesThanGrabbers(t *testing.T, ann *browserUser, guests []*browserUse
 		left -= amount
 	}
 	ann.Sees("opened yours · 3/5")
-	time.Sleep(time.Until(time.UnixMilli(sent.Packet.ExpiresAt)))
+	time.Sleep(time.Until(time.UnixMilli(sent.Packet.ExpiresAt))) // sleeps: the packet must expire
 	ann.Sees(fmt.Sprintf("Expired · ¥%d.%02d returned", left/100, left%100), "Your red packet has expired")
 	three[0].Sees(fmt.Sprintf("¥%d.%02d went back to Ann.", left/100, left%100))
 	guests[8].Press("button", "Quick, quick")

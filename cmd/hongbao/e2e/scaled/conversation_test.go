@@ -93,6 +93,18 @@ func (c *conversation) begin(servers ...int) (end func()) {
 	return end
 }
 
+// awaitMore waits until the speakers have sent so many more texts.
+func (c *conversation) awaitMore(texts int) {
+	c.t.Helper()
+	count := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.sent)
+	}
+	before := count()
+	e2e.Eventually(c.t, time.Minute, fmt.Sprint(texts, " more texts are sent"), func() bool { return count() >= before+texts })
+}
+
 // awaitAll waits until the speakers and the first listeners have received every text, each once and in order.
 func (c *conversation) awaitAll() {
 	c.t.Helper()

@@ -40,7 +40,8 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 	for _, client := range busy.speakers {
 		mustBeUnavailable(t, client, packet)
 	}
-	time.Sleep(3 * time.Second)
+	busy.awaitMore(30)
+	quiet.awaitMore(10)
 
 	e2e.NoError(t, redis.Restart(context.Background()))
 	up := time.Now()
@@ -69,7 +70,8 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 		}
 	}
 	calm := time.Now()
-	time.Sleep(2 * time.Second)
+	busy.awaitMore(20)
+	quiet.awaitMore(7)
 	endBusy()
 	endQuiet()
 	for _, c := range []*conversation{busy, quiet} {

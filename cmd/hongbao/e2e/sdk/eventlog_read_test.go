@@ -36,7 +36,7 @@ func (l *eventLog) awaitWithin(limit time.Duration, times int, words ...any) {
 	l.t.Helper()
 	event := eventText(words...)
 	limit = e2e.Limit(limit)
-	for deadline := time.Now().Add(limit); l.count(event) < times; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); l.count(event) < times; l.pause() {
 		if time.Now().After(deadline) {
 			e2e.TooSlow(l.t, "%s: want event %q %d times within %v; the last events are %s", l.name, event, times, limit, l.tail())
 		}
@@ -47,11 +47,16 @@ func (l *eventLog) awaitWithin(limit time.Duration, times int, words ...any) {
 func (l *eventLog) awaitOneOf(events ...string) {
 	l.t.Helper()
 	came := func(event string) bool { return l.count(event) > 0 }
-	for deadline := time.Now().Add(e2e.Limit(40 * time.Second)); !slices.ContainsFunc(events, came); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(e2e.Limit(40 * time.Second)); !slices.ContainsFunc(events, came); l.pause() {
 		if time.Now().After(deadline) {
 			e2e.TooSlow(l.t, "%s: want one of the events %q in time; the last events are %s", l.name, events, l.tail())
 		}
 	}
+}
+
+// pause lets a moment pass between two looks at the log.
+func (l *eventLog) pause() {
+	time.Sleep(10 * time.Millisecond) // sleeps: events come from a process of the SDK
 }
 
 // mustNotHave fails the test if an event was recorded.
