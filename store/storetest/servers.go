@@ -2,9 +2,14 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
@@ -45,7 +50,29 @@ func Redis(t testing.TB) *loopback.Redis {
 func SharedRedis(t testing.TB) *loopback.Redis {
 	t.Helper()
 	enginetest.Need(t, "Redis")
-	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
+	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) {
+		return loopback.StartRedis(ctx, dir, "--databases", strconv.Itoa(redisDatabases))
+	})
+}
+
+// redisDatabases is the number of databases of the shared server.
+const redisDatabases = 512
+
+// lastRedisDatabase is the number of the last database that RedisDatabase has returned.
+var lastRedisDatabase atomic.Int64
+
+// RedisDatabase returns the URL of an empty database on the shared server. No other test uses the database until as many
+// tests have called RedisDatabase as there are databases. The test may neither break the server nor delete the data of all databases.
+func RedisDatabase(t testing.TB) string {
+	t.Helper()
+	r := SharedRedis(t)
+	db := 1 + int(lastRedisDatabase.Add(1)-1)%(redisDatabases-1)
+	c := redis.NewClient(&redis.Options{Addr: r.Addr(), DB: db})
+	defer c.Close() //nolint:errcheck // the reply is known already
+	if err := c.FlushDB(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("redis://%s/%d", r.Addr(), db)
 }
 
 // RedisCluster returns a cluster of three masters that the tests of this package share. The tests must use different keys.
