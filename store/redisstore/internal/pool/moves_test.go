@@ -9,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/redpacket"
-	"hongbao/store/redisstore/internal/nodes"
 	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
@@ -18,7 +17,7 @@ import (
 // half-moved slot.
 func TestPoolSlotMoves(t *testing.T) {
 	const partition = 5
-	p := New(nodes.Set{Client: redistest.Dial(t, storetest.RedisCluster(t).URL())}, Options{OutboxCap: 1 << 30})
+	p := New(redistest.Nodes(t, storetest.RedisCluster(t).URL()), Options{OutboxCap: 1 << 30})
 	c := startGrabbers(t, p, partition, 20)
 	c.await(200)
 	for range 3 {

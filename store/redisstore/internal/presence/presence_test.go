@@ -67,7 +67,7 @@ func presenceUnderTest(t *testing.T, admin redis.UniversalClient, url string, le
 	forget := func() { redistest.ForgetKeys(t, admin, "on:*") }
 	forget()
 	return storetest.PresenceUnderTest{
-		A: New(a, Options{Lease: lease}), B: New(b, Options{Lease: lease}),
+		A: newPatient(a, Options{Lease: lease}), B: newPatient(b, Options{Lease: lease}),
 		Lease: lease, Kill: func() { _ = b.Close() }, Forget: forget,
 	}
 }
@@ -97,6 +97,13 @@ func renewAll(t *testing.T, p *Presence) {
 			_ = p.renew(t.Context(), users)
 		}
 	}
+}
+
+// newPatient returns a presence whose calls do not fail on a busy machine.
+func newPatient(client redis.UniversalClient, o Options) *Presence {
+	p := New(client, o)
+	p.callTimeout = time.Minute
+	return p
 }
 
 // runPresence runs a presence until the test ends.
@@ -192,7 +199,7 @@ func testOutage(t *testing.T, server *loopback.Redis, p *Presence, passLease fun
 // text.
 func TestPresenceScriptsForgotten(t *testing.T) {
 	client := redistest.Dial(t, storetest.RedisDatabase(t))
-	p := New(client, Options{Lease: testLease})
+	p := newPatient(client, Options{Lease: testLease})
 	var users []localUser
 	for i := range 50 {
 		user := fmt.Sprint("u", i)
@@ -228,7 +235,7 @@ func TestPresenceScriptsForgotten(t *testing.T) {
 func TestPresenceKeysEnd(t *testing.T) {
 	client := redistest.Dial(t, storetest.RedisDatabase(t))
 	const lease = 300 * time.Millisecond
-	one, two := New(client, Options{Lease: lease}), New(client, Options{Lease: 2 * time.Hour})
+	one, two := newPatient(client, Options{Lease: lease}), newPatient(client, Options{Lease: 2 * time.Hour})
 	for i := range 20 {
 		enter(t, one, fmt.Sprint("u", i), "s")
 	}
@@ -252,7 +259,7 @@ func TestPresenceKeysEnd(t *testing.T) {
 
 // TestPresenceLeaveDuringRenewal lets a socket leave while it is being renewed. Afterwards the user is offline.
 func TestPresenceLeaveDuringRenewal(t *testing.T) {
-	p := New(redistest.Dial(t, storetest.RedisDatabase(t)), Options{Lease: time.Hour})
+	p := newPatient(redistest.Dial(t, storetest.RedisDatabase(t)), Options{Lease: time.Hour})
 	enter(t, p, "u", "1")
 	onItsWay := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
 	if _, err := p.Leave(t.Context(), "u", "1"); err != nil {
@@ -295,7 +302,7 @@ func TestPresenceRenewsOnlyEnteredSockets(t *testing.T) {
 // TestPresenceRenewalReturnsSince checks that a renewal learns the start of a socket whose Enter had no answer. The
 // reply contains no starts when they are known.
 func TestPresenceRenewalReturnsSince(t *testing.T) {
-	p := New(redistest.Dial(t, storetest.RedisDatabase(t)), Options{Lease: time.Hour})
+	p := newPatient(redistest.Dial(t, storetest.RedisDatabase(t)), Options{Lease: time.Hour})
 	enter(t, p, "u", "1")
 	entered := p.local.add("u", "1")
 	p.local.drop("u", "1")
@@ -320,8 +327,8 @@ func TestPresenceRenewalReturnsSince(t *testing.T) {
 // TestPresenceRenewsInBatches checks that each reply of a batched renewal is assigned to its socket.
 func TestPresenceRenewsInBatches(t *testing.T) {
 	url := storetest.RedisDatabase(t)
-	p := New(redistest.Dial(t, url), Options{Lease: time.Hour})
-	other := New(redistest.Dial(t, url), Options{Lease: time.Hour})
+	p := newPatient(redistest.Dial(t, url), Options{Lease: time.Hour})
+	other := newPatient(redistest.Dial(t, url), Options{Lease: time.Hour})
 	var users []localUser
 	for i := range 2*callLen + 7 {
 		u := localUser{user: fmt.Sprint("user-", i)}
@@ -412,7 +419,7 @@ func TestPresenceRunEnds(t *testing.T) {
 	}
 	before := goleak.IgnoreCurrent()
 	for i := range 50 {
-		p := New(client, Options{Lease: 30 * time.Millisecond})
+		p := newPatient(client, Options{Lease: 30 * time.Millisecond})
 		for user := range 20 {
 			enter(t, p, fmt.Sprint(i, "-", user), "s")
 		}
@@ -430,7 +437,7 @@ func TestPresenceRunEnds(t *testing.T) {
 
 // BenchmarkPresenceRenew measures the renewal of one socket, which happens three times a lease.
 func BenchmarkPresenceRenew(b *testing.B) {
-	p := New(redistest.Dial(b, storetest.SharedRedis(b).URL()), Options{})
+	p := newPatient(redistest.Dial(b, storetest.SharedRedis(b).URL()), Options{})
 	const sockets = 10_000
 	for i := range sockets {
 		user, socket := fmt.Sprint("user-", i), fmt.Sprint("0190c5a0-0000-7000-8000-", i)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -42,16 +43,67 @@ func Main(m *testing.M) int {
 	return storetest.Main(m)
 }
 
-// Dial returns a client with the options that redisstore.Open uses.
+// Dial returns a client with the options that redisstore.Open uses, but without time limits: only the contexts of its calls limit
+// the wait for a reply.
 func Dial(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
 	target, err := nodes.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := target.Client()
+	client := target.PatientClient()
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// patience is the limit of calls that must not fail on a busy machine.
+const patience = time.Minute
+
+// Nodes returns the nodes of the URL. A call may take a minute.
+func Nodes(t testing.TB, url string) nodes.Set {
+	t.Helper()
+	return nodes.Set{Client: Dial(t, url)}.WithPatience(patience)
+}
+
+// SilentClient returns a client of a node that never answers, without any network. All calls end at the deadlines of their contexts.
+// A test in a synctest bubble may use it.
+func SilentClient(t testing.TB) *redis.Client {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", DisableIdentity: true})
+	client.AddHook(silence{})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// silence is a hook that answers no command.
+type silence struct{}
+
+// DialHook implements redis.Hook.
+func (silence) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (s silence) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { return s.end(ctx, cmd) }
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (s silence) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { return s.end(ctx, cmds...) }
+}
+
+// end waits for the deadline, as the driver's connection does. A context with a deadline need not have a channel Done.
+func (silence) end(ctx context.Context, cmds ...redis.Cmder) error {
+	at, ok := ctx.Deadline()
+	if !ok {
+		panic("a call without a deadline")
+	}
+	select {
+	case <-time.After(time.Until(at)):
+	case <-ctx.Done():
+	}
+	for _, cmd := range cmds {
+		cmd.SetErr(os.ErrDeadlineExceeded)
+	}
+	return os.ErrDeadlineExceeded
 }
 
 // EachMaster calls do for each master. The test fails if it returns an error.
