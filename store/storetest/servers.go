@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -80,8 +81,24 @@ func RedisCluster(t testing.TB) *loopback.RedisCluster {
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	return servers.cluster.get(t, func(ctx context.Context, dir string) (*loopback.RedisCluster, error) {
-		return loopback.StartRedisCluster(ctx, dir, 3)
+		c, err := loopback.StartRedisCluster(ctx, dir, 3)
+		if err == nil {
+			err = KeepNodes(ctx, c)
+		}
+		return c, err
 	})
+}
+
+// KeepNodes makes the nodes of the cluster wait a minute before they take each other for lost, so that a busy machine does not make
+// the cluster refuse commands.
+func KeepNodes(ctx context.Context, cluster *loopback.RedisCluster) error {
+	for _, node := range cluster.Nodes() {
+		c := redis.NewClient(&redis.Options{Addr: node.Addr()})
+		if err := errors.Join(c.ConfigSet(ctx, "cluster-node-timeout", "60000").Err(), c.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Postgres starts a server for this test alone. The test may break it.

@@ -162,6 +162,7 @@ func BenchmarkBus(b *testing.B) {
 
 // TestBusTags checks that the partitions of the bus spread evenly over the nodes of clusters of several sizes.
 func TestBusTags(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	server := storetest.RedisCluster(t).Nodes()[0]
 	node := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer node.Close()

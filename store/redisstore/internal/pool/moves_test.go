@@ -16,6 +16,7 @@ import (
 // TestPoolSlotMoves moves a partition's slot from node to node during grabs. No grab fails because of a redirect or a
 // half-moved slot.
 func TestPoolSlotMoves(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	const partition = 5
 	p := New(redistest.Nodes(t, storetest.RedisCluster(t).URL()), Options{OutboxCap: 1 << 30})
 	c := startGrabbers(t, p, partition, 20)

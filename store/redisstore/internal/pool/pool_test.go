@@ -35,6 +35,9 @@ func TestPoolCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
+	if err := storetest.KeepNodes(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
 	testPoolManualClock(t, cluster.URL())
 }
 

@@ -372,8 +372,6 @@ func TestPresenceSilentNode(t *testing.T) {
 	client := redistest.Dial(t, cluster.URL()).(*redis.ClusterClient)
 	redistest.ForgetKeys(t, client, "on:*")
 	const lease = 8 * time.Second
-	nodeTimeout(t, client, "60000") // so that the cluster does not fail over during the test
-	defer nodeTimeout(t, client, "2000")
 	p := New(client, Options{Lease: lease})
 	runPresence(t, p)
 	silent := cluster.Nodes()[0]
@@ -401,14 +399,6 @@ func TestPresenceSilentNode(t *testing.T) {
 			t.Fatalf("on other nodes: %v, %v", got, err)
 		}
 	}
-}
-
-// nodeTimeout sets after how many milliseconds a cluster considers a node lost.
-func nodeTimeout(t *testing.T, client redis.UniversalClient, ms string) {
-	t.Helper()
-	redistest.EachMaster(t, client, func(ctx context.Context, node *redis.Client) error {
-		return node.ConfigSet(ctx, "cluster-node-timeout", ms).Err()
-	})
 }
 
 // TestPresenceRunEnds checks that Run ends with its context and leaves no goroutine.

@@ -156,6 +156,9 @@ func PartialCluster(t *testing.T) *loopback.RedisCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
+	if err := storetest.KeepNodes(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
 	for _, node := range cluster.Nodes() {
 		if err := Dial(t, node.URL()).ConfigSet(t.Context(), "cluster-require-full-coverage", "no").Err(); err != nil {
 			t.Fatal(err)
