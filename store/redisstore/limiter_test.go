@@ -56,7 +56,7 @@ func testLimiterManualClock(t *testing.T, url string) {
 func TestLimiterByTheClock(t *testing.T) {
 	enginetest.Nightly(t, "waits")
 	t.Parallel() // it waits for tokens
-	for name, url := range map[string]string{"single": storetest.RedisDatabase(t), "cluster": storetest.RedisCluster(t).URL()} {
+	for name, url := range map[string]string{"single": storetest.RedisDatabase(t), "cluster": redistest.PartialCluster(t).URL()} {
 		t.Run(name, func(t *testing.T) {
 			storetest.TestLimiter(t, func(t *testing.T) storetest.LimiterUnderTest {
 				a, b := redistest.Dial(t, url), redistest.Dial(t, url)

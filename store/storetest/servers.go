@@ -2,15 +2,11 @@ package storetest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
@@ -66,14 +62,12 @@ var lastRedisDatabase atomic.Int64
 // tests have called RedisDatabase as there are databases. The test may neither break the server nor delete the data of all databases.
 func RedisDatabase(t testing.TB) string {
 	t.Helper()
-	r := SharedRedis(t)
-	db := 1 + int(lastRedisDatabase.Add(1)-1)%(redisDatabases-1)
-	c := redis.NewClient(&redis.Options{Addr: r.Addr(), DB: db})
-	defer c.Close() //nolint:errcheck // the reply is known already
-	if err := c.FlushDB(t.Context()).Err(); err != nil {
+	number := 1 + int(lastRedisDatabase.Add(1)-1)%(redisDatabases-1)
+	url, err := SharedRedis(t).EmptyDatabase(t.Context(), number)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("redis://%s/%d", r.Addr(), db)
+	return url
 }
 
 // RedisCluster returns a cluster of three masters that the tests of this package share. The tests must use different keys.
@@ -83,22 +77,10 @@ func RedisCluster(t testing.TB) *loopback.RedisCluster {
 	return servers.cluster.get(t, func(ctx context.Context, dir string) (*loopback.RedisCluster, error) {
 		c, err := loopback.StartRedisCluster(ctx, dir, 3)
 		if err == nil {
-			err = KeepNodes(ctx, c)
+			err = c.KeepNodes(ctx)
 		}
 		return c, err
 	})
-}
-
-// KeepNodes makes the nodes of the cluster wait a minute before they take each other for lost, so that a busy machine does not make
-// the cluster refuse commands.
-func KeepNodes(ctx context.Context, cluster *loopback.RedisCluster) error {
-	for _, node := range cluster.Nodes() {
-		c := redis.NewClient(&redis.Options{Addr: node.Addr()})
-		if err := errors.Join(c.ConfigSet(ctx, "cluster-node-timeout", "60000").Err(), c.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Postgres starts a server for this test alone. The test may break it.

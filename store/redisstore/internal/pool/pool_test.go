@@ -35,7 +35,7 @@ func TestPoolCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
-	if err := storetest.KeepNodes(t.Context(), cluster); err != nil {
+	if err := cluster.KeepNodes(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	testPoolManualClock(t, cluster.URL())

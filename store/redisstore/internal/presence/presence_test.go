@@ -52,7 +52,7 @@ func TestPresenceByTheClock(t *testing.T) {
 	enginetest.Nightly(t, "waits")
 	t.Parallel()                  // it waits for leases
 	const lease = 6 * time.Second // long enough for a busy machine
-	for name, url := range map[string]string{"single": storetest.RedisDatabase(t), "cluster": storetest.RedisCluster(t).URL()} {
+	for name, url := range map[string]string{"single": storetest.RedisDatabase(t), "cluster": redistest.PartialCluster(t).URL()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.TestPresence(t, func(t *testing.T) storetest.PresenceUnderTest {

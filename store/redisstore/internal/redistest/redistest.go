@@ -156,7 +156,7 @@ func PartialCluster(t *testing.T) *loopback.RedisCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
-	if err := storetest.KeepNodes(t.Context(), cluster); err != nil {
+	if err := cluster.KeepNodes(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range cluster.Nodes() {
@@ -206,11 +206,13 @@ func Grab(t *testing.T, p redpacket.Pool, partition int) error {
 func MustGrabWithin(t *testing.T, p redpacket.Pool, partition int, most time.Duration) {
 	t.Helper()
 	began := time.Now()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	for err := Grab(t, p, partition); err != nil; err = Grab(t, p, partition) {
 		if time.Since(began) > most {
 			t.Fatalf("after %v: %v", most, err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-poll.C
 	}
 }
 
