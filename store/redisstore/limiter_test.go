@@ -145,7 +145,7 @@ func takesLast(t *testing.T, l *limiter, tokens int) {
 // TestLimiterAnswerLost checks that a call is not repeated when its reply is lost with the connection. A repetition
 // would take another token. A cluster's client repeats commands by default.
 func TestLimiterAnswerLost(t *testing.T) {
-	t.Parallel() // it waits for a cluster
+	t.Parallel()                                                       // it waits for a cluster
 	single, cluster := storetest.Redis(t), redistest.PartialCluster(t) // others take tokens of the shared ones
 	var lose atomic.Bool
 	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
