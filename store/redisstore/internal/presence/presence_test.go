@@ -126,9 +126,10 @@ func enter(t *testing.T, p *Presence, user, socket string) {
 	}
 }
 
-// wantOnline waits until the user is online, or offline. It looks once more when the time is over.
+// wantOnline waits until the user is online, or offline, but not longer than a minute. It looks once more when the time is over.
 func wantOnline(t *testing.T, p *Presence, user string, want bool, within time.Duration) {
 	t.Helper()
+	within = min(within, time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(within); ; <-tick.C {
