@@ -13,6 +13,7 @@ import (
 
 // TestClocksOfServers shifts the clock of a Redis, a Postgres and its standby, and kills all of them.
 func TestClocksOfServers(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	enginetest.Need(t, "Redis and Postgres")
 	clock, err := NewClock(t.TempDir())
 	if err != nil {
@@ -50,11 +51,30 @@ func TestClocksOfServers(t *testing.T) {
 	}
 }
 
+// TestClockOfRedis starts a Redis whose clock is wrong already.
+func TestClockOfRedis(t *testing.T) {
+	enginetest.Need(t, "Redis")
+	clock, err := NewClock(t.TempDir())
+	if err != nil {
+		t.Skip(err)
+	}
+	const shift = 7 * time.Second
+	if err := clock.Shift(shift); err != nil {
+		t.Fatal(err)
+	}
+	r, err := clock.StartRedis(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
+}
+
 // awaitShift waits until the server's clock differs from that of the machine by shift.
 func awaitShift(t *testing.T, name string, shift time.Duration, read func() (time.Time, error)) {
 	t.Helper()
 	var differs time.Duration
-	err := waitUntil(within(t, 10*time.Second), nil, func(context.Context) error {
+	err := waitUntil(within(t, patience), nil, func(context.Context) error {
 		at, err := read()
 		differs = time.Until(at)
 		if err == nil && (differs-shift).Abs() > 500*time.Millisecond {

@@ -71,7 +71,9 @@ func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
 		name: r.name, dir: t.TempDir(), stopSignal: r.stopSignal, ready: r.ready, command: r.command,
 		prepare: func(number int) (err error) {
 			if stolen == nil {
-				stolen, err = net.Listen("tcp", address(number))
+				if stolen, err = net.Listen("tcp", address(number)); err == nil {
+					go hangUp(stolen)
+				}
 			}
 			return err
 		},
@@ -83,5 +85,16 @@ func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
 	defer stolen.Close()
 	if thief.Addr() == stolen.Addr().String() {
 		t.Error("two servers listen at", thief.Addr())
+	}
+}
+
+// hangUp closes each connection to the listener at once.
+func hangUp(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_ = c.Close()
 	}
 }

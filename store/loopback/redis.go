@@ -61,6 +61,13 @@ func startRedis(ctx context.Context, clock *Clock, dir string, bus bool, file st
 // URL returns the URL for clients.
 func (r *Redis) URL() string { return fmt.Sprintf("redis://%s/0", r.Addr()) }
 
+// EmptyDatabase deletes all data of the database with this number, and returns its URL.
+func (r *Redis) EmptyDatabase(ctx context.Context, number int) (url string, err error) {
+	c := redis.NewClient(&redis.Options{Addr: r.Addr(), DB: number, DisableIdentity: true})
+	defer c.Close() //nolint:errcheck // the reply is known already
+	return fmt.Sprintf("redis://%s/%d", r.Addr(), number), c.FlushDB(ctx).Err()
+}
+
 // Pause stops the server's process (SIGSTOP): it answers nothing, and its connections stay open.
 func (r *Redis) Pause() {
 	if p := r.current(); p != nil {

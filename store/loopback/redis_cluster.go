@@ -2,6 +2,7 @@ package loopback
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -108,4 +109,16 @@ func (c *RedisCluster) Stop() {
 		all.Go(node.Stop)
 	}
 	all.Wait()
+}
+
+// KeepNodes makes the nodes wait a minute before they take each other for lost, so that a busy machine does not make the cluster
+// refuse commands. A node that is restarted does not remember that.
+func (c *RedisCluster) KeepNodes(ctx context.Context) error {
+	for _, node := range c.nodes {
+		admin := client(node.Addr())
+		if err := errors.Join(admin.ConfigSet(ctx, "cluster-node-timeout", "60000").Err(), admin.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -53,7 +52,7 @@ func TestRedisClusterServesAllSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, node := range c.Nodes() {
-		if err := waitUntil(within(t, 20*time.Second), nil, complete(node, 3)); err != nil {
+		if err := waitUntil(within(t, patience), nil, complete(node, 3)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -81,7 +81,7 @@ func TestRedisPausedIsSilentButThere(t *testing.T) {
 		t.Errorf("a paused server answered %q, %v", answer[:n], err)
 	}
 	r.Resume()
-	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	conn.SetReadDeadline(time.Now().Add(patience))
 	if n, err := conn.Read(answer[:]); string(answer[:n]) != "+PONG\r\n" {
 		t.Errorf("after Resume it answered %q, %v", answer[:n], err)
 	}
@@ -94,7 +94,7 @@ func TestRedisPausedCanBeStoppedAndKilled(t *testing.T) {
 			r.Pause()
 			began := time.Now()
 			end(r)
-			if took := time.Since(began); took > stopTimeout/2 {
+			if took := time.Since(began); took > stopTimeout/2 && enginetest.Tonight("waits") { // a busy machine may take as long
 				t.Errorf("took %v", took)
 			}
 			r.Pause() // no process is left to be paused

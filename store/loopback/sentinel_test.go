@@ -13,6 +13,7 @@ import (
 )
 
 func TestSentinelFailsOver(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	enginetest.Need(t, "Redis")
 	t.Parallel() // it mostly waits
 	began := time.Now()

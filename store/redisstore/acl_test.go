@@ -21,7 +21,8 @@ import (
 
 // TestRightsOfTheACL uses each part of the store with the rights of web/docs/deploy/redis.acl only, on one server and on a cluster.
 func TestRightsOfTheACL(t *testing.T) {
-	single, cluster := storetest.Redis(t), storetest.RedisCluster(t)
+	t.Parallel()
+	single, cluster := storetest.Redis(t), redistest.PartialCluster(t) // others take tokens of the shared ones
 	for name, at := range map[string]struct {
 		url   string
 		nodes []*loopback.Redis

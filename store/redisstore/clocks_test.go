@@ -12,6 +12,7 @@ import (
 )
 
 func TestClocks(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	for _, shape := range []struct {
 		url    string
 		clocks int

@@ -24,21 +24,27 @@ var limiterText string
 var limiterScript = nodes.NewScript(limiterText)
 
 // limiter implements chat.Limiter with one key for each bucket. The key expires when the bucket is full.
-type limiter struct{ client redis.UniversalClient }
+type limiter struct {
+	client redis.UniversalClient
+	script *nodes.Script
+	wait   time.Duration // limiterWait, unless a test has set another
+}
 
 var _ chat.Limiter = (*limiter)(nil)
 
 // newLimiter returns a limiter. The client must end each call when its context ends (ContextTimeoutEnabled).
-func newLimiter(client redis.UniversalClient) *limiter { return &limiter{client} }
+func newLimiter(client redis.UniversalClient) *limiter {
+	return &limiter{client, limiterScript, limiterWait}
+}
 
 // Take implements chat.Limiter. If it fails, the tokens may have been taken all the same.
 func (l *limiter) Take(ctx context.Context, key string, r chat.Rate) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, limiterWait)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	bucket := "rate:" + key
-	wait, err := l.run(ctx, "evalsha", limiterScript.SHA, bucket, r)
+	wait, err := l.run(ctx, "evalsha", l.script.SHA, bucket, r)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		wait, err = l.run(ctx, "eval", limiterScript.Text, bucket, r)
+		wait, err = l.run(ctx, "eval", l.script.Text, bucket, r)
 	}
 	if err != nil {
 		return 0, nodes.Unavailable("take a token", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,33 +14,71 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/nodes"
 	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
 
 func TestLimiter(t *testing.T) {
-	t.Parallel() // it waits for tokens
-	testLimiter(t, storetest.Redis(t).URL())
+	t.Parallel()
+	testLimiterManualClock(t, storetest.RedisDatabase(t))
 }
 
 func TestLimiterCluster(t *testing.T) {
 	t.Parallel()
-	testLimiter(t, storetest.RedisCluster(t).URL())
+	testLimiterManualClock(t, storetest.RedisCluster(t).URL())
 }
 
-func testLimiter(t *testing.T, url string) {
+// testLimiterManualClock runs the tests of chat.Limiter's contract. The script has a fixed time in place of the TIME command. The
+// time is a day ahead of the real one, so that Redis lets no key expire.
+func testLimiterManualClock(t *testing.T, url string) {
 	storetest.TestLimiter(t, func(t *testing.T) storetest.LimiterUnderTest {
-		a, b := redistest.Dial(t, url), redistest.Dial(t, url)
-		redistest.ForgetKeys(t, a, "rate:*")
-		return storetest.LimiterUnderTest{A: newLimiter(a), B: newLimiter(b)}
+		client := redistest.Dial(t, url)
+		redistest.ForgetKeys(t, client, "rate:*")
+		a, b := patientLimiter(client), patientLimiter(redistest.Dial(t, url))
+		now := time.Now().Add(24 * time.Hour)
+		set := func() {
+			at := fmt.Sprintf("{'%d', '%d'}", now.Unix(), now.Nanosecond()/1000)
+			a.script = nodes.NewScript(strings.Replace(limiterText, "redis.call('TIME')", at, 1))
+			b.script = a.script
+		}
+		set()
+		return storetest.LimiterUnderTest{A: a, B: b, Advance: func(d time.Duration) {
+			now = now.Add(d)
+			set()
+		}}
 	})
+}
+
+// TestLimiterByTheClock runs the tests of chat.Limiter's contract with the unchanged script and the real clock.
+func TestLimiterByTheClock(t *testing.T) {
+	enginetest.Nightly(t, "waits")
+	t.Parallel() // it waits for tokens
+	for name, url := range map[string]string{"single": storetest.RedisDatabase(t), "cluster": redistest.PartialCluster(t).URL()} {
+		t.Run(name, func(t *testing.T) {
+			storetest.TestLimiter(t, func(t *testing.T) storetest.LimiterUnderTest {
+				a, b := redistest.Dial(t, url), redistest.Dial(t, url)
+				redistest.ForgetKeys(t, a, "rate:*")
+				return storetest.LimiterUnderTest{A: newLimiter(a), B: newLimiter(b)}
+			})
+		})
+	}
+}
+
+// patientLimiter returns a limiter whose calls do not fail on a busy machine.
+func patientLimiter(client redis.UniversalClient) *limiter {
+	l := newLimiter(client)
+	l.wait = time.Minute
+	return l
 }
 
 // TestLimiterKeysEnd checks that the key of a full bucket expires.
 func TestLimiterKeysEnd(t *testing.T) {
-	client := redistest.Dial(t, storetest.Redis(t).URL())
-	l := newLimiter(client)
+	t.Parallel() // it waits for keys to expire
+	client := redistest.Dial(t, storetest.RedisDatabase(t))
+	l := patientLimiter(client)
 	for i := range 100 {
 		if wait, err := l.Take(t.Context(), fmt.Sprint("k", i), chat.Rate{PerSecond: 10, Burst: 2}); err != nil || wait != 0 {
 			t.Fatal(wait, err)
@@ -56,7 +95,7 @@ func TestLimiterKeysEnd(t *testing.T) {
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(5 * time.Second); client.DBSize(t.Context()).Val() > 0; <-tick.C {
+	for end := time.Now().Add(time.Minute); client.DBSize(t.Context()).Val() > 0; <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("%d keys are left", client.DBSize(t.Context()).Val())
 		}
@@ -72,7 +111,7 @@ func TestLimiterOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	through, direct := newLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), newLimiter(redistest.Dial(t, server.URL()))
+	through, direct := newLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), patientLimiter(redistest.Dial(t, server.URL()))
 	takes(t, through, 1)
 	proxy.DropReplies(true)
 	unanswered := map[string]func() error{"take": func() error { _, err := through.Take(t.Context(), "k", four); return err }}
@@ -106,7 +145,8 @@ func takesLast(t *testing.T, l *limiter, tokens int) {
 // TestLimiterAnswerLost checks that a call is not repeated when its reply is lost with the connection. A repetition
 // would take another token. A cluster's client repeats commands by default.
 func TestLimiterAnswerLost(t *testing.T) {
-	single, cluster := storetest.Redis(t), storetest.RedisCluster(t)
+	t.Parallel()                                                       // it waits for a cluster
+	single, cluster := storetest.Redis(t), redistest.PartialCluster(t) // others take tokens of the shared ones
 	var lose atomic.Bool
 	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
@@ -119,7 +159,7 @@ func TestLimiterAnswerLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer client.Close()
 			redistest.ForgetKeys(t, client, "rate:*")
-			l := newLimiter(client)
+			l := patientLimiter(client)
 			takes(t, l, 1)
 			lose.Store(true)
 			if wait, err := l.Take(t.Context(), "k", four); !errors.Is(err, chat.ErrUnavailable) {
@@ -151,12 +191,12 @@ func (c lossyConn) Read(b []byte) (int, error) {
 // TestLimiterClock writes a bucket with a clock that is an hour ahead, as a lost master may have done. A caller must
 // wait no longer than for an empty bucket.
 func TestLimiterClock(t *testing.T) {
-	client := redistest.Dial(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.RedisDatabase(t))
 	ahead := time.Now().Add(time.Hour).UnixMicro()
 	if err := client.Set(t.Context(), "rate:k", ahead, 2*time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
-	l := newLimiter(client)
+	l := patientLimiter(client)
 	wait, err := l.Take(t.Context(), "k", chat.Rate{PerSecond: 10, Burst: 5})
 	if err != nil || wait > 100*time.Millisecond {
 		t.Fatalf("wait %v, %v", wait, err)

@@ -11,8 +11,12 @@ import (
 	"hongbao/store/storetest"
 )
 
-func TestNotes(t *testing.T)        { testNotes(t, storetest.Redis(t).URL()) }
-func TestNotesCluster(t *testing.T) { testNotes(t, storetest.RedisCluster(t).URL()) }
+func TestNotes(t *testing.T) { testNotes(t, storetest.RedisDatabase(t)) }
+
+func TestNotesCluster(t *testing.T) {
+	t.Parallel() // it waits for a cluster
+	testNotes(t, storetest.RedisCluster(t).URL())
+}
 
 // testNotes saves more notes than are kept. Each instance has one, the oldest are dropped, and none that is damaged hides
 // others.

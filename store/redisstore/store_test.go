@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
 func TestOpen(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	for _, url := range []string{storetest.SharedRedis(t).URL(), storetest.RedisCluster(t).URL()} {
 		var log bytes.Buffer
 		s, err := Open(t.Context(), url, slog.New(slog.NewTextHandler(&log, nil)))

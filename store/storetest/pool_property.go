@@ -2,18 +2,35 @@ package storetest
 
 import (
 	"cmp"
+	"flag"
 	"slices"
+	"strconv"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 )
 
 func propertyTests() []poolTest {
 	return []poolTest{
 		{"Property/loads commute and repeat", loadsCommute},
 		{"Property/any history answers as the model does", historiesAgree},
+	}
+}
+
+// LimitHistories makes the properties of TestPool the same in each run: they are tested on this many inputs, which are the same
+// each time. In make nightly, and if flags of the test binary say so, they are tested on more, and on others each time. A package
+// calls it in TestMain, before it parses flags.
+func LimitHistories(checks int) {
+	if enginetest.Tonight("waits") {
+		return
+	}
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err) // package rapid has no such flag any more
+		}
 	}
 }
 

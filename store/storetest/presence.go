@@ -18,6 +18,10 @@ type PresenceUnderTest struct {
 	// Lease is how long a dead instance's sockets still count as online. 0 marks an engine inside the instance's
 	// process: it has no such faults, so their tests are skipped.
 	Lease time.Duration
+	// Advance moves the engine's clock. Renew makes both instances renew all their sockets once, as Run does several times a
+	// lease; the renewals of a killed instance fail. If both are nil, the tests of faults use Run and wait for real time.
+	Advance func(time.Duration)
+	Renew   func()
 	// Kill cuts B off from the engine, as if B's process had died. Forget deletes all data of the engine.
 	Kill, Forget func()
 }
@@ -51,7 +55,7 @@ func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 				return
 			}
 			b := &presenceBench{PresenceUnderTest: u, T: t}
-			if test.needs != asTheyAre {
+			if test.needs == running || test.needs == faults && u.Advance == nil {
 				b.stopA, b.stopB = runPresence(t, u.A), runPresence(t, u.B)
 			}
 			test.run(b)
@@ -65,7 +69,7 @@ type presenceNeeds int
 const (
 	running   presenceNeeds = iota
 	asTheyAre               // no Run is active: it could enter a socket again that another instance has removed
-	faults                  // Run is active, and the engine can lose data
+	faults                  // sockets are renewed, by Run or by Renew, and the engine can lose data
 )
 
 // presenceBench holds an engine under test. Its helpers fail the test if the engine fails.
@@ -128,9 +132,32 @@ func (b *presenceBench) online(user string, want bool) {
 	}
 }
 
+// stepsPerLease is how often Renew is called in each lease that passes by Advance. At the end of each step nearly a quarter
+// of a lease has passed since the last renewal.
+const stepsPerLease = 4
+
+// each lets time pass by Advance, in steps. It calls done after each step, and ends the step with a renewal. It reports
+// whether done has returned true.
+func (b *presenceBench) each(while time.Duration, done func() bool) bool {
+	for passed := time.Duration(0); passed < while; passed += b.Lease / stepsPerLease {
+		b.Advance(b.Lease / stepsPerLease)
+		if done() {
+			return true
+		}
+		b.Renew()
+	}
+	return done()
+}
+
 // becomes waits until instance A reports the user as online (or offline), and fails after the given time.
 func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
 	b.Helper()
+	if b.Advance != nil {
+		if !b.each(within, func() bool { return b.ask(b.A, user)[0] == want }) {
+			b.Fatalf("%s does not become online=%v within %v", user, want, within)
+		}
+		return
+	}
 	deadline := time.After(within)
 	tick := time.NewTicker(within / 100)
 	defer tick.Stop()
@@ -149,6 +176,15 @@ func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
 // stays checks that instance A always reports the users as online (or offline), for the duration in the parameter while.
 func (b *presenceBench) stays(want bool, while time.Duration, users ...string) {
 	b.Helper()
+	if b.Advance != nil {
+		b.each(while, func() bool {
+			if got := b.ask(b.A, users...); slices.Contains(got, !want) {
+				b.Fatalf("%q are online: %v, want all %v", users, got, want)
+			}
+			return false
+		})
+		return
+	}
 	end := time.After(while)
 	tick := time.NewTicker(while / 200)
 	defer tick.Stop()

@@ -3,7 +3,9 @@ package storetest
 import (
 	"context"
 	"os"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"hongbao/store/enginetest"
@@ -45,7 +47,27 @@ func Redis(t testing.TB) *loopback.Redis {
 func SharedRedis(t testing.TB) *loopback.Redis {
 	t.Helper()
 	enginetest.Need(t, "Redis")
-	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
+	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) {
+		return loopback.StartRedis(ctx, dir, "--databases", strconv.Itoa(redisDatabases))
+	})
+}
+
+// redisDatabases is the number of databases of the shared server.
+const redisDatabases = 512
+
+// lastRedisDatabase is the number of the last database that RedisDatabase has returned.
+var lastRedisDatabase atomic.Int64
+
+// RedisDatabase returns the URL of an empty database on the shared server. No other test uses the database until as many
+// tests have called RedisDatabase as there are databases. The test may neither break the server nor delete the data of all databases.
+func RedisDatabase(t testing.TB) string {
+	t.Helper()
+	number := 1 + int(lastRedisDatabase.Add(1)-1)%(redisDatabases-1)
+	url, err := SharedRedis(t).EmptyDatabase(t.Context(), number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 // RedisCluster returns a cluster of three masters that the tests of this package share. The tests must use different keys.
@@ -53,7 +75,11 @@ func RedisCluster(t testing.TB) *loopback.RedisCluster {
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	return servers.cluster.get(t, func(ctx context.Context, dir string) (*loopback.RedisCluster, error) {
-		return loopback.StartRedisCluster(ctx, dir, 3)
+		c, err := loopback.StartRedisCluster(ctx, dir, 3)
+		if err == nil {
+			err = c.KeepNodes(ctx)
+		}
+		return c, err
 	})
 }
 

@@ -43,6 +43,8 @@ type Bus struct {
 	o      Options
 	shards []*shard
 
+	stepTimeout, silentAfter time.Duration // the constants, unless a test has set others
+
 	notifying  sync.Mutex // guards the fields below; held during Receiver.Suspect, Compare and Down, so that these calls do not overlap
 	receiver   hub.Receiver
 	shardsDown int // shards that are not up
@@ -59,7 +61,7 @@ type Bus struct {
 func New(client redis.UniversalClient, o Options) *Bus {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
-	b := &Bus{id: binary.BigEndian.Uint64(id[:]), client: client, o: o, peers: map[uint64]peer{}}
+	b := &Bus{id: binary.BigEndian.Uint64(id[:]), client: client, o: o, stepTimeout: stepTimeout, silentAfter: silentAfter, peers: map[uint64]peer{}}
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		for _, tag := range shardTags {
@@ -242,7 +244,7 @@ func (b *Bus) checkPeers() (suspect, compare bool) {
 	now := time.Now()
 	for id, p := range b.peers {
 		switch {
-		case now.Sub(p.heard) <= silentAfter:
+		case now.Sub(p.heard) <= b.silentAfter:
 			continue
 		case now.Sub(p.heard) > silentPeerLimit:
 			suspect = true

@@ -18,7 +18,7 @@ import (
 func TestForgedMessagesAreDropped(t *testing.T) {
 	t.Parallel()
 	server := storetest.Redis(t)
-	near, far := storetest.RunBus(t, openBus(t, server.URL())), storetest.RunBus(t, openBus(t, server.URL()))
+	near, far := storetest.RunBus(t, patientBus(t, server.URL())), storetest.RunBus(t, patientBus(t, server.URL()))
 	far.Listen(near, "room", "other")
 	attacker := redistest.Dial(t, server.URL()).(*redis.Client)
 	heard := attacker.PSubscribe(t.Context(), "*")
@@ -94,10 +94,10 @@ func TestOldMessagesAreDropped(t *testing.T) {
 		"one that has just started":         {0, 30 * time.Second, 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := openBus(t, server.URL())
+			b := patientBus(t, server.URL())
 			shard := b.shards[0]
 			shard.began = shard.began.Add(-test.running)
-			near, far := storetest.RunBus(t, openBus(t, server.URL())), storetest.RunBus(t, b)
+			near, far := storetest.RunBus(t, patientBus(t, server.URL())), storetest.RunBus(t, b)
 			far.Listen(near, "room")
 			far.Forget()
 			publisher := uint64(len(name)) << 32

@@ -72,7 +72,7 @@ func (s *shard) run(ctx context.Context) {
 			return
 		}
 		s.bus.shardDown(s)
-		if lost.IsZero() || time.Since(began) > silentAfter { // the link worked for a while, so this failure begins a new series
+		if lost.IsZero() || time.Since(began) > s.bus.silentAfter { // the link worked for a while, so this failure begins a new series
 			wait, level, lost = minRedial, slog.LevelWarn, time.Now()
 		}
 		s.bus.o.Log.Log(ctx, level, "bus connection lost or refused", "shard", s.heartbeat, "err", err)
@@ -221,7 +221,7 @@ func (l *link) publish(ctx, busCtx context.Context) error {
 // sendRest sends the rest of the queue, for at most stepTimeout. If nothing remains, it sends heartbeatGoodbye.
 func (l *link) sendRest() error {
 	queue := l.shard.queue
-	for end := time.Now().Add(stepTimeout); !queue.empty() && time.Now().Before(end); {
+	for end := time.Now().Add(l.shard.bus.stepTimeout); !queue.empty() && time.Now().Before(end); {
 		if err := l.send(queue.take(), heartbeatAlive); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (l *link) send(messages []message, heartbeat string) error {
 	if len(messages) == 0 && heartbeat == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stepTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), l.shard.bus.stepTimeout)
 	defer cancel()
 	s := l.shard
 	pipe := l.client.Pipeline()

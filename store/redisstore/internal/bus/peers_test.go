@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +11,7 @@ import (
 // Compare in between, and a last Suspect after two minutes. A peer that is heard again starts anew.
 func TestSilentPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &Bus{peers: map[uint64]peer{}}
+		b := &Bus{silentAfter: silentAfter, peers: map[uint64]peer{}}
 		b.heardPeer(1)
 		var suspects, compares int
 		check := func(d time.Duration) {
@@ -51,11 +52,42 @@ func TestSilentPeer(t *testing.T) {
 	})
 }
 
+// TestLinkMonitorWaitsForASlowReceiver handles one payload for a minute, during which no heartbeat can be read. The link
+// is not silent then. It is silent when nothing is heard for silentAfter after the payload.
+func TestLinkMonitorWaitsForASlowReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &link{shard: &shard{bus: &Bus{silentAfter: silentAfter}}, began: time.Now()}
+		w := linkMonitor{link: l}
+		check := func(d time.Duration) (err error) {
+			for end := time.Now().Add(d); err == nil && time.Now().Before(end); {
+				time.Sleep(checkEvery)
+				err = w.check(t.Context())
+			}
+			return err
+		}
+		if err := check(silentAfter); err != nil {
+			t.Error("silent too early:", err)
+		}
+		l.markHeard()
+		l.deliveries.Add(1)
+		if err := check(time.Minute); err != nil {
+			t.Error("a slow receiver:", err)
+		}
+		l.deliveries.Add(1)
+		if err := check(silentAfter); err != nil {
+			t.Error("silent too early after the payload:", err)
+		}
+		if err := check(checkEvery); !errors.Is(err, errSilent) {
+			t.Errorf("nothing was heard for %v: %v", silentAfter+checkEvery, err)
+		}
+	})
+}
+
 // TestSilentPeerStaysSilentThroughAnOutage resets the peers after a time in which this instance received nothing. A peer that
 // was silent before goes on to count as silent.
 func TestSilentPeerStaysSilentThroughAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &Bus{peers: map[uint64]peer{}}
+		b := &Bus{silentAfter: silentAfter, peers: map[uint64]peer{}}
 		b.heardPeer(1)
 		time.Sleep(silentAfter + time.Second)
 		if suspect, _ := b.checkPeers(); !suspect {

@@ -234,7 +234,7 @@ func (w *linkMonitor) check(ctx context.Context) error {
 		l.markHeard()
 	}
 	w.deliveries = deliveries
-	if l.silent() > silentAfter {
+	if l.silent() > l.shard.bus.silentAfter {
 		return errSilent
 	}
 	w.checks++
@@ -251,7 +251,8 @@ var errNoRedial = errors.New("a link does not redial: it is replaced")
 
 // dial opens a new link to the shard's master.
 func (s *shard) dial(ctx context.Context) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*stepTimeout)
+	step := s.bus.stepTimeout
+	ctx, cancel := context.WithTimeout(ctx, 2*step)
 	defer cancel()
 	node, err := s.node(ctx)
 	if err != nil {
@@ -263,8 +264,8 @@ func (s *shard) dial(ctx context.Context) (*link, error) {
 	options.Protocol = 2 // with RESP3, the driver's push processor would take the messages
 	options.PoolSize, options.MinIdleConns, options.PipelinePoolSize = 1, 0, -1
 	options.MaxRetries, options.DialerRetries = -1, 1
-	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = stepTimeout, stepTimeout, stepTimeout
-	options.PoolTimeout = stepTimeout
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = step, step, step
+	options.PoolTimeout = step
 	options.ConnMaxIdleTime, options.ConnMaxLifetime = -1, 0
 	options.ContextTimeoutEnabled = true
 	client := redis.NewClient(&options)

@@ -44,6 +44,7 @@ func openChecked(t *testing.T, url string) (redis.UniversalClient, *nodes.Checks
 // TestNewNodeIsCheckedFirst makes all nodes of a cluster look new. The first grabs start the probe of their nodes and
 // are answered after it.
 func TestNewNodeIsCheckedFirst(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	_, checks, p, log := openChecked(t, storetest.RedisCluster(t).URL())
 	nodes.AsNew(checks, "")
 	for partition := range redpacket.Partitions {

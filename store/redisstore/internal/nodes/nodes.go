@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // Redis names scripts by SHA-1
 	"encoding/hex"
@@ -120,7 +121,18 @@ const (
 type Set struct {
 	Client redis.UniversalClient
 	Checks *Checks // of the client's nodes; nil: every node may be used
+
+	patience time.Duration // if not 0, it replaces Patience
 }
+
+// WithPatience returns the set with another limit than Patience, for tests.
+func (s Set) WithPatience(d time.Duration) Set {
+	s.patience = d
+	return s
+}
+
+// Limit returns the longest time that a call may take with all its retries: Patience, unless a test has set another.
+func (s Set) Limit() time.Duration { return cmp.Or(s.patience, Patience) }
 
 // Of returns the client of the key's node. It fails at once while no node has been found fit.
 func (s Set) Of(ctx context.Context, key string) (*redis.Client, error) {
@@ -171,7 +183,7 @@ func EachMaster(ctx context.Context, client redis.UniversalClient, f func(contex
 
 // Run runs calls for any nodes, one pipeline for each node. It retries calls that may succeed shortly.
 func (s Set) Run(ctx context.Context, calls ...*Call) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, s.Limit())
 	defer cancel()
 	byNode := map[*redis.Client][]*Call{}
 	for _, c := range calls {

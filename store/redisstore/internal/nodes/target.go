@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -201,6 +202,13 @@ const pipelineBuffer = 32 << 10
 
 // Client returns a new Redis client for the target. It has no connection yet.
 func (t Target) Client() redis.UniversalClient { return redis.NewUniversalClient(t.options()) }
+
+// PatientClient returns a client like Client, for tests. Only the contexts of its calls limit the wait for a reply.
+func (t Target) PatientClient() redis.UniversalClient {
+	o := t.options()
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = time.Minute, time.Minute, time.Minute, time.Minute
+	return redis.NewUniversalClient(o)
+}
 
 // options returns the driver's options. The driver's own retries are off, because only callers know which commands may be
 // repeated. A cluster's client still follows redirects and repeats commands that do not forbid it (NoRetry).

@@ -173,7 +173,7 @@ func (q *batcher) join(r *request) (b *batch, mustSend bool, err error) {
 // Calls that failed only for the moment, for example because their cluster slot is moving, are retried on another
 // goroutine. So they do not delay the other requests of the batch.
 func (q *batcher) send(b *batch) (next *batch) {
-	ctx := until(b.born.Add(nodes.Patience))
+	ctx := until(b.born.Add(q.pool.nodes.Limit()))
 	began := time.Now()
 	span := trace.Batch("redis script", b.causes())
 	calls := q.pool.calls(b.requests)

@@ -16,7 +16,7 @@ import (
 // a deadline or send on its own goroutine. A single request that follows is answered, too.
 func TestBatcherSendsTheNextBatch(t *testing.T) {
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
+	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), i); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestBatcherSendsTheNextBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	timed, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	timed, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	grab := func(ctx context.Context, user string) {
 		got, err := p.Grab(ctx, []redpacket.Attempt{{Ref: i.Ref, User: user}})
@@ -54,7 +54,7 @@ func TestBatcherSendsTheNextBatch(t *testing.T) {
 // flight, and that a third batch waits.
 func TestBatcherSendsASecondBatch(t *testing.T) {
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
+	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 999, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), i); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestBatcherSendsASecondBatch(t *testing.T) {
 			}
 		})
 	}
-	timed, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	timed, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	if !q.await(timed, func() bool { return q.inFlight == 2 && q.next != nil && len(q.next.requests) == secondBatch }) {
 		t.Error("want two batches in flight and a full one that waits")

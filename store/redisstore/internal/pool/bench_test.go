@@ -53,7 +53,7 @@ func BenchmarkPoolEval(b *testing.B) {
 func benchmarkGrabs(b *testing.B, url string, packets, callers int, ack bool) {
 	client := redistest.Dial(b, url)
 	forget(b, client)
-	p := New(nodes.Set{Client: client}, Options{OutboxCap: 1 << 40})
+	p := New(nodes.Set{Client: client}.WithPatience(time.Minute), Options{OutboxCap: 1 << 40})
 	images := make([]redpacket.Image, packets)
 	var wg sync.WaitGroup
 	var loaded atomic.Int64

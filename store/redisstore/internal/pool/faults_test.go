@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
@@ -17,13 +18,19 @@ import (
 	"hongbao/store/storetest"
 )
 
-func poolOn(t *testing.T, r *loopback.Redis) *Pool {
+// poolOn returns a Pool whose calls do not fail on a busy machine.
+func poolOn(t *testing.T, url string) *Pool {
+	return New(redistest.Nodes(t, url), Options{OutboxCap: 1 << 30})
+}
+
+// impatientPool returns a Pool whose calls end within nodes.Patience.
+func impatientPool(t *testing.T, r *loopback.Redis) *Pool {
 	return New(nodes.Set{Client: redistest.Dial(t, r.URL())}, Options{OutboxCap: 1 << 30})
 }
 
 // TestPoolScriptsFlushed deletes all scripts of the server again and again during grabs. No grab fails.
 func TestPoolScriptsFlushed(t *testing.T) {
-	p := poolOn(t, storetest.Redis(t))
+	p := poolOn(t, storetest.Redis(t).URL())
 	c := startGrabbers(t, p, 1, 50)
 	for range 30 {
 		c.await(20)
@@ -37,21 +44,25 @@ func TestPoolScriptsFlushed(t *testing.T) {
 	}
 }
 
-// inTime is how long a call may take that must not wait longer than nodes.Patience. The rest is for a busy machine.
+// inTime is how long a call may take in make nightly that must not wait longer than nodes.Patience. The rest is for a busy machine.
+// TestCallsEndAfterPatience measures the same exactly, without a server.
 const inTime = 2 * nodes.Patience
+
+// late reports whether a call took longer than most. Only make nightly measures that.
+func late(took, most time.Duration) bool { return took > most && enginetest.Tonight("waits") }
 
 // TestPoolKilledServer checks that grabs fail at once while a server is down. When it is back without data, grabs
 // succeed after the packet is loaded again.
 func TestPoolKilledServer(t *testing.T) {
 	t.Parallel() // it waits for restarts
 	r := storetest.Redis(t)
-	c := startGrabbers(t, poolOn(t, r), 1, 20)
+	c := startGrabbers(t, poolOn(t, r.URL()), 1, 20)
 	for range 3 {
 		c.await(50)
 		r.Kill()
 		from := time.Now()
 		_, err := c.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: "x"}})
-		if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took >= nodes.Patience {
+		if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, nodes.Patience) {
 			t.Errorf("grab of a dead server: %v after %v", err, took)
 		}
 		if err := r.Restart(t.Context()); err != nil {
@@ -66,17 +77,21 @@ func TestPoolKilledServer(t *testing.T) {
 func TestPoolPausedServer(t *testing.T) {
 	t.Parallel() // it waits for timeouts
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
+	p := impatientPool(t, r)
 	c := startGrabbers(t, p, 1, 200)
 	c.await(500)
+	acks := 10
+	if enginetest.Tonight("waits") {
+		acks = 200
+	}
 	r.Pause()
 	var wg sync.WaitGroup
-	for n := range 200 { // while the server is silent, one claim is acknowledged every 20 ms
+	for n := range acks { // while the server is silent, one claim is acknowledged every 20 ms
 		wg.Go(func() {
 			<-time.After(time.Duration(n) * 20 * time.Millisecond)
 			from := time.Now()
 			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1"}})
-			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > inTime {
+			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, inTime) {
 				t.Errorf("ack to a silent server: %v after %v", err, took)
 			}
 		})
@@ -85,7 +100,7 @@ func TestPoolPausedServer(t *testing.T) {
 	r.Resume()
 	c.await(500)
 	c.wantGrantsHeld()
-	if slowest := time.Duration(c.slowest.Load()); slowest > inTime {
+	if slowest := time.Duration(c.slowest.Load()); late(slowest, inTime) {
 		t.Errorf("a grab took %v", slowest)
 	}
 	q, _ := p.batcher(t.Context(), c.image.Ref)
@@ -100,7 +115,7 @@ func TestPoolPausedServer(t *testing.T) {
 // grab is still made when Redis goes on.
 func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
+	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), i); err != nil {
 		t.Fatal(err)
@@ -110,12 +125,12 @@ func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
 	defer cancel()
 	attempts := []redpacket.Attempt{{Ref: i.Ref, User: "a"}}
 	from := time.Now()
-	if _, err := p.Grab(ctx, attempts); !errors.Is(err, chat.ErrUnavailable) || time.Since(from) >= nodes.Patience {
+	if _, err := p.Grab(ctx, attempts); !errors.Is(err, chat.ErrUnavailable) || late(time.Since(from), nodes.Patience) {
 		t.Errorf("%v after %v", err, time.Since(from))
 	}
 	attempts[0].User = "b" // the caller may reuse its slice
 	r.Resume()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(60 * time.Second); ; {
 		got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "a", May: redpacket.NotMember}})
 		if err == nil && got[0].Decision == redpacket.Yours {
 			return
@@ -128,28 +143,62 @@ func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
 
 // TestPoolRefusesWhenTooManyWait checks that requests beyond maxWaiting are refused at once.
 func TestPoolRefusesWhenTooManyWait(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	r := storetest.Redis(t)
-	p := poolOn(t, r)
-	if err := p.Ack(t.Context(), []redpacket.Claim{{Entry: "1"}}); err != nil {
-		t.Fatal(err)
-	}
-	r.Pause()
-	defer r.Resume()
-	full := make([]redpacket.Attempt, maxWaiting)
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = p.Grab(context.Background(), full) })
-	q, _ := p.batcher(t.Context(), redpacket.Ref{})
-	for waiting := 0; waiting == 0; {
-		q.mu.Lock()
-		waiting = q.waiting
-		q.mu.Unlock()
-	}
-	_, err := p.Grab(t.Context(), []redpacket.Attempt{{User: "refused"}})
-	if !errors.Is(err, errCrowded) || !errors.Is(err, chat.ErrUnavailable) {
-		t.Errorf("%v, want %v", err, errCrowded)
-	}
-	wg.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(nodes.Set{Client: redistest.SilentClient(t)}, Options{})
+		full := make([]redpacket.Attempt, maxWaiting)
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = p.Grab(context.Background(), full) })
+		synctest.Wait()
+		from := time.Now()
+		_, err := p.Grab(t.Context(), []redpacket.Attempt{{User: "refused"}})
+		if !errors.Is(err, errCrowded) || !errors.Is(err, chat.ErrUnavailable) || time.Since(from) != 0 {
+			t.Errorf("%v after %v, want %v at once", err, time.Since(from), errCrowded)
+		}
+		wg.Wait()
+		if n := p.batchers.waiting(); n != 0 {
+			t.Errorf("%d attempts still wait", n)
+		}
+	})
+}
+
+// TestCallsEndAfterPatience makes each call of a Pool whose Redis never answers. Each ends after nodes.Patience, and one with a
+// deadline at the deadline.
+func TestCallsEndAfterPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(nodes.Set{Client: redistest.SilentClient(t)}, Options{})
+		i := redistest.InPartition(3)
+		claims := []redpacket.Claim{{Ref: i.Ref, User: "u", Entry: "1"}}
+		for name, call := range map[string]func(ctx context.Context) error{
+			"grab":  func(ctx context.Context) error { _, err := p.Grab(ctx, []redpacket.Attempt{{Ref: i.Ref}}); return err },
+			"ack":   func(ctx context.Context) error { return p.Ack(ctx, claims) },
+			"load":  func(ctx context.Context) error { return p.Load(ctx, i) },
+			"close": func(ctx context.Context) error { _, err := p.Close(ctx, i.Ref, redpacket.CloseDue); return err },
+			"due":   func(ctx context.Context) error { _, err := p.Due(ctx, 1); return err },
+			"unsettled": func(ctx context.Context) error {
+				_, err := p.Unsettled(ctx, 0, new(redpacket.OutboxCursor), 1)
+				return err
+			},
+			"recount": func(ctx context.Context) error { return p.Recount(ctx, 3) },
+			"outbox":  func(ctx context.Context) error { _, _, err := p.Outbox(ctx); return err },
+			"clocks":  func(ctx context.Context) error { _, err := p.Clocks(ctx, time.Now); return err },
+		} {
+			for _, most := range []time.Duration{nodes.Patience, nodes.Patience / 4} {
+				ctx, cancel := t.Context(), func() {}
+				if most < nodes.Patience {
+					ctx, cancel = context.WithTimeout(ctx, most)
+				}
+				from := time.Now()
+				if err := call(ctx); !errors.Is(err, chat.ErrUnavailable) || time.Since(from) != most {
+					t.Errorf("%s: %v after %v, want unavailable after %v", name, err, time.Since(from), most)
+				}
+				cancel()
+				time.Sleep(nodes.Patience) // the batch of a caller that has returned ends, too
+			}
+		}
+		if n := p.batchers.waiting(); n != 0 {
+			t.Errorf("%d requests still wait", n)
+		}
+	})
 }
 
 // TestPoolDemotedMaster makes the master a replica for a moment. A grab meanwhile is retried until nodes.Patience ends, and
@@ -158,13 +207,13 @@ func TestPoolRefusesWhenTooManyWait(t *testing.T) {
 func TestPoolDemotedMaster(t *testing.T) {
 	t.Parallel() // it waits for retries
 	r, other := storetest.Redis(t), storetest.Redis(t)
-	c := startGrabbers(t, poolOn(t, r), 1, 20)
+	c := startGrabbers(t, impatientPool(t, r), 1, 20)
 	c.await(100)
 	admin := redistest.Dial(t, r.URL())
 	redistest.ReplicaOf(t, admin, other)
 	from := time.Now()
 	_, err := c.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: "x"}})
-	if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > inTime {
+	if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, inTime) {
 		t.Errorf("grab of a replica: %v after %v", err, took)
 	}
 	if err := admin.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
@@ -175,6 +224,7 @@ func TestPoolDemotedMaster(t *testing.T) {
 
 // TestPoolFailsOver checks that grabs go on after the sentinels promote another master.
 func TestPoolFailsOver(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	enginetest.Need(t, "Redis")
 	t.Parallel() // it waits for the failover
 	s, err := loopback.StartSentinel(t.Context(), t.TempDir())

@@ -14,10 +14,9 @@ import (
 
 // TestPoolFull fills the memory of a server. It grants nothing more, but still closes packets, which frees memory.
 func TestPoolFull(t *testing.T) {
-	t.Parallel() // it waits for the deadline
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
-	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(10 * time.Second), Status: redpacket.Open}
+	p := poolOn(t, r.URL())
+	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +28,7 @@ func TestPoolFull(t *testing.T) {
 		return answers[0].Decision, nil
 	}
 	granted := grabAll(t, p, image, "a", "b")
-	if err := p.nodes.Client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	setMaxMemory(t, p, "1")
 	if got, err := grab("c"); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("a grab when nothing can be written: decision %d, %v", got, err)
 	}
@@ -47,7 +44,7 @@ func TestPoolFull(t *testing.T) {
 	if left := storetest.Unsettled(t, p, 0); len(left) != 1 || left[0].User != "b" {
 		t.Errorf("after a partial ack: %+v", left)
 	}
-	<-time.After(time.Until(image.Deadline) + 10*time.Millisecond)
+	expire(t, p, image)
 	closing, err := p.Close(t.Context(), image.Ref, redpacket.CloseDue)
 	if err != nil || closing.Reason != redpacket.Expired || len(closing.Grants) != 2 {
 		t.Errorf("close: %+v, %v", closing, err)
@@ -61,9 +58,30 @@ func TestPoolFull(t *testing.T) {
 	}
 }
 
+func setMaxMemory(t *testing.T, p *Pool, bytes string) {
+	t.Helper()
+	if err := p.nodes.Client.ConfigSet(t.Context(), "maxmemory", bytes).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expire moves the deadline of a packet of partition 0 into the past, on a server whose memory is full.
+func expire(t *testing.T, p *Pool, i redpacket.Image) {
+	t.Helper()
+	setMaxMemory(t, p, "0")
+	past := time.Now().Add(-time.Second).UnixMilli()
+	if err := errors.Join(
+		p.nodes.Client.HSet(t.Context(), p.partitions[0].image+i.ID, "#deadline", past).Err(),
+		p.nodes.Client.ZAdd(t.Context(), p.partitions[0].due, redis.Z{Score: float64(past), Member: i.ID}).Err(),
+	); err != nil {
+		t.Fatal(err)
+	}
+	setMaxMemory(t, p, "1")
+}
+
 // TestPoolForeignEntry writes members into the outbox that no script of ours writes. All claims are still listed.
 func TestPoolForeignEntry(t *testing.T) {
-	p := poolOn(t, storetest.Redis(t))
+	p := poolOn(t, storetest.RedisDatabase(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
@@ -86,7 +104,7 @@ func TestPoolForeignEntry(t *testing.T) {
 // TestPoolClockSetBack gives two outbox entries of one packet the same time, as happens if Redis's clock is set back.
 // Acks find both.
 func TestPoolClockSetBack(t *testing.T) {
-	p := poolOn(t, storetest.Redis(t))
+	p := poolOn(t, storetest.RedisDatabase(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)

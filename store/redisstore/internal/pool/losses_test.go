@@ -22,7 +22,7 @@ func TestPoolTwoMasters(t *testing.T) {
 		t.Fatal(err)
 	}
 	redistest.ReplicaOf(t, admin, old)
-	c := startGrabbers(t, poolOn(t, old), 1, 10)
+	c := startGrabbers(t, poolOn(t, old.URL()), 1, 10)
 	c.await(200)
 	info := func(client redis.UniversalClient, name string) string {
 		return redistest.Field(client.Info(t.Context(), "replication").Val(), name)
@@ -47,7 +47,7 @@ func TestPoolTwoMasters(t *testing.T) {
 	if err := admin.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
 		t.Fatal(err)
 	}
-	both := [2]*Pool{c.pool, poolOn(t, young)}
+	both := [2]*Pool{c.pool, poolOn(t, young.URL())}
 	attempt := []redpacket.Attempt{{Ref: c.image.Ref, User: c.owners[0]}}
 	if got, err := both[1].Grab(t.Context(), attempt); err != nil || got[0].Decision != redpacket.Missing {
 		t.Errorf("a new master: %+v %v", got, err)
@@ -81,7 +81,7 @@ func TestPoolTwoMasters(t *testing.T) {
 // claims again that were settled before.
 func TestPoolStaleDump(t *testing.T) {
 	r := storetest.Redis(t)
-	p := poolOn(t, r)
+	p := poolOn(t, r.URL())
 	ctx := t.Context()
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 3}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(ctx, i); err != nil {

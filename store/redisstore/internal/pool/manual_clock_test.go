@@ -25,7 +25,7 @@ type manualClockPool struct {
 }
 
 func newManualClockPool(tb testing.TB, client redis.UniversalClient, outboxCap int) *manualClockPool {
-	f := &manualClockPool{Pool: New(nodes.Set{Client: client}, Options{OutboxCap: outboxCap}), tb: tb}
+	f := &manualClockPool{Pool: New(nodes.Set{Client: client}.WithPatience(time.Minute), Options{OutboxCap: outboxCap}), tb: tb}
 	f.Restart()
 	return f
 }

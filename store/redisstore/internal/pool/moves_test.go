@@ -9,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/redpacket"
-	"hongbao/store/redisstore/internal/nodes"
 	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
@@ -17,8 +16,9 @@ import (
 // TestPoolSlotMoves moves a partition's slot from node to node during grabs. No grab fails because of a redirect or a
 // half-moved slot.
 func TestPoolSlotMoves(t *testing.T) {
+	t.Parallel() // it waits for a cluster
 	const partition = 5
-	p := New(nodes.Set{Client: redistest.Dial(t, storetest.RedisCluster(t).URL())}, Options{OutboxCap: 1 << 30})
+	p := New(redistest.Nodes(t, storetest.RedisCluster(t).URL()), Options{OutboxCap: 1 << 30})
 	c := startGrabbers(t, p, partition, 20)
 	c.await(200)
 	for range 3 {

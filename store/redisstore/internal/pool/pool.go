@@ -99,7 +99,7 @@ func (p *Pool) Clocks(ctx context.Context, now func() time.Time) ([]redpacket.Cl
 	if err := p.nodes.Checks.Err(); err != nil {
 		return nil, nodes.Unavailable("read the clock", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, nodes.Patience)
+	ctx, cancel := context.WithTimeout(ctx, p.nodes.Limit())
 	defer cancel()
 	var mu sync.Mutex
 	var all []redpacket.ClockDifference
@@ -535,7 +535,7 @@ func (p *Pool) Recount(ctx context.Context, partitions ...int) error {
 
 // Outbox implements redpacket.Pool.
 func (p *Pool) Outbox(ctx context.Context) (claims int, oldest time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, nodes.Patience)
+	ctx, cancel := context.WithTimeout(ctx, p.nodes.Limit())
 	defer cancel()
 	pipe := p.nodes.Client.Pipeline()
 	var held [redpacket.Partitions]*redis.StringCmd

@@ -17,8 +17,8 @@ import (
 // TestRecountHealsDrift changes the counter held or the outbox by hand in several ways. After a recount, held is
 // right and the limit of the outbox holds again.
 func TestRecountHealsDrift(t *testing.T) {
-	client := redistest.Dial(t, storetest.Redis(t).URL())
-	p := New(nodes.Set{Client: client}, Options{OutboxCap: 10})
+	client := redistest.Dial(t, storetest.RedisDatabase(t))
+	p := New(nodes.Set{Client: client}.WithPatience(time.Minute), Options{OutboxCap: 10})
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 5}, Count: 100, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestRecountHealsDrift(t *testing.T) {
 
 // TestRecountOfManyEntries checks that a recount counts an outbox of several pages completely.
 func TestRecountOfManyEntries(t *testing.T) {
-	client := redistest.Dial(t, storetest.Redis(t).URL())
-	p := New(nodes.Set{Client: client}, Options{})
+	client := redistest.Dial(t, storetest.RedisDatabase(t))
+	p := New(nodes.Set{Client: client}.WithPatience(time.Minute), Options{})
 	k := p.keys(0)
 	entries := make([]redis.Z, 2500)
 	for i := range entries {

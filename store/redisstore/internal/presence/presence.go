@@ -59,6 +59,8 @@ type Presence struct {
 	lease  time.Duration
 	log    *slog.Logger
 	local  *registry
+
+	callTimeout time.Duration
 }
 
 var _ chat.Presence = (*Presence)(nil)
@@ -71,6 +73,8 @@ func New(client redis.UniversalClient, o Options) *Presence {
 		lease:  cmp.Or(o.Lease, chat.PresenceLease),
 		log:    cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		local:  newRegistry(),
+
+		callTimeout: callTimeout,
 	}
 }
 
@@ -79,7 +83,7 @@ func userKey(user string) string { return "on:" + user }
 
 // Enter implements chat.Presence.
 func (p *Presence) Enter(ctx context.Context, user, socket string, most int) (out []string, first bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	s := p.local.add(user, socket)
 	users := []localUser{{user, []localSocket{s}}}
@@ -100,7 +104,7 @@ func (p *Presence) Enter(ctx context.Context, user, socket string, most int) (ou
 
 // Leave implements chat.Presence.
 func (p *Presence) Leave(ctx context.Context, user, socket string) (last bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	p.local.drop(user, socket)
 	leave := p.leaveCall(user, []localSocket{{socket: socket}})
@@ -113,7 +117,7 @@ func (p *Presence) Leave(ctx context.Context, user, socket string) (last bool, e
 
 // Online implements chat.Presence.
 func (p *Presence) Online(ctx context.Context, users []string) ([]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	online := make([]bool, 0, len(users))
 	for some := range slices.Chunk(users, pipeLen) {
@@ -283,7 +287,7 @@ func (p *Presence) renew(ctx context.Context, users []localUser) error {
 }
 
 func (p *Presence) renewSome(ctx context.Context, users []localUser) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	together := callLen
 	if nodes.Sharded(p.client) {

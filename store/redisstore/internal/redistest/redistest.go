@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -42,16 +43,67 @@ func Main(m *testing.M) int {
 	return storetest.Main(m)
 }
 
-// Dial returns a client with the options that redisstore.Open uses.
+// Dial returns a client with the options that redisstore.Open uses, but without time limits: only the contexts of its calls limit
+// the wait for a reply.
 func Dial(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
 	target, err := nodes.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := target.Client()
+	client := target.PatientClient()
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// patience is the limit of calls that must not fail on a busy machine.
+const patience = time.Minute
+
+// Nodes returns the nodes of the URL. A call may take a minute.
+func Nodes(t testing.TB, url string) nodes.Set {
+	t.Helper()
+	return nodes.Set{Client: Dial(t, url)}.WithPatience(patience)
+}
+
+// SilentClient returns a client of a node that never answers, without any network. All calls end at the deadlines of their contexts.
+// A test in a synctest bubble may use it.
+func SilentClient(t testing.TB) *redis.Client {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", DisableIdentity: true})
+	client.AddHook(silence{})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// silence is a hook that answers no command.
+type silence struct{}
+
+// DialHook implements redis.Hook.
+func (silence) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (s silence) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { return s.end(ctx, cmd) }
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (s silence) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { return s.end(ctx, cmds...) }
+}
+
+// end waits for the deadline, as the driver's connection does. A context with a deadline need not have a channel Done.
+func (silence) end(ctx context.Context, cmds ...redis.Cmder) error {
+	at, ok := ctx.Deadline()
+	if !ok {
+		panic("a call without a deadline")
+	}
+	select {
+	case <-time.After(time.Until(at)):
+	case <-ctx.Done():
+	}
+	for _, cmd := range cmds {
+		cmd.SetErr(os.ErrDeadlineExceeded)
+	}
+	return os.ErrDeadlineExceeded
 }
 
 // EachMaster calls do for each master. The test fails if it returns an error.
@@ -104,6 +156,9 @@ func PartialCluster(t *testing.T) *loopback.RedisCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
+	if err := cluster.KeepNodes(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for _, node := range cluster.Nodes() {
 		if err := Dial(t, node.URL()).ConfigSet(t.Context(), "cluster-require-full-coverage", "no").Err(); err != nil {
 			t.Fatal(err)
@@ -151,31 +206,43 @@ func Grab(t *testing.T, p redpacket.Pool, partition int) error {
 func MustGrabWithin(t *testing.T, p redpacket.Pool, partition int, most time.Duration) {
 	t.Helper()
 	began := time.Now()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	for err := Grab(t, p, partition); err != nil; err = Grab(t, p, partition) {
 		if time.Since(began) > most {
 			t.Fatalf("after %v: %v", most, err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-poll.C
 	}
 }
 
-// WantUnavailable checks that each call fails within a second and a half with chat.ErrUnavailable. On a busy machine, some of three
-// tries may take longer.
+// WantUnavailable makes the calls at the same time, and checks that each fails with chat.ErrUnavailable. In make nightly, each must
+// fail within a second and a half. On a busy machine, some of three tries may take longer.
 func WantUnavailable(t *testing.T, calls map[string]func() error) {
 	t.Helper()
-	for name, call := range calls {
-		took := time.Hour
-		for tries := 0; tries < 3 && took > 1500*time.Millisecond; tries++ {
-			start := time.Now()
-			if err := call(); !errors.Is(err, chat.ErrUnavailable) {
-				t.Errorf("%s returned %v, want unavailable", name, err)
-			}
-			took = time.Since(start)
-		}
-		if took > 1500*time.Millisecond {
-			t.Errorf("%s returned after %v, three times", name, took)
-		}
+	const most = 1500 * time.Millisecond
+	tries := 1
+	if enginetest.Tonight("waits") {
+		tries = 3
 	}
+	var all sync.WaitGroup
+	for name, call := range calls {
+		all.Go(func() {
+			for range tries {
+				start := time.Now()
+				if err := call(); !errors.Is(err, chat.ErrUnavailable) {
+					t.Errorf("%s returned %v, want unavailable", name, err)
+				}
+				if time.Since(start) <= most {
+					return
+				}
+			}
+			if tries > 1 {
+				t.Errorf("%s took longer than %v, %d times", name, most, tries)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Await polls until a condition holds, and fails the test after a minute.
