@@ -171,49 +171,51 @@ func TestRatesNeedALimiter(t *testing.T) {
 // connections, too.
 func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	began := time.Now()
-	var asked atomic.Int64 // how often the clock was read since the client has unread replies
-	var tooMuch atomic.Pointer[hub.Conn]
-	s := newTestServer(t, func(o *Options) {
-		o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{})
-		o.Now = func() time.Time {
-			if conn := tooMuch.Load(); conn != nil && asked.Add(1) == 1 {
-				conn.Queue([]byte(`{"id":999,"rpc":{"data":"` + strings.Repeat("much", 1<<19) + `"}}`)) // not flushed yet
+	inBubble(t, func(t *testing.T) {
+		began := time.Now()
+		var asked atomic.Int64 // how often the clock was read since the client has unread replies
+		var tooMuch atomic.Pointer[hub.Conn]
+		s := newTestServer(t, func(o *Options) {
+			o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{})
+			o.Now = func() time.Time {
+				if conn := tooMuch.Load(); conn != nil && asked.Add(1) == 1 {
+					conn.Queue([]byte(`{"id":999,"rpc":{"data":"` + strings.Repeat("much", 1<<19) + `"}}`)) // not flushed yet
+				}
+				return began
 			}
-			return began
+		})
+		var conn *hub.Conn
+		c, _ := connected(t, s.listenAttached(t, func(c *hub.Conn) { conn = c }), wire.JSON, "ann")
+		frame := func(n int) []string {
+			frame := make([]string, n)
+			for i := range frame {
+				frame[i] = fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, i+1)
+			}
+			return frame
 		}
-	})
-	var conn *hub.Conn
-	c, _ := connected(t, s.listenAttached(t, func(c *hub.Conn) { conn = c }), wire.JSON, "ann")
-	frame := func(n int) []string {
-		frame := make([]string, n)
-		for i := range frame {
-			frame[i] = fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, i+1)
+		ask := func(n int) {
+			c.send(frame(n)...)
+			for range n {
+				c.next()
+			}
 		}
-		return frame
-	}
-	ask := func(n int) {
-		c.send(frame(n)...)
-		for range n {
+		for range (api.CommandBurst - 1) / wire.CommandsPerFrame { // the connect command counts, too
+			ask(wire.CommandsPerFrame)
+		}
+		ask((api.CommandBurst - 1) % wire.CommandsPerFrame)
+		tooMuch.Store(conn)
+		c.send(frame(3)...)
+		s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
+		c.send(frame(1)...)
+		time.Sleep(50 * time.Millisecond)
+		if n := asked.Load(); n != 3 {
+			t.Errorf("%d commands are looked at, though the client has not taken earlier replies", n)
+		}
+		conn.Flush()
+		for range 1 + 3 + 1 {
 			c.next()
 		}
-	}
-	for range (api.CommandBurst - 1) / wire.CommandsPerFrame { // the connect command counts, too
-		ask(wire.CommandsPerFrame)
-	}
-	ask((api.CommandBurst - 1) % wire.CommandsPerFrame)
-	tooMuch.Store(conn)
-	c.send(frame(3)...)
-	s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
-	c.send(frame(1)...)
-	time.Sleep(50 * time.Millisecond)
-	if n := asked.Load(); n != 3 {
-		t.Errorf("%d commands are looked at, though the client has not taken earlier replies", n)
-	}
-	conn.Flush()
-	for range 1 + 3 + 1 {
-		c.next()
-	}
+	})
 }
 
 // listenAttached is listen, and calls attached with each connection when the hub attaches it.

@@ -131,34 +131,36 @@ func TestPushesWhileConnecting(t *testing.T) {
 // decide, not the last signal.
 func TestToldCrosswise(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	bob := s.signIn(t, "bob", 0)
-	room := s.room(t, bob, "hall").ID
-	pub := push.NewPublisher(s.hub, chat.NewID(time.Now()))
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
-		c, _ := connected(t, addr, e, ann.User.ID)
-		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-		m, err := s.chat.Join(t.Context(), ann.User, room)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
-		said := s.say(t, bob, room, "for her")
-		p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
-		if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
-			t.Fatalf("a member got %v", p)
-		}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		bob := s.signIn(t, "bob", 0)
+		room := s.room(t, bob, "hall").ID
+		pub := push.NewPublisher(s.hub, chat.NewID(time.Now()))
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
+			c, _ := connected(t, addr, e, ann.User.ID)
+			call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+			m, err := s.chat.Join(t.Context(), ann.User, room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
+			said := s.say(t, bob, room, "for her")
+			p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
+			if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
+				t.Fatalf("a member got %v", p)
+			}
 
-		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
-		c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
-		pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // as if from an earlier join
-		s.say(t, bob, room, "not for her")
-		pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
-		if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
-			t.Errorf("a user that has left got %v", p)
-		}
+			call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
+			c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
+			pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // as if from an earlier join
+			s.say(t, bob, room, "not for her")
+			pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
+			if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
+				t.Errorf("a user that has left got %v", p)
+			}
+		})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ type sdkClient struct {
 func newSDKClient(t *testing.T, addr string, e wire.Encoding, config centrifuge.Config) *sdkClient {
 	t.Helper()
 	config.HandshakeTimeout = patience
+	config.NetDialContext = func(_ context.Context, network, addr string) (net.Conn, error) { return dialPipeOrTCP(network, addr) }
 	create := centrifuge.NewJsonClient
 	if e == wire.Protobuf {
 		create = centrifuge.NewProtobufClient

@@ -87,29 +87,31 @@ func TestSignalsWaitInOrder(t *testing.T) {
 // before any of its entries arrives.
 func TestEnteredBehindAnother(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
-	room, other := s.room(t, bob, "hall").ID, s.room(t, bob, "other").ID
-	addr := s.listen(t)
-	c, _ := connected(t, addr, wire.JSON, "ann")
-	his, _ := connected(t, addr, wire.JSON, "bob")
-	s.say(t, bob, room, "before") // caches bob as a member
-	free := make(chan struct{})
-	s.store.holdStanding(free)
-	s.sessionOf("ann").Signal("", push.Signal{By: "another instance", Room: other}.Encode())
-	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-	s.say(t, bob, room, "at once")
-	his.entries(room, 1, 2)
-	close(free)
-	isHere := func(p *protocol.Push) bool { return p.Channel == push.RoomTopic(room) && (isSubscribe(p) || isPub(p)) }
-	p := c.push(isHere)
-	if p.Subscribe == nil || p.Subscribe.Offset != 2 {
-		t.Fatalf("first came %v", p)
-	}
-	s.say(t, bob, room, "then")
-	if p := c.push(isHere); p.Pub == nil || p.Pub.Offset != 3 {
-		t.Errorf("then came %v", p)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+		room, other := s.room(t, bob, "hall").ID, s.room(t, bob, "other").ID
+		addr := s.listen(t)
+		c, _ := connected(t, addr, wire.JSON, "ann")
+		his, _ := connected(t, addr, wire.JSON, "bob")
+		s.say(t, bob, room, "before") // caches bob as a member
+		free := make(chan struct{})
+		s.store.holdStanding(free)
+		s.sessionOf("ann").Signal("", push.Signal{By: "another instance", Room: other}.Encode())
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+		s.say(t, bob, room, "at once")
+		his.entries(room, 1, 2)
+		close(free)
+		isHere := func(p *protocol.Push) bool { return p.Channel == push.RoomTopic(room) && (isSubscribe(p) || isPub(p)) }
+		p := c.push(isHere)
+		if p.Subscribe == nil || p.Subscribe.Offset != 2 {
+			t.Fatalf("first came %v", p)
+		}
+		s.say(t, bob, room, "then")
+		if p := c.push(isHere); p.Pub == nil || p.Pub.Offset != 3 {
+			t.Errorf("then came %v", p)
+		}
+	})
 }
 
 // TestSignalsOfThisInstanceAreAppliedAtOnce runs commands that send signals. The signal must be applied on this
@@ -142,55 +144,59 @@ func TestSignalsOfThisInstanceAreAppliedAtOnce(t *testing.T) {
 // wait for each of them. All must be in the room when the store answers again.
 func TestSlowStoreHoldsUpAnInvitationOnce(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	bob := s.signIn(t, "bob", 0)
-	room, addr := s.room(t, bob, "hall").ID, s.listen(t)
-	var users []string
-	for i := range 10 {
-		user := fmt.Sprint("user", i)
-		connected(t, addr, wire.JSON, user)
-		users = append(users, user)
-	}
-	free := make(chan struct{})
-	s.store.holdStanding(free)
-	began := time.Now()
-	call[wire.InviteReply](t, s, bob, "invite", wire.InviteRequest{Room: room, Users: users})
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("the invitation took %v: it has waited for each user", took)
-	}
-	close(free)
-	s.eventually(t, "all are in the room", func() bool { return s.hub.Listeners(push.RoomTopic(room)) == len(users) })
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		bob := s.signIn(t, "bob", 0)
+		room, addr := s.room(t, bob, "hall").ID, s.listen(t)
+		var users []string
+		for i := range 10 {
+			user := fmt.Sprint("user", i)
+			connected(t, addr, wire.JSON, user)
+			users = append(users, user)
+		}
+		free := make(chan struct{})
+		s.store.holdStanding(free)
+		began := time.Now()
+		call[wire.InviteReply](t, s, bob, "invite", wire.InviteRequest{Room: room, Users: users})
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("the invitation took %v: it has waited for each user", took)
+		}
+		close(free)
+		s.eventually(t, "all are in the room", func() bool { return s.hub.Listeners(push.RoomTopic(room)) == len(users) })
+	})
 }
 
 // TestRecheckHoldsUpNothing has a recheck wait for the store. Commands of the session must not wait. The recheck must
 // apply the standing that the store returns in the end.
 func TestRecheckHoldsUpNothing(t *testing.T) {
 	t.Parallel()
-	engines := newTestEngines(t)
-	slow := &slowStore{Store: engines.store.Store}
-	engines.store.Store = slow
-	s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
-	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
-	room := s.room(t, bob, "hall").ID
-	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	if err := s.silentChat().Leave(t.Context(), ann.User, room); err != nil {
-		t.Fatal(err)
-	}
-	slow.free = make(chan struct{})
-	s.sessions.BusLost(false) // queues all users for a recheck
-	s.eventually(t, "the recheck", func() bool { return slow.waiting.Load() > 0 })
-	began := time.Now()
-	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
-	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("answered after %v: the command waited for the recheck", took)
-	}
-	if n := s.hub.Listeners(push.RoomTopic(room)); n != 1 {
-		t.Errorf("%d connections are in the room before the recheck has ended, want 1", n)
-	}
-	close(slow.free)
-	c.push(isUnsubscribe)
-	if n := s.hub.Listeners(push.RoomTopic(room)); n != 0 {
-		t.Errorf("%d connections are in a room that their user has left", n)
-	}
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		slow := &slowStore{Store: engines.store.Store}
+		engines.store.Store = slow
+		s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
+		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+		room := s.room(t, bob, "hall").ID
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+		if err := s.silentChat().Leave(t.Context(), ann.User, room); err != nil {
+			t.Fatal(err)
+		}
+		slow.free = make(chan struct{})
+		s.sessions.BusLost(false) // queues all users for a recheck
+		s.eventually(t, "the recheck", func() bool { return slow.waiting.Load() > 0 })
+		began := time.Now()
+		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+		if took := time.Since(began); took > standingTime*3/4 {
+			t.Errorf("answered after %v: the command waited for the recheck", took)
+		}
+		if n := s.hub.Listeners(push.RoomTopic(room)); n != 1 {
+			t.Errorf("%d connections are in the room before the recheck has ended, want 1", n)
+		}
+		close(slow.free)
+		c.push(isUnsubscribe)
+		if n := s.hub.Listeners(push.RoomTopic(room)); n != 0 {
+			t.Errorf("%d connections are in a room that their user has left", n)
+		}
+	})
 }
