@@ -29,7 +29,8 @@ func bubbled() bool { return time.Now().Year() < 2020 }
 // pipeListeners holds the listeners of servers in bubbles by their addresses.
 var pipeListeners sync.Map // string: *pipeListener
 
-var pipeNumber atomic.Int64 // of the newest listener
+// pipeNumber is the port of the newest listener. The operating system gives tests that listen on TCP no port below 1024.
+var pipeNumber atomic.Int64
 
 // pipeListener accepts connections in memory.
 type pipeListener struct {
@@ -38,11 +39,11 @@ type pipeListener struct {
 	closed chan struct{}
 }
 
-// listenOnPipes serves clients over pipes in memory and returns the address for dialPipe.
-func (s *testServer) listenOnPipes(t *testing.T) string {
+// listenOnPipes serves clients of h over pipes in memory and returns the address for dialPipe.
+func listenOnPipes(t *testing.T, h http.Handler) string {
 	t.Helper()
-	l := &pipeListener{addr: fmt.Sprintf("pipe%d.test:80", pipeNumber.Add(1)), conns: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	l := &pipeListener{addr: fmt.Sprintf("127.0.0.1:%d", pipeNumber.Add(1)), conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	pipeListeners.Store(l.addr, l)

@@ -241,25 +241,27 @@ func TestConnectedBeforeTheBusListens(t *testing.T) {
 // TestSignalsDoNotHoldUpTheBus has a signal wait for the store. Other messages of the bus must not be delayed.
 func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t, withStandingTime)
-	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
-	rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
-	addr := b.listen(t)
-	hers, _ := connected(t, addr, wire.JSON, "ann")
-	his, _ := connected(t, addr, wire.JSON, "bob")
-	free := make(chan struct{})
-	b.store.holdStanding(free)
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: rooms[0]})
-	began := time.Now()
-	said := a.say(t, bob, rooms[1], "goes on")
-	if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
-		t.Errorf("got %v", p)
-	}
-	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("got it after %v: the bus has waited for the signal", took)
-	}
-	close(free)
-	if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {
-		t.Errorf("subscribed to %s", p.Channel)
-	}
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t, withStandingTime)
+		bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+		rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
+		addr := b.listen(t)
+		hers, _ := connected(t, addr, wire.JSON, "ann")
+		his, _ := connected(t, addr, wire.JSON, "bob")
+		free := make(chan struct{})
+		b.store.holdStanding(free)
+		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: rooms[0]})
+		began := time.Now()
+		said := a.say(t, bob, rooms[1], "goes on")
+		if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
+			t.Errorf("got %v", p)
+		}
+		if took := time.Since(began); took > standingTime*3/4 {
+			t.Errorf("got it after %v: the bus has waited for the signal", took)
+		}
+		close(free)
+		if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {
+			t.Errorf("subscribed to %s", p.Channel)
+		}
+	})
 }

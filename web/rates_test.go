@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
@@ -30,133 +31,141 @@ func limited() func(*Options) {
 // together, and a call after the wait that a refusal names must succeed.
 func TestRateLimitedCommands(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t, limited())
-	room := a.room(t, a.signIn(t, "ann", 0), "hall").ID
-	h, token := b.Handler(), goodToken(t, "ann")
-	began := time.Now()
-	var sent int
-	for id := range 60 {
-		request := wire.SendRequest{Room: room, Key: strconv.Itoa(id), Text: "x"}
-		if id%2 == 0 {
-			if _, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, request)); err == nil {
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t, limited())
+		room := a.room(t, a.signIn(t, "ann", 0), "hall").ID
+		h, token := b.Handler(), goodToken(t, "ann")
+		began := time.Now()
+		var sent int
+		for id := range 60 {
+			request := wire.SendRequest{Room: room, Key: strconv.Itoa(id), Text: "x"}
+			if id%2 == 0 {
+				if _, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, request)); err == nil {
+					sent++
+				} else if failure := a.errors.Failure(err); failure.Code != wire.CodeRateLimited || !failure.Temporary {
+					t.Fatal(err)
+				}
+				continue
+			}
+			r := ask(t, h, "POST", "/v1/commands/send", token, string(encoded(t, request)))
+			if r.StatusCode == 200 {
 				sent++
-			} else if failure := a.errors.Failure(err); failure.Code != wire.CodeRateLimited || !failure.Temporary {
-				t.Fatal(err)
+				continue
 			}
-			continue
-		}
-		r := ask(t, h, "POST", "/v1/commands/send", token, string(encoded(t, request)))
-		if r.StatusCode == 200 {
-			sent++
-			continue
-		}
-		refused := mustAnswer[wire.ErrorBody](t, r, 429)
-		text, ok := strings.CutPrefix(refused.Error.Message, "rate_limited retry_after_ms=")
-		ms, err := strconv.Atoi(text)
-		if !ok || err != nil || ms < 1 || ms > 100 || refused.Error.Code != wire.CodeRateLimited || !refused.Error.Temporary || r.Header.Get("Retry-After") != "1" {
-			t.Fatalf("refused with %+v, Retry-After %q", refused.Error, r.Header.Get("Retry-After"))
-		}
-	}
-	if most := 21 + int(10*time.Since(began).Seconds()); sent < 20 || sent > most {
-		t.Errorf("%d sent, want 20 to %d", sent, most)
-	}
-	for at := 0; ; at++ { // a client that waits as long as it is told must succeed
-		_, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, wire.SendRequest{Room: room, Key: "again", Text: "x"}))
-		var refused *chat.RateError
-		if !errors.As(err, &refused) {
-			if err != nil {
-				t.Fatal(err)
+			refused := mustAnswer[wire.ErrorBody](t, r, 429)
+			text, ok := strings.CutPrefix(refused.Error.Message, "rate_limited retry_after_ms=")
+			ms, err := strconv.Atoi(text)
+			if !ok || err != nil || ms < 1 || ms > 100 || refused.Error.Code != wire.CodeRateLimited || !refused.Error.Temporary || r.Header.Get("Retry-After") != "1" {
+				t.Fatalf("refused with %+v, Retry-After %q", refused.Error, r.Header.Get("Retry-After"))
 			}
-			break
 		}
-		if at == 2 { // the first refusal may come from this instance's limiter, the second from the shared one
-			t.Fatalf("refused for %v more after having waited", refused.After)
+		if most := 21 + int(10*time.Since(began).Seconds()); sent < 20 || sent > most {
+			t.Errorf("%d sent, want 20 to %d", sent, most)
 		}
-		time.Sleep(refused.After)
-	}
+		for at := 0; ; at++ { // a client that waits as long as it is told must succeed
+			_, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, wire.SendRequest{Room: room, Key: "again", Text: "x"}))
+			var refused *chat.RateError
+			if !errors.As(err, &refused) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			if at == 2 { // the first refusal may come from this instance's limiter, the second from the shared one
+				t.Fatalf("refused for %v more after having waited", refused.After)
+			}
+			time.Sleep(refused.After)
+		}
+	})
 }
 
 // TestTooManyCommands floods one connection with commands. They must be refused, and the connection closed if it
 // continues. Other connections must not be affected.
 func TestTooManyCommands(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited(), withoutRefill)
-	addr := s.listen(t)
-	for _, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
-		c, _ := connected(t, addr, e, "ann")
-		other, _ := connected(t, addr, e, "ann")
-		id := 1
-		flood := func(n int) {
-			var frame []string
-			for range n {
-				id++
-				frame = append(frame, fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, id))
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited(), withoutRefill)
+		addr := s.listen(t)
+		for _, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
+			c, _ := connected(t, addr, e, "ann")
+			other, _ := connected(t, addr, e, "ann")
+			id := 1
+			flood := func(n int) {
+				var frame []string
+				for range n {
+					id++
+					frame = append(frame, fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, id))
+				}
+				c.send(frame...)
 			}
-			c.send(frame...)
-		}
-		refused := 0
-		for refused == 0 && id < 1000 {
-			flood(25)
-			for range 25 {
-				if r := c.next(); r.Error == nil || r.Error.Code == uint32(wire.CodeRateLimited) {
-					mustFail(t, r, wire.CodeRateLimited)
-					refused++
+			refused := 0
+			for refused == 0 && id < 1000 {
+				flood(25)
+				for range 25 {
+					if r := c.next(); r.Error == nil || r.Error.Code == uint32(wire.CodeRateLimited) {
+						mustFail(t, r, wire.CodeRateLimited)
+						refused++
+					}
 				}
 			}
+			if refused == 0 {
+				t.Fatal("nothing was refused")
+			}
+			for range 7 { // the 200th refusal, which is one too many, comes in the last frame
+				flood(32)
+			}
+			c.mustClose(wire.CloseTooManyCommands)
+			rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 		}
-		if refused == 0 {
-			t.Fatal("nothing was refused")
-		}
-		for range 7 { // the 200th refusal, which is one too many, comes in the last frame
-			flood(32)
-		}
-		c.mustClose(wire.CloseTooManyCommands)
-		rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
-	}
+	})
 }
 
 // TestHandshakesCount makes handshakes from one address after its budget is used up. They must be refused, and those from another
 // address must not.
 func TestHandshakesCount(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited())
-	h := s.Handler()
-	status := func(from string) int {
-		r := httptest.NewRequest("GET", "/v1/socket", nil)
-		r.RemoteAddr = from
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w.Code
-	}
-	n := 0
-	for n < 5000 && status("198.51.100.7:1000") != http.StatusTooManyRequests {
-		n++
-	}
-	if n < 1000 || n == 5000 {
-		t.Errorf("%d handshakes from one address, want 1000 and what time adds", n)
-	}
-	if got := status("198.51.100.8:1000"); got != http.StatusBadRequest {
-		t.Errorf("a request without an upgrade from another address: status %d, want 400", got)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited())
+		h := s.Handler()
+		status := func(from string) int {
+			r := httptest.NewRequest("GET", "/v1/socket", nil)
+			r.RemoteAddr = from
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w.Code
+		}
+		n := 0
+		for n < 5000 && status("198.51.100.7:1000") != http.StatusTooManyRequests {
+			n++
+		}
+		if n < 1000 || n == 5000 {
+			t.Errorf("%d handshakes from one address, want 1000 and what time adds", n)
+		}
+		if got := status("198.51.100.8:1000"); got != http.StatusBadRequest {
+			t.Errorf("a request without an upgrade from another address: status %d, want 400", got)
+		}
+	})
 }
 
 // TestRateOfGuests creates many guests from one address. They must be limited, and guests from other addresses must
 // not.
 func TestRateOfGuests(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited(), func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
-	h := s.Handler()
-	guest := func(from string) *http.Response { return post(h, from, "/v1/guests", `{"name":"Mei"}`) }
-	began, n := time.Now(), 0
-	for n < 300 && guest("198.51.100.7:"+strconv.Itoa(1000+n)).StatusCode == 200 {
-		n++
-	}
-	if most := 101 + int(2*time.Since(began).Seconds()); n < 100 || n > most {
-		t.Errorf("%d guests came at once, want 100 to %d", n, most)
-	}
-	if r := guest("198.51.100.8:1000"); r.StatusCode != 200 {
-		t.Errorf("from another address: %d", r.StatusCode)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited(), func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
+		h := s.Handler()
+		guest := func(from string) *http.Response { return post(h, from, "/v1/guests", `{"name":"Mei"}`) }
+		began, n := time.Now(), 0
+		for n < 300 && guest("198.51.100.7:"+strconv.Itoa(1000+n)).StatusCode == 200 {
+			n++
+		}
+		if most := 101 + int(2*time.Since(began).Seconds()); n < 100 || n > most {
+			t.Errorf("%d guests came at once, want 100 to %d", n, most)
+		}
+		if r := guest("198.51.100.8:1000"); r.StatusCode != 200 {
+			t.Errorf("from another address: %d", r.StatusCode)
+		}
+	})
 }
 
 // TestRatesNeedALimiter turns rate limits on without a limiter. New must return an error.
@@ -207,7 +216,7 @@ func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 		c.send(frame(3)...)
 		s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
 		c.send(frame(1)...)
-		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
 		if n := asked.Load(); n != 3 {
 			t.Errorf("%d commands are looked at, though the client has not taken earlier replies", n)
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func bothEncodings(t *testing.T, test func(t *testing.T, e wire.Encoding)) {
 func (s *testServer) listen(t *testing.T) string {
 	t.Helper()
 	if bubbled() {
-		return s.listenOnPipes(t)
+		return listenOnPipes(t, s.Handler())
 	}
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
@@ -268,10 +269,12 @@ func (s *testServer) room(t *testing.T, owner api.Caller, name string) wire.Room
 	return call[wire.CreateRoomReply](t, s, owner, "create_room", request).Room
 }
 
+var saidKeys atomic.Int64 // how many keys say has used
+
 // say sends a text to a room and returns the reply.
 func (s *testServer) say(t *testing.T, c api.Caller, room, text string) wire.SendReply {
 	t.Helper()
-	key := strconv.FormatInt(time.Now().UnixNano(), 36)
+	key := "said-" + strconv.FormatInt(saidKeys.Add(1), 36)
 	return call[wire.SendReply](t, s, c, "send", wire.SendRequest{Room: room, Key: key, Text: text})
 }
 

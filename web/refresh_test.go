@@ -24,33 +24,35 @@ import (
 // be refused: after a refused refresh, SDKs stop permanently or hang.
 func TestRefreshIsNotRefused(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, withRates, withoutRefill)
-	addr := s.listen(t)
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		c, _ := connected(t, addr, e, "ann")
-		const refreshes, frame = 120, 30 // more than the rate limit allows at once
-		commands := func(from int, form string, args ...any) (frames []string) {
-			for id := from; id < from+frame; id++ {
-				frames = append(frames, fmt.Sprintf(`{"id":%d,`+form+`}`, append([]any{id}, args...)...))
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, withRates, withoutRefill)
+		addr := s.listen(t)
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			c, _ := connected(t, addr, e, "ann")
+			const refreshes, frame = 120, 30 // more than the rate limit allows at once
+			commands := func(from int, form string, args ...any) (frames []string) {
+				for id := from; id < from+frame; id++ {
+					frames = append(frames, fmt.Sprintf(`{"id":%d,`+form+`}`, append([]any{id}, args...)...))
+				}
+				return frames
 			}
-			return frames
-		}
-		for id := 100; id < 100+refreshes; id += frame {
-			c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
-		}
-		c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
-		refused := false
-		for range refreshes + frame {
-			switch r := c.next(); {
-			case r.Id >= 1000:
-				refused = refused || r.Error != nil && r.Error.Code == uint32(wire.CodeRateLimited)
-			case r.Refresh == nil:
-				t.Fatalf("a refresh over the rate: %v", r)
+			for id := 100; id < 100+refreshes; id += frame {
+				c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
 			}
-		}
-		if !refused {
-			t.Errorf("after %d refreshes none of %d commands is over the rate", refreshes, frame)
-		}
+			c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
+			refused := false
+			for range refreshes + frame {
+				switch r := c.next(); {
+				case r.Id >= 1000:
+					refused = refused || r.Error != nil && r.Error.Code == uint32(wire.CodeRateLimited)
+				case r.Refresh == nil:
+					t.Fatalf("a refresh over the rate: %v", r)
+				}
+			}
+			if !refused {
+				t.Errorf("after %d refreshes none of %d commands is over the rate", refreshes, frame)
+			}
+		})
 	})
 }
 

@@ -47,40 +47,42 @@ func (s *testServer) silentChat() *chat.Service {
 // reader may block. The signals must be applied in order.
 func TestSignalsWaitInOrder(t *testing.T) {
 	t.Parallel()
-	engines := newTestEngines(t)
-	slow := &slowStore{Store: engines.store.Store}
-	engines.store.Store = slow
-	s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
-	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
-	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	var signals []push.Signal
-	for i := range 5 {
-		m, err := s.silentChat().Join(t.Context(), ann.User, s.room(t, bob, fmt.Sprint(i)).ID)
-		if err != nil {
-			t.Fatal(err)
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		slow := &slowStore{Store: engines.store.Store}
+		engines.store.Store = slow
+		s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
+		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+		var signals []push.Signal
+		for i := range 5 {
+			m, err := s.silentChat().Join(t.Context(), ann.User, s.room(t, bob, fmt.Sprint(i)).ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signals = append(signals, push.EnteredSignal(m))
 		}
-		signals = append(signals, push.EnteredSignal(m))
-	}
-	slow.free = make(chan struct{})
-	slow.top.Store(0)
-	began := time.Now()
-	for _, sig := range signals {
-		sig.By = "another instance"
-		s.sessionOf("ann").Signal("", sig.Encode())
-	}
-	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
-	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("answered after %v: something waited for the store", took)
-	}
-	close(slow.free)
-	for _, sig := range signals {
-		if p := c.push(isSubscribe); p.Channel != push.RoomTopic(sig.Room) {
-			t.Errorf("subscribed to %s, want %s", p.Channel, push.RoomTopic(sig.Room))
+		slow.free = make(chan struct{})
+		slow.top.Store(0)
+		began := time.Now()
+		for _, sig := range signals {
+			sig.By = "another instance"
+			s.sessionOf("ann").Signal("", sig.Encode())
 		}
-	}
-	if n := slow.top.Load(); n != 1 {
-		t.Errorf("%d signals were applied at once, want one after the other", n)
-	}
+		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+		if took := time.Since(began); took > standingTime*3/4 {
+			t.Errorf("answered after %v: something waited for the store", took)
+		}
+		close(slow.free)
+		for _, sig := range signals {
+			if p := c.push(isSubscribe); p.Channel != push.RoomTopic(sig.Room) {
+				t.Errorf("subscribed to %s, want %s", p.Channel, push.RoomTopic(sig.Room))
+			}
+		}
+		if n := slow.top.Load(); n != 1 {
+			t.Errorf("%d signals were applied at once, want one after the other", n)
+		}
+	})
 }
 
 // TestEnteredBehindAnother has the user enter a room while another signal is being applied. The room must be entered
@@ -118,26 +120,28 @@ func TestEnteredBehindAnother(t *testing.T) {
 // instance when the command is answered.
 func TestSignalsOfThisInstanceAreAppliedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
-	room := s.room(t, bob, "hall").ID
-	connected(t, s.listen(t), wire.JSON, "ann")
-	began := time.Now()
-	want := func(what string, listen int) {
-		t.Helper()
-		listening := func() bool { return s.hub.Listeners(push.RoomTopic(room)) == listen }
-		if time.Since(began) > time.Second { // by design, a store that is slow for a second has signals applied later
-			s.eventually(t, what, listening)
-		} else if !listening() {
-			t.Fatalf("%s, and %d listen, want %d", what, s.hub.Listeners(push.RoomTopic(room)), listen)
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+		room := s.room(t, bob, "hall").ID
+		connected(t, s.listen(t), wire.JSON, "ann")
+		began := time.Now()
+		want := func(what string, listen int) {
+			t.Helper()
+			listening := func() bool { return s.hub.Listeners(push.RoomTopic(room)) == listen }
+			if time.Since(began) > time.Second { // by design, a store that is slow for a second has signals applied later
+				s.eventually(t, what, listening)
+			} else if !listening() {
+				t.Fatalf("%s, and %d listen, want %d", what, s.hub.Listeners(push.RoomTopic(room)), listen)
+			}
 		}
-	}
-	for range 20 {
-		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-		want("joined", 1)
-		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
-		want("left", 0)
-	}
+		for range 20 {
+			call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+			want("joined", 1)
+			call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
+			want("left", 0)
+		}
+	})
 }
 
 // TestSlowStoreHoldsUpAnInvitationOnce invites connected users while the store does not answer reads of standings. The command must not
