@@ -1,10 +1,8 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/chat"
+	"hongbao/hub/hubtest"
 	"hongbao/web/api"
 	"hongbao/web/webpush"
 	"hongbao/web/webtest"
@@ -36,7 +35,7 @@ func newPush(t *testing.T, next chat.Publisher, store webpush.Store, presence ch
 	}
 	var client *http.Client
 	if bubbled() {
-		transport := &http.Transport{DialContext: func(_ context.Context, network, addr string) (net.Conn, error) { return dialPipeOrTCP(network, addr) }}
+		transport := &http.Transport{DialContext: hubtest.DialPipe}
 		t.Cleanup(transport.CloseIdleConnections)
 		client = &http.Client{Transport: transport}
 	}
@@ -70,7 +69,7 @@ func newPushService(t *testing.T) *pushService {
 		w.WriteHeader(http.StatusCreated)
 	})
 	if bubbled() {
-		p.url = "http://" + listenOnPipes(t, handler)
+		p.url = "http://" + listenOnPipe(t, handler)
 		return p
 	}
 	server := httptest.NewServer(handler)

@@ -112,39 +112,37 @@ func TestMembersWithoutPresence(t *testing.T) {
 // push must come before the first entry, and no entry after it may be missing.
 func TestInvitedWhileItIsBusy(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		a, b := twoInstances(t)
-		ann := a.signIn(t, "ann", 0)
-		addrs := []string{a.listen(t), b.listen(t)}
-		room := a.room(t, ann, "hall").ID
-		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-			for i, addr := range addrs {
-				user := fmt.Sprint(e, []string{"-here", "-there"}[i])
-				c, _ := connected(t, addr, e, user)
-				stop := make(chan struct{})
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					for n := 0; ; n++ {
-						select {
-						case <-stop:
-							return
-						default:
-							a.say(t, ann, room, "busy")
-						}
+	a, b := twoInstances(t)
+	ann := a.signIn(t, "ann", 0)
+	addrs := []string{a.listen(t), b.listen(t)}
+	room := a.room(t, ann, "hall").ID
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		for i, addr := range addrs {
+			user := fmt.Sprint(e, []string{"-here", "-there"}[i])
+			c, _ := connected(t, addr, e, user)
+			stop := make(chan struct{})
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+						a.say(t, ann, room, "busy")
 					}
-				}()
-				call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{user}})
-				p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) })
-				if p.Subscribe == nil {
-					t.Fatalf("first came %v", p)
 				}
-				first := int64(p.Subscribe.Offset) + 1
-				c.entries(room, first, first+20)
-				close(stop)
-				<-ended
-				_ = c.ws.Close()
+			}()
+			call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{user}})
+			p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) })
+			if p.Subscribe == nil {
+				t.Fatalf("first came %v", p)
 			}
-		})
+			first := int64(p.Subscribe.Offset) + 1
+			c.entries(room, first, first+20)
+			close(stop)
+			<-ended
+			_ = c.ws.Close()
+		}
 	})
 }

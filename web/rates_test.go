@@ -230,7 +230,7 @@ func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 // listenAttached is listen, and calls attached with each connection when the hub attaches it.
 func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (addr string) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return listenOnPipe(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := s.upgrader.Upgrade(hub.Pollable(w), r, nil)
 		if err != nil {
 			t.Error(err)
@@ -241,6 +241,4 @@ func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (add
 			return s.sessions.NewSession(c, "192.0.2.1", nil)
 		})
 	}))
-	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
 }

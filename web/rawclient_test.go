@@ -18,6 +18,7 @@ import (
 	"github.com/centrifugal/protocol"
 	"github.com/gorilla/websocket"
 
+	"hongbao/hub/hubtest"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
@@ -41,7 +42,7 @@ func bothEncodings(t *testing.T, test func(t *testing.T, e wire.Encoding)) {
 func (s *testServer) listen(t *testing.T) string {
 	t.Helper()
 	if bubbled() {
-		return listenOnPipes(t, s.Handler())
+		return listenOnPipe(t, s.Handler())
 	}
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
@@ -87,7 +88,7 @@ func dial(t *testing.T, addr string, e wire.Encoding) *rawClient {
 }
 
 func tryDial(addr string, e wire.Encoding, header http.Header) (*websocket.Conn, *http.Response, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: patience, NetDial: dialPipeOrTCP}
+	dialer := websocket.Dialer{HandshakeTimeout: patience, NetDialContext: hubtest.DialPipe}
 	if e == wire.Protobuf {
 		dialer.Subprotocols = []string{"centrifuge-protobuf"}
 	}

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"testing"
 	"time"
 
 	centrifuge "github.com/centrifugal/centrifuge-go"
 
+	"hongbao/hub/hubtest"
 	"hongbao/web/auth"
 	"hongbao/web/session"
 	"hongbao/web/wire"
@@ -31,7 +31,7 @@ type sdkClient struct {
 func newSDKClient(t *testing.T, addr string, e wire.Encoding, config centrifuge.Config) *sdkClient {
 	t.Helper()
 	config.HandshakeTimeout = patience
-	config.NetDialContext = func(_ context.Context, network, addr string) (net.Conn, error) { return dialPipeOrTCP(network, addr) }
+	config.NetDialContext = hubtest.DialPipe
 	create := centrifuge.NewJsonClient
 	if e == wire.Protobuf {
 		create = centrifuge.NewProtobufClient
