@@ -69,7 +69,7 @@ func newPushService(t *testing.T) *pushService {
 		w.WriteHeader(http.StatusCreated)
 	})
 	if bubbled() {
-		p.url = "http://" + listenOnPipe(t, handler)
+		p.url = "http://" + hubtest.ServeOnPipe(t, handler)
 		return p
 	}
 	server := httptest.NewServer(handler)

@@ -1,11 +1,8 @@
 package web
 
 import (
-	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"hongbao/hub/hubtest"
 )
@@ -18,21 +15,5 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-// bubbled reports whether the caller runs in a bubble of package synctest. The clocks of bubbles start with the year 2000.
-func bubbled() bool { return time.Now().Year() < 2020 }
-
-// listenOnPipe serves clients of h over pipes in memory and returns the address for hubtest.DialPipe.
-func listenOnPipe(t *testing.T, h http.Handler) (addr string) {
-	t.Helper()
-	l := hubtest.ListenOnPipe()
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	t.Cleanup(func() {
-		_ = server.Close()
-		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	})
-	return l.Addr().String()
-}
+// bubbled reports whether the caller runs in a bubble.
+func bubbled() bool { return hubtest.Bubbled() }

@@ -14,6 +14,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/hub/hubtest"
 	"hongbao/store/memstore"
 	"hongbao/web/api"
 	"hongbao/web/wire"
@@ -230,7 +231,7 @@ func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 // listenAttached is listen, and calls attached with each connection when the hub attaches it.
 func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (addr string) {
 	t.Helper()
-	return listenOnPipe(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return hubtest.ServeOnPipe(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := s.upgrader.Upgrade(hub.Pollable(w), r, nil)
 		if err != nil {
 			t.Error(err)

@@ -42,7 +42,7 @@ func bothEncodings(t *testing.T, test func(t *testing.T, e wire.Encoding)) {
 func (s *testServer) listen(t *testing.T) string {
 	t.Helper()
 	if bubbled() {
-		return listenOnPipe(t, s.Handler())
+		return hubtest.ServeOnPipe(t, s.Handler())
 	}
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)

@@ -3,11 +3,15 @@ package hubtest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
+	"testing"
+	"time"
 )
 
 // pipeListeners holds the open listeners by their addresses.
@@ -132,4 +136,23 @@ func copyBuffered(out, in net.Conn) {
 			}
 		}
 	}
+}
+
+// Bubbled reports whether the caller runs in a bubble of package synctest. The clocks of bubbles start with the year 2000.
+func Bubbled() bool { return time.Now().Year() < 2020 }
+
+// ServeOnPipe serves clients of h over pipes in memory and returns the address for DialPipe.
+func ServeOnPipe(tb testing.TB, h http.Handler) (addr string) {
+	tb.Helper()
+	l := ListenOnPipe()
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	tb.Cleanup(func() {
+		_ = server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			tb.Error(err)
+		}
+	})
+	return l.Addr().String()
 }
