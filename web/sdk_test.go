@@ -11,8 +11,12 @@ import (
 
 	centrifuge "github.com/centrifugal/centrifuge-go"
 
+	"hongbao/chat"
 	"hongbao/hub/hubtest"
+	"hongbao/web/api"
 	"hongbao/web/auth"
+	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/session"
 	"hongbao/web/wire"
 )
@@ -201,6 +205,48 @@ func TestSDKRefreshes(t *testing.T) {
 		}
 		if gone := await(t, c.disconnected); gone.Code != wire.CloseInvalidToken {
 			t.Errorf("with a bad token: %+v", gone)
+		}
+	})
+}
+
+// TestGoClientRefreshesItsToken gives the Go client tokens that expire. It must fetch a new token at connect, also when the host fails once, and
+// while connected.
+func TestGoClientRefreshesItsToken(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		tokens := make(chan string, 3)
+		tokens <- "" // the host is away for a moment
+		tokens <- mint(t, auth.Claims{User: "ann"}, 3*time.Second)
+		tokens <- mint(t, auth.Claims{User: "ann"}, time.Hour)
+		c, err := client.New("ws://"+s.listen(t)+"/v1/socket", client.Options{
+			Dial: hubtest.DialPipe, Token: mint(t, auth.Claims{User: "ann"}, -time.Second),
+			GetToken: func(context.Context) (string, error) {
+				if token := <-tokens; token != "" {
+					return token, nil
+				}
+				return "", errors.New("the host is away for a moment")
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = c.Close()
+			time.Sleep(time.Minute) // each request's goroutine of the SDK ends when its timeout has passed
+		})
+		if e, err := c.Next(t.Context()); err != nil || len(tokens) != 1 {
+			t.Fatalf("the first event is %T, %v, and %d tokens are left, want one", e, err, len(tokens))
+		}
+		s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
+		if _, err := c.Wallet(t.Context()); err != nil || len(tokens) != 0 {
+			t.Errorf("after the refresh: %v, %d tokens are left", err, len(tokens))
+		}
+		ann := api.Caller{User: chat.User{ID: "ann"}}
+		room := s.room(t, ann, "hall").ID
+		e, err := c.Next(t.Context())
+		if entered, ok := e.(model.Entered); err != nil || !ok || entered.Room.ID != room {
+			t.Errorf("refreshed by coming back, not on the socket: %T %+v, %v", e, e, err)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
 )
@@ -169,6 +170,7 @@ func TestToken(t *testing.T) {
 		}
 	})
 	t.Run("refreshed", func(t *testing.T) {
+		enginetest.Nightly(t, "waits") // TestGoClientRefreshesItsToken in package web tests it in a bubble
 		user := unique(t, "ann")
 		requested := make(chan time.Duration, 4)
 		requested <- 0

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hongbao/store/loopback"
+	"hongbao/store/enginetest"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
 )
@@ -31,6 +32,7 @@ func proxy(t *testing.T, s *server) *loopback.Proxy {
 // TestCrashRecovers kills and restarts the server. Entries sent while a client was offline must be pushed when the
 // client is back.
 func TestCrashRecovers(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := ownServer(t)
 	p := proxy(t, s)
 	s.credit("ann", 10)
@@ -66,6 +68,7 @@ func TestCrashRecovers(t *testing.T) {
 // TestCrashTooMuchMissed sends more entries than a connect reply can hold, while a client is offline. The client must
 // read the rest from history before it returns anything newer.
 func TestCrashTooMuchMissed(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := ownServer(t)
 	p := proxy(t, s)
 	ann := open(t, s.addr, "ann")
@@ -109,6 +112,7 @@ func TestCrashTooMuchMissed(t *testing.T) {
 // TestCrashNothingDoubles sends messages while replies are lost and the server is killed repeatedly. Each message must
 // be sent once. Every client must receive all of them in the order of history.
 func TestCrashNothingDoubles(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	s := ownServer(t)
 	p := proxy(t, s)
 	s.credit("ann", 1000)
@@ -190,6 +194,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 // TestCrashRoomsChangedWhileOffline has a user leave one room and enter another while offline, and later enter the
 // first again. Entries of the first room must be pushed again.
 func TestCrashRoomsChangedWhileOffline(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	p := proxy(t, shared)
 	user := unique(t, "bob")
 	var requested atomic.Int32
@@ -232,6 +237,7 @@ func TestCrashRoomsChangedWhileOffline(t *testing.T) {
 // TestCrashContextDone has a call on a connection that hangs. The call must end with its context, and the command must
 // be executed once nevertheless.
 func TestCrashContextDone(t *testing.T) {
+	enginetest.Nightly(t, "page")
 	p := proxy(t, shared)
 	ann, bob := open(t, p.Addr(), unique(t, "ann")), open(t, shared.addr, unique(t, "bob"))
 	id := room(t, ann, bob)
