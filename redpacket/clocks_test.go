@@ -101,7 +101,7 @@ func (c *clockedService) runClocked(t *testing.T) {
 // waitUntil polls until the condition holds. If that takes too long, the test fails and names what was awaited.
 func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); !holds(); <-time.After(time.Millisecond) {
 		if time.Since(began) > 60*time.Second {
 			t.Fatalf("it did not happen: %s", what)
 		}

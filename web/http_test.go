@@ -165,7 +165,7 @@ func (s *testServer) audits(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/store/loopback"
 	"hongbao/store/enginetest"
+	"hongbao/store/loopback"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
 )

@@ -63,7 +63,7 @@ func (b *absentBench) looker(instance string) (stop func()) {
 	})
 	stop = b.run(s)
 	for _, name := range []string{eventlog.AbsentConsumer, "~offline.again"} {
-		for until := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for until := time.Now().Add(time.Minute); ; <-time.After(time.Millisecond) {
 			c, err := b.store.Consumer(b.Context(), name)
 			if err == nil && c.After != "" {
 				break
@@ -88,7 +88,7 @@ func (b *absentBench) mention(users ...string) int64 {
 func (b *absentBench) want(want ...string) {
 	b.Helper()
 	var got []string
-	for until := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
 		batch, err := b.store.Events(b.Context(), eventlog.Query{After: b.from, Kinds: eventlog.Kinds{eventlog.UserOffline: true}, Limit: 100})
 		b.try(err)
 		for _, e := range batch.Events {
@@ -111,7 +111,7 @@ func (b *absentBench) looked() {
 	b.Helper()
 	newest, err := b.store.NewestEvent(b.Context())
 	b.try(err)
-	for until := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
 		c, err := b.store.Consumer(b.Context(), eventlog.AbsentConsumer)
 		b.try(err)
 		after, err := eventlog.ParseCursor(c.After)

@@ -191,7 +191,7 @@ func (h *testHook) seqs(room string) (seqs []int64) {
 func (h *testHook) wait(room string, n int) {
 	h.Helper()
 	var got []int64
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); <-time.After(5 * time.Millisecond) {
 		if got = h.seqs(room); len(got) >= n {
 			break
 		}
@@ -325,7 +325,7 @@ func TestEventIsParkedAfterThreeDays(t *testing.T) {
 		}
 		h.later(73 * time.Hour)
 		var parked []eventlog.Hold
-		for until := time.Now().Add(time.Minute); len(parked) == 0 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		for until := time.Now().Add(time.Minute); len(parked) == 0 && time.Now().Before(until); <-time.After(5 * time.Millisecond) {
 			var err error
 			if parked, err = h.store.ParkedHolds(t.Context(), events.WebhookConsumer, 0, 10); err != nil {
 				t.Fatal(err)
