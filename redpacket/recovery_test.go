@@ -13,7 +13,6 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -243,7 +242,7 @@ func TestPacketsOfADeadNodeHideNoOther(t *testing.T) {
 			return ended == len(living)
 		})
 		took := time.Since(begun)
-		if took > 5*time.Second && !enginetest.RaceDetector() {
+		if took > 5*time.Second {
 			t.Errorf("the healthy packets were closed after %v", took)
 		}
 		if a, err := h.packets.Audit(t.Context()); err != nil || a.OpenPackets != stuck {
