@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -141,8 +140,15 @@ func copyBuffered(out, in net.Conn) {
 // Bubbled reports whether the caller runs in a bubble of package synctest. The clocks of bubbles start with the year 2000.
 func Bubbled() bool { return time.Now().Year() < 2020 }
 
+// Test is the part of a *testing.T that ServeOnPipe needs.
+type Test interface {
+	Helper()
+	Cleanup(f func())
+	Error(args ...any)
+}
+
 // ServeOnPipe serves clients of h over pipes in memory and returns the address for DialPipe.
-func ServeOnPipe(tb testing.TB, h http.Handler) (addr string) {
+func ServeOnPipe(tb Test, h http.Handler) (addr string) {
 	tb.Helper()
 	l := ListenOnPipe()
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
