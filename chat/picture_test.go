@@ -78,7 +78,7 @@ func TestNewPictureRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := asPNG(t, drawn(160))
-	bomb := asPNG(t, image.NewGray(image.Rect(0, 0, 4000, 4000)))
+	bomb := asPNG(t, image.NewGray(image.Rect(0, 0, 4*maxPictureSide, 4*maxPictureSide)))
 	for name, c := range map[string]struct {
 		upload []byte
 		err    error

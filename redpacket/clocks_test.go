@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
@@ -100,7 +101,7 @@ func (c *clockedService) runClocked(t *testing.T) {
 // waitUntil polls until the condition holds. If that takes too long, the test fails and names what was awaited.
 func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); !holds(); <-time.After(time.Millisecond) {
 		if time.Since(began) > 60*time.Second {
 			t.Fatalf("it did not happen: %s", what)
 		}
@@ -140,88 +141,92 @@ func TestCompareClock(t *testing.T) {
 // TestClocksTooFarApartPausePackets sets a clock beyond clockBound. Then nothing may be sent, grabbed, cancelled or
 // closed, but repeated requests get their first results. When the clocks agree again, everything must work.
 func TestClocksTooFarApartPausePackets(t *testing.T) {
-	c := newClockedService(t, "boss", "a", "b")
-	c.credit(t, "boss", 1000)
-	expiring := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2, TTL: 5 * time.Second})
-	open := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2})
-	finished := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2})
-	if _, _, err := c.packets.Cancel(t.Context(), "boss", finished.ID); err != nil {
-		t.Fatal(err)
-	}
-	request := redpacket.SendRequest{Room: c.room, Key: "before", Total: 100, Count: 2}
-	if _, err := c.packets.Send(t.Context(), person("boss"), request); err != nil {
-		t.Fatal(err)
-	}
-
-	c.pool.set(-7 * time.Second)
-	err := c.packets.CheckClocks(t.Context())
-	mustBeUnavailable(t, "the first check", err)
-	for _, word := range []string{"Redis at r:1", "this instance", "7s"} {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%v does not contain %q", err, word)
+	synctest.Test(t, func(t *testing.T) {
+		c := newClockedService(t, "boss", "a", "b")
+		c.credit(t, "boss", 1000)
+		expiring := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2, TTL: 5 * time.Second})
+		open := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2})
+		finished := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2})
+		if _, _, err := c.packets.Cancel(t.Context(), "boss", finished.ID); err != nil {
+			t.Fatal(err)
 		}
-	}
-	c.runClocked(t)
-	waitUntil(t, "the clocks are measured again", func() bool { return c.pool.reads.Load() > 1 })
-	_, err = c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: open.ID})
-	mustBeUnavailable(t, "a grab", err)
-	again := request
-	again.Key = "another"
-	_, err = c.packets.Send(t.Context(), person("boss"), again)
-	mustBeUnavailable(t, "a send", err)
-	_, _, err = c.packets.Cancel(t.Context(), "boss", open.ID)
-	mustBeUnavailable(t, "a cancel", err)
-	if sent, err := c.packets.Send(t.Context(), person("boss"), request); err != nil || !sent.Dup {
-		t.Errorf("a repeated send: %+v, %v", sent, err)
-	}
-	if r, err := c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: finished.ID}); err != nil || r.Outcome != redpacket.OutcomeExpired {
-		t.Errorf("a grab of a finished packet: %+v, %v", r, err)
-	}
-	c.clock.advance(10 * time.Second) // the deadline of one of the packets passes
-	time.Sleep(500 * time.Millisecond)
-	if i, err := c.store.Image(t.Context(), expiring.ID); err != nil || i.Status != redpacket.Open {
-		t.Errorf("closed meanwhile: %+v, %v", i, err)
-	}
+		request := redpacket.SendRequest{Room: c.room, Key: "before", Total: 100, Count: 2}
+		if _, err := c.packets.Send(t.Context(), person("boss"), request); err != nil {
+			t.Fatal(err)
+		}
 
-	c.pool.set(0)
-	waitUntil(t, "grabs go on", func() bool {
-		r, err := c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: open.ID})
-		return err == nil && r.Outcome == redpacket.OutcomeWon
+		c.pool.set(-7 * time.Second)
+		err := c.packets.CheckClocks(t.Context())
+		mustBeUnavailable(t, "the first check", err)
+		for _, word := range []string{"Redis at r:1", "this instance", "7s"} {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%v does not contain %q", err, word)
+			}
+		}
+		c.runClocked(t)
+		waitUntil(t, "the clocks are measured again", func() bool { return c.pool.reads.Load() > 1 })
+		_, err = c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: open.ID})
+		mustBeUnavailable(t, "a grab", err)
+		again := request
+		again.Key = "another"
+		_, err = c.packets.Send(t.Context(), person("boss"), again)
+		mustBeUnavailable(t, "a send", err)
+		_, _, err = c.packets.Cancel(t.Context(), "boss", open.ID)
+		mustBeUnavailable(t, "a cancel", err)
+		if sent, err := c.packets.Send(t.Context(), person("boss"), request); err != nil || !sent.Dup {
+			t.Errorf("a repeated send: %+v, %v", sent, err)
+		}
+		if r, err := c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: finished.ID}); err != nil || r.Outcome != redpacket.OutcomeExpired {
+			t.Errorf("a grab of a finished packet: %+v, %v", r, err)
+		}
+		c.clock.advance(10 * time.Second) // the deadline of one of the packets passes
+		time.Sleep(500 * time.Millisecond)
+		if i, err := c.store.Image(t.Context(), expiring.ID); err != nil || i.Status != redpacket.Open {
+			t.Errorf("closed meanwhile: %+v, %v", i, err)
+		}
+
+		c.pool.set(0)
+		waitUntil(t, "grabs go on", func() bool {
+			r, err := c.packets.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: open.ID})
+			return err == nil && r.Outcome == redpacket.OutcomeWon
+		})
+		if _, err := c.packets.Send(t.Context(), person("boss"), again); err != nil {
+			t.Error(err)
+		}
+		c.published.waitFor(t, "packet_done", packetDone(expiring))
+		if err := c.packets.CheckClocks(t.Context()); err != nil {
+			t.Error(err)
+		}
+		c.mustBalance(t)
 	})
-	if _, err := c.packets.Send(t.Context(), person("boss"), again); err != nil {
-		t.Error(err)
-	}
-	c.published.waitFor(t, "packet_done", packetDone(expiring))
-	if err := c.packets.CheckClocks(t.Context()); err != nil {
-		t.Error(err)
-	}
-	c.mustBalance(t)
 }
 
 // TestClocksAreLoggedOnceAnEpisode lets the clocks differ twice, the second time beyond clockBound. Each change of
 // state must be logged once.
 func TestClocksAreLoggedOnceAnEpisode(t *testing.T) {
-	c := newClockedService(t, "boss")
-	c.runClocked(t)
-	moves := func(ahead time.Duration, text string, times int) {
-		t.Helper()
-		c.sql.set(ahead)
-		waitUntil(t, text, func() bool { return c.log.count(text) == times })
-		for n := c.sql.reads.Load(); c.sql.reads.Load() < n+2; {
-			time.Sleep(time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		c := newClockedService(t, "boss")
+		c.runClocked(t)
+		moves := func(ahead time.Duration, text string, times int) {
+			t.Helper()
+			c.sql.set(ahead)
+			waitUntil(t, text, func() bool { return c.log.count(text) == times })
+			for n := c.sql.reads.Load(); c.sql.reads.Load() < n+2; {
+				time.Sleep(time.Millisecond)
+			}
+			if got := c.log.count(text); got != times {
+				t.Errorf("%q was logged %d times, want %d", text, got, times)
+			}
 		}
-		if got := c.log.count(text); got != times {
-			t.Errorf("%q was logged %d times, want %d", text, got, times)
+		moves(-600*time.Millisecond, "clocks differ: packets may", 1)
+		moves(0, "clocks agree again", 1)
+		moves(4*time.Second, "clocks differ: packets may", 2)
+		moves(6*time.Second, "clocks differ too much", 1)
+		moves(0, "clocks agree again", 2)
+		if n := c.log.count("level=ERROR"); n != 1 {
+			t.Errorf("%d errors", n)
 		}
-	}
-	moves(-600*time.Millisecond, "clocks differ: packets may", 1)
-	moves(0, "clocks agree again", 1)
-	moves(4*time.Second, "clocks differ: packets may", 2)
-	moves(6*time.Second, "clocks differ too much", 1)
-	moves(0, "clocks agree again", 2)
-	if n := c.log.count("level=ERROR"); n != 1 {
-		t.Errorf("%d errors", n)
-	}
+	})
 }
 
 // TestStuckClockDelaysNothing blocks the reading of one engine's clock. Meanwhile the clock of the other engine must

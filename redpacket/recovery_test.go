@@ -8,11 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -203,55 +203,57 @@ func (p *deadNode) Close(ctx context.Context, r redpacket.Ref, why redpacket.Clo
 // dead. Packets on healthy nodes have later deadlines, and the Pool has lost them. They must be closed all the same.
 // The dead node must not be called once for each of its packets.
 func TestPacketsOfADeadNodeHideNoOther(t *testing.T) {
-	const stuck, healthy = 1200, 40 // more than a page
-	h := newTestService(t, "boss")
-	h.credit(t, "boss", 10_000)
-	pool := &deadNode{Pool: h.pool}
-	var wantDead bool
-	options := redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), BackstopEvery: 100 * time.Millisecond}
-	options.NewID = func(at time.Time) string {
-		id := chat.NewID(at)
-		for dead(redpacket.PartitionOf(id)) != wantDead {
-			id = chat.NewID(at)
+	synctest.Test(t, func(t *testing.T) {
+		const stuck, healthy = 1200, 40 // more than a page
+		h := newTestService(t, "boss")
+		h.credit(t, "boss", 10_000)
+		pool := &deadNode{Pool: h.pool}
+		var wantDead bool
+		options := redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), BackstopEvery: 100 * time.Millisecond}
+		options.NewID = func(at time.Time) string {
+			id := chat.NewID(at)
+			for dead(redpacket.PartitionOf(id)) != wantDead {
+				id = chat.NewID(at)
+			}
+			return id
 		}
-		return id
-	}
-	h.packets = redpacket.New(h.store, h.pool, h.rooms, h.published, options)
-	wantDead = true
-	for range stuck {
-		h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, TTL: 5 * time.Second})
-	}
-	wantDead = false
-	var living []redpacket.Packet
-	for range healthy {
-		living = append(living, h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, TTL: time.Minute}))
-	}
-	h.pool.Forget()
-	h.clock.advance(2 * time.Minute)
-	h.packets = redpacket.New(h.store, pool, h.rooms, h.published, options)
-	begun := time.Now()
-	h.run(t)
-	h.published.waitFor(t, "the end of all healthy packets", func(entries []chat.Entry, _ []chat.Event) bool {
-		ended := 0
-		for _, e := range entries {
-			if e.Kind == chat.KindPacketDone {
-				ended++
+		h.packets = redpacket.New(h.store, h.pool, h.rooms, h.published, options)
+		wantDead = true
+		for range stuck {
+			h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, TTL: 5 * time.Second})
+		}
+		wantDead = false
+		var living []redpacket.Packet
+		for range healthy {
+			living = append(living, h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, TTL: time.Minute}))
+		}
+		h.pool.Forget()
+		h.clock.advance(2 * time.Minute)
+		h.packets = redpacket.New(h.store, pool, h.rooms, h.published, options)
+		begun := time.Now()
+		h.run(t)
+		h.published.waitFor(t, "the end of all healthy packets", func(entries []chat.Entry, _ []chat.Event) bool {
+			ended := 0
+			for _, e := range entries {
+				if e.Kind == chat.KindPacketDone {
+					ended++
+				}
+			}
+			return ended == len(living)
+		})
+		took := time.Since(begun)
+		if took > 5*time.Second {
+			t.Errorf("the healthy packets were closed after %v", took)
+		}
+		if a, err := h.packets.Audit(t.Context()); err != nil || a.OpenPackets != stuck {
+			t.Errorf("%d packets are open, %v", a.OpenPackets, err)
+		}
+		for i := range pool.calls {
+			// The first closes of a partition run at the same time. Once they have failed, one close at a time tests
+			// whether the node answers again.
+			if n := int(pool.calls[i].Load()); n > 32+2+int(time.Since(begun)/silence) {
+				t.Errorf("partition %d was asked %d times in %v", i, n, took)
 			}
 		}
-		return ended == len(living)
 	})
-	took := time.Since(begun)
-	if took > 5*time.Second && !enginetest.RaceDetector() {
-		t.Errorf("the healthy packets were closed after %v", took)
-	}
-	if a, err := h.packets.Audit(t.Context()); err != nil || a.OpenPackets != stuck {
-		t.Errorf("%d packets are open, %v", a.OpenPackets, err)
-	}
-	for i := range pool.calls {
-		// The first closes of a partition run at the same time. Once they have failed, one close at a time tests
-		// whether the node answers again.
-		if n := int(pool.calls[i].Load()); n > 32+2+int(time.Since(begun)/silence) {
-			t.Errorf("partition %d was asked %d times in %v", i, n, took)
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -128,7 +129,7 @@ func (r *recovering) await(t *testing.T, what string, patience time.Duration, go
 	if enginetest.RaceDetector() {
 		patience *= 10
 	}
-	for until := time.Now().Add(patience); !good(); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(patience); !good(); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // polls another process
 		if time.Now().After(until) {
 			t.Fatalf("not in time: %s: %d claims, %+v", what, r.claims(), r.packets.Stats())
 		}
@@ -163,6 +164,7 @@ func (r *recovering) wantRecovered(t *testing.T, n, mayBeAside int) {
 // TestRecoveryOfManyClaims recovers many claims, of which Postgres refuses some, for several reasons. These must delay
 // no other claim.
 func TestRecoveryOfManyClaims(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	s := newScaledServices(t, "boss")
 	s.exec(t, `create function poison() returns trigger language plpgsql as $$ begin
 			if new.user_id in ('poison-0', 'poison-1') then raise exception 'poisoned' using errcode = 'P0001'; end if;
@@ -171,7 +173,7 @@ func TestRecoveryOfManyClaims(t *testing.T) {
 		end $$`)
 	s.exec(t, `create trigger poison before insert on claims for each row execute function poison()`)
 	orphans(t, s.testService, s.grabs, manyOrphans)
-	time.Sleep(redpacket.RecoverAge) // makes the claims old enough for recovery
+	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // makes the claims old enough for recovery, by the clock of Redis
 	conn, err := pgx.Connect(t.Context(), s.url)
 	if err != nil {
 		t.Fatal(err)
@@ -207,13 +209,14 @@ func (s *scaledServices) hold(t *testing.T, statement string, args ...any) (end 
 // TestRecoveryBesideALockedWallet locks a user's wallet and recovers many claims, among them claims of this user in
 // many packets. The lock must delay the other claims once, not again in each batch.
 func TestRecoveryBesideALockedWallet(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	const many, packets = 10_000, 20
 	s := newScaledServices(t, "boss")
 	s.credit(t, "user-7", 1)
 	orphans(t, s.testService, s.grabs, many)
 	free := s.hold(t, `select from wallets where user_id = 'user-7' for update`)
 	defer free()
-	time.Sleep(redpacket.RecoverAge)
+	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // makes the claims old enough for recovery, by the clock of Redis
 	conn, err := pgx.Connect(t.Context(), s.url)
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +240,7 @@ func TestRecoveryBesideALockedWallet(t *testing.T) {
 // TestLockedPacketLeavesTheOutboxToOthers locks the row of a packet. When the service has noticed, after 64 claims that could not be
 // settled, grabs of the packet must be refused before the Pool grants them, but for one in 250 ms. After the lock ends, they must win.
 func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	const first, crowd, tryEvery = 100, 3000, 250 * time.Millisecond
 	s := newScaledServices(t, "boss")
 	rooms := &fixedRooms{Rooms: s.rooms, standings: map[string]chat.Standing{}}
@@ -253,7 +257,7 @@ func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
 	grabAll := func(from, to int) (held int) {
 		var all sync.WaitGroup
 		for user := from; user < to; user++ {
-			time.Sleep(2 * time.Millisecond)
+			time.Sleep(2 * time.Millisecond) //nolint:forbidigo // spreads the grabs over the time in which single ones are tried
 			all.Go(func() {
 				if _, err := grab(user); !errors.Is(err, chat.ErrUnavailable) {
 					t.Errorf("user %d: %v", user, err)
@@ -270,7 +274,7 @@ func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
 		t.Errorf("the outbox held %d claims of %d grabs, and holds %d after %d grabs, want at most %d more", before, first, after, crowd, tries)
 	}
 	free()
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // polls another process
 		if r, err := grab(crowd - 1); err == nil && r.Outcome == redpacket.OutcomeWon {
 			break
 		} else if time.Now().After(until) {
@@ -281,29 +285,32 @@ func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
 
 // TestRecoveryOfManyClaimsEmbedded is TestRecoveryOfManyClaims with the embedded engines.
 func TestRecoveryOfManyClaimsEmbedded(t *testing.T) {
-	h := newTestService(t, "boss")
-	h.credit(t, "boss", 1_000_000)
-	h.exec(t, `create trigger poison before insert on claims when new.user_id like 'poison-%' begin select raise(abort, 'poisoned'); end`)
-	orphans(t, h, h.pool, embeddedOrphans)
-	h.clock.advance(redpacket.RecoverAge)
-	db, err := sql.Open("sqlite", h.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	count := func() (n int) {
-		if err := db.QueryRowContext(t.Context(), `select count(*) from claims`).Scan(&n); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestService(t, "boss")
+		h.credit(t, "boss", 1_000_000)
+		h.exec(t, `create trigger poison before insert on claims when new.user_id like 'poison-%' begin select raise(abort, 'poisoned'); end`)
+		orphans(t, h, h.pool, embeddedOrphans)
+		h.clock.advance(redpacket.RecoverAge)
+		db, err := sql.Open("sqlite", h.file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return n
-	}
-	r := &recovering{testService: h, pool: h.pool, audit: h.store.Audit, claims: count}
-	r.wantRecovered(t, embeddedOrphans, 0)
+		defer db.Close()
+		count := func() (n int) {
+			if err := db.QueryRowContext(t.Context(), `select count(*) from claims`).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		r := &recovering{testService: h, pool: h.pool, audit: h.store.Audit, claims: count}
+		r.wantRecovered(t, embeddedOrphans, 0)
+	})
 }
 
 // TestNothingIsGrantedWhileTheLedgerIsDown stops Postgres. As soon as the service has noticed, grabs must leave
 // nothing in the outbox. When Postgres is back, they must win.
 func TestNothingIsGrantedWhileTheLedgerIsDown(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	users := []string{"boss"}
 	for i := range 20 {
@@ -353,7 +360,7 @@ func TestNothingIsGrantedWhileTheLedgerIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for until := time.Now().Add(10 * time.Second); s.ledger.OutOfReach() != nil && time.Now().Before(until); {
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // polls a state of the store
 	}
 	if a, b := grabAll(first), grabAll(second); a+b != 0 {
 		t.Errorf("%d are refused when it is back", a+b)
@@ -362,7 +369,7 @@ func TestNothingIsGrantedWhileTheLedgerIsDown(t *testing.T) {
 	if a, err := s.ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Claims != 40 {
 		t.Errorf("audit: %+v, %v", a, err)
 	}
-	time.Sleep(redpacket.RecoverAge) // until recovery acks the claims: a grab by a user that already has a share acks none
+	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // until recovery acks the claims: a grab by a user that already has a share acks none, by the clock of Redis
 	s.packets.Pass(t.Context())
 	if left := storetest.Unsettled(t, s.grabs, 0); len(left) > 0 {
 		t.Errorf("still in the outbox: %+v", left)

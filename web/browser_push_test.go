@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/chat"
+	"hongbao/hub/hubtest"
 	"hongbao/store/enginetest"
 	"hongbao/web/api"
 	"hongbao/web/webpush"
@@ -33,8 +34,14 @@ func newPush(t *testing.T, next chat.Publisher, store webpush.Store, presence ch
 	if err != nil {
 		t.Fatal(err)
 	}
+	var client *http.Client
+	if bubbled() {
+		transport := &http.Transport{DialContext: hubtest.DialPipe}
+		t.Cleanup(transport.CloseIdleConnections)
+		client = &http.Client{Transport: transport}
+	}
 	return webpush.New(next, webpush.Options{
-		Keys: keys, Contact: "ops@example.com", Allowed: []string{"127.0.0.1"}, Store: store, Presence: presence,
+		HTTP: client, Keys: keys, Contact: "ops@example.com", Allowed: []string{"127.0.0.1"}, Store: store, Presence: presence,
 	})
 }
 
@@ -54,14 +61,19 @@ type pushService struct {
 func newPushService(t *testing.T) *pushService {
 	t.Helper()
 	p := &pushService{keys: webtest.NewPushKeys(t), got: make(chan string, 100)}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		p.got <- strings.TrimPrefix(r.URL.Path, "/") + " " + p.keys.Decrypt(t, body)
 		w.WriteHeader(http.StatusCreated)
-	}))
+	})
+	if bubbled() {
+		p.url = "http://" + hubtest.ServeOnPipe(t, handler)
+		return p
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	p.url = server.URL
 	return p
@@ -79,7 +91,7 @@ func (p *pushService) next(t *testing.T) string {
 	select {
 	case text := <-p.got:
 		return text
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no notification came")
 		return ""
 	}
@@ -88,33 +100,35 @@ func (p *pushService) next(t *testing.T) string {
 // TestPushIsSentByOneInstance has two instances, and users with a socket on the other one, without any, and in a silenced room. A user without a
 // socket must be told once, whichever instance commits.
 func TestPushIsSentByOneInstance(t *testing.T) {
-	engines, service := newTestEngines(t), newPushService(t)
-	engines.push = true
-	one, two := engines.open(t), engines.open(t)
-	ann, bob, cyn, dan := one.signIn(t, "ann", 1000), one.signIn(t, "bob", 0), one.signIn(t, "cyn", 0), one.signIn(t, "dan", 0)
-	request := wire.CreateRoomRequest{Key: "tea", Name: "Tea", Members: []string{"bob", "cyn", "dan"}}
-	room := call[wire.CreateRoomReply](t, one, ann, "create_room", request).Room.ID
-	for user, c := range map[string]api.Caller{"ann": ann, "bob": bob, "cyn": cyn, "dan": dan} {
-		call[wire.SubscribePushReply](t, one, c, "subscribe_push", service.subscription(user))
-	}
-	call[wire.SetRoomPrefsReply](t, one, dan, "set_room_prefs", wire.SetRoomPrefsRequest{Room: room, Silent: new(true)})
-	connected(t, two.listen(t), wire.JSON, "cyn")
-	direct := call[wire.DirectReply](t, one, ann, "direct", wire.DirectRequest{User: "bob"}).Room.ID
+	inBubble(t, func(t *testing.T) {
+		engines, service := newTestEngines(t), newPushService(t)
+		engines.push = true
+		one, two := engines.open(t), engines.open(t)
+		ann, bob, cyn, dan := one.signIn(t, "ann", 1000), one.signIn(t, "bob", 0), one.signIn(t, "cyn", 0), one.signIn(t, "dan", 0)
+		request := wire.CreateRoomRequest{Key: "tea", Name: "Tea", Members: []string{"bob", "cyn", "dan"}}
+		room := call[wire.CreateRoomReply](t, one, ann, "create_room", request).Room.ID
+		for user, c := range map[string]api.Caller{"ann": ann, "bob": bob, "cyn": cyn, "dan": dan} {
+			call[wire.SubscribePushReply](t, one, c, "subscribe_push", service.subscription(user))
+		}
+		call[wire.SetRoomPrefsReply](t, one, dan, "set_room_prefs", wire.SetRoomPrefsRequest{Room: room, Silent: new(true)})
+		connected(t, two.listen(t), wire.JSON, "cyn")
+		direct := call[wire.DirectReply](t, one, ann, "direct", wire.DirectRequest{User: "bob"}).Room.ID
 
-	call[wire.SendPacketReply](t, one, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2)})
-	if got, want := service.next(t), fmt.Sprintf(`bob {"room":%q,"name":"Tea","why":"packet","from":"Name of ann","count":1}`, room); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	call[wire.SendReply](t, two, ann, "send", wire.SendRequest{Room: direct, Key: "d", Text: "a secret text"})
-	if got, want := service.next(t), fmt.Sprintf(`bob {"room":%q,"why":"direct","from":"Name of ann","count":1}`, direct); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	call[wire.UnsubscribePushReply](t, one, bob, "unsubscribe_push", wire.UnsubscribePushRequest{Endpoint: service.url + "/bob"})
-	call[wire.SendReply](t, two, ann, "send", wire.SendRequest{Room: room, Key: "m", Text: "@Bob @Dan", Mentions: []string{"bob", "dan", "cyn"}})
-	time.Sleep(4 * time.Second)
-	if n := len(service.got); n != 0 {
-		t.Errorf("%d more notifications, the first: %s", n, <-service.got)
-	}
+		call[wire.SendPacketReply](t, one, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2)})
+		if got, want := service.next(t), fmt.Sprintf(`bob {"room":%q,"name":"Tea","why":"packet","from":"Name of ann","count":1}`, room); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		call[wire.SendReply](t, two, ann, "send", wire.SendRequest{Room: direct, Key: "d", Text: "a secret text"})
+		if got, want := service.next(t), fmt.Sprintf(`bob {"room":%q,"why":"direct","from":"Name of ann","count":1}`, direct); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		call[wire.UnsubscribePushReply](t, one, bob, "unsubscribe_push", wire.UnsubscribePushRequest{Endpoint: service.url + "/bob"})
+		call[wire.SendReply](t, two, ann, "send", wire.SendRequest{Room: room, Key: "m", Text: "@Bob @Dan", Mentions: []string{"bob", "dan", "cyn"}})
+		time.Sleep(time.Minute)
+		if n := len(service.got); n != 0 {
+			t.Errorf("%d more notifications, the first: %s", n, <-service.got)
+		}
+	})
 }
 
 // pushHere makes the browser allow notifications and subscribe at a push service of the test. A headless browser can do neither.

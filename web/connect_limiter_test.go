@@ -142,39 +142,41 @@ func TestConnectLimiterOfServer(t *testing.T) {
 // connect that has waited too long must get a temporary error, and its socket must stay open.
 func TestConnectRefusedWhenFull(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	s.connects.slots, s.connects.maxWait = make(chan struct{}, 1), 5*time.Second
-	s.connects.average = 6 * time.Second
-	addr := s.listen(t)
-	release, err := s.connects.acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiting := dial(t, addr, wire.JSON)
-	waiting.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
-	for deadline := time.Now().Add(patience); s.connects.waiting.Load() == 0; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("no connect waits for a slot")
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		s.connects.slots, s.connects.maxWait = make(chan struct{}, 1), 5*time.Second
+		s.connects.average = 6 * time.Second
+		addr := s.listen(t)
+		release, err := s.connects.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	_, response, err := tryDial(addr, wire.JSON, nil)
-	if err == nil || response.StatusCode != http.StatusServiceUnavailable {
-		t.Fatalf("%v, %v", response, err)
-	}
-	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 6 || wait > 13 {
-		t.Errorf("Retry-After is %q, want 6 to 13", response.Header.Get("Retry-After"))
-	}
-	mustFail(t, waiting.reply(1), wire.CodeUnavailable)
-	release()
-	if waiting.connect(goodToken(t, "ann"), "{}").Client == "" {
-		t.Error("connect after a slot became free has no client ID")
-	}
-	if _, response, err := tryDial(addr, wire.JSON, nil); err != nil {
-		t.Errorf("%v, %v", response, err)
-	}
-	if n := s.connects.refused.Load(); n != 1 {
-		t.Errorf("%d sockets were refused, want 1", n)
-	}
+		waiting := dial(t, addr, wire.JSON)
+		waiting.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+		for deadline := time.Now().Add(patience); s.connects.waiting.Load() == 0; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatal("no connect waits for a slot")
+			}
+		}
+		_, response, err := tryDial(addr, wire.JSON, nil)
+		if err == nil || response.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("%v, %v", response, err)
+		}
+		if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 6 || wait > 13 {
+			t.Errorf("Retry-After is %q, want 6 to 13", response.Header.Get("Retry-After"))
+		}
+		mustFail(t, waiting.reply(1), wire.CodeUnavailable)
+		release()
+		if waiting.connect(goodToken(t, "ann"), "{}").Client == "" {
+			t.Error("connect after a slot became free has no client ID")
+		}
+		if _, response, err := tryDial(addr, wire.JSON, nil); err != nil {
+			t.Errorf("%v, %v", response, err)
+		}
+		if n := s.connects.refused.Load(); n != 1 {
+			t.Errorf("%d sockets were refused, want 1", n)
+		}
+	})
 }
 
 // TestTokenCheckTakesNoSlot has a connect wait for a fetch of the host's keys. It must not take a slot, because anyone

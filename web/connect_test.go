@@ -108,18 +108,20 @@ func TestConnectRefused(t *testing.T) {
 }
 
 func TestNoConnectInTime(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
-	addr := s.listen(t)
-	c := dial(t, addr, wire.JSON)
-	c.send(`{}`) // a pong does not count as the connect command
-	c.mustClose(wire.CloseNoConnect)
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
+		addr := s.listen(t)
+		c := dial(t, addr, wire.JSON)
+		c.send(`{}`) // a pong does not count as the connect command
+		c.mustClose(wire.CloseNoConnect)
 
-	// A client that has connected in time is not closed by this timeout.
-	inTime, _ := connected(t, addr, wire.JSON, "ann")
-	late := dial(t, addr, wire.JSON)
-	late.mustClose(wire.CloseNoConnect)
-	rpc[wire.WalletReply](inTime, 2, "wallet", wire.WalletRequest{})
+		// A client that has connected in time is not closed by this timeout.
+		inTime, _ := connected(t, addr, wire.JSON, "ann")
+		late := dial(t, addr, wire.JSON)
+		late.mustClose(wire.CloseNoConnect)
+		rpc[wire.WalletReply](inTime, 2, "wallet", wire.WalletRequest{})
+	})
 }
 
 func TestRefresh(t *testing.T) {
@@ -155,36 +157,40 @@ func TestRefresh(t *testing.T) {
 // TestConnectIsSlow has a store that is slow during a connect. The connect must be answered, however long it takes:
 // close code 3502 would stop its client permanently.
 func TestConnectIsSlow(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
-	addr := s.listen(t)
-	release, token := s.holdCommits(t), goodToken(t, "ann")
-	c := dial(t, addr, wire.JSON)
-	c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
-	dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // opened after the slow one, so the slow one was not closed
-	release()
-	if r := c.next(); r.Connect == nil {
-		t.Fatalf("after a slow connect: %v", r)
-	}
-	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, func(o *Options) { o.ConnectWithin = 5 * time.Second })
+		addr := s.listen(t)
+		release, token := s.holdCommits(t), goodToken(t, "ann")
+		c := dial(t, addr, wire.JSON)
+		c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
+		dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // opened after the slow one, so the slow one was not closed
+		release()
+		if r := c.next(); r.Connect == nil {
+			t.Fatalf("after a slow connect: %v", r)
+		}
+		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+	})
 }
 
 // TestTokenRunsOut keeps a socket beyond the expiry of its token. It must stay open for the grace time, and then be
 // closed if the client sends no newer token.
 func TestTokenRunsOut(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
-	addr := s.listen(t)
-	c, refreshed := dial(t, addr, wire.JSON), dial(t, addr, wire.JSON)
-	short := mint(t, auth.Claims{User: "ann"}, 10*time.Second)
-	if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 10 {
-		t.Errorf("ttl %d of a token of 10 s", r.Ttl)
-	}
-	refreshed.connect(short, "{}")
-	refreshed.send(`{"id":2,"refresh":{"token":"` + goodToken(t, "ann") + `"}}`)
-	refreshed.reply(2)
-	c.mustClose(wire.CloseTokenExpired)
-	rpc[wire.WalletReply](refreshed, 3, "wallet", wire.WalletRequest{})
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
+		addr := s.listen(t)
+		c, refreshed := dial(t, addr, wire.JSON), dial(t, addr, wire.JSON)
+		short := mint(t, auth.Claims{User: "ann"}, 10*time.Second)
+		if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 10 {
+			t.Errorf("ttl %d of a token of 10 s", r.Ttl)
+		}
+		refreshed.connect(short, "{}")
+		refreshed.send(`{"id":2,"refresh":{"token":"` + goodToken(t, "ann") + `"}}`)
+		refreshed.reply(2)
+		c.mustClose(wire.CloseTokenExpired)
+		rpc[wire.WalletReply](refreshed, 3, "wallet", wire.WalletRequest{})
+	})
 }
 
 // TestTokenLastsLong connects with a token that is valid for longer than the reply's ttl field can express. The ttl

@@ -130,25 +130,27 @@ func TestEnvelopeRefused(t *testing.T) {
 // not be told apart. After the reply the id may be used again.
 func TestIDInFlight(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		c, _ := connected(t, addr, e, "ann")
-		create := `{"id":2,"rpc":{"method":"create_room","data":{"key":"` + t.Name() + `","name":"n"}}}`
-		c.send(create)
-		c.reply(2)
-		c.send(create)
-		if r := c.reply(2); r.Error != nil {
-			t.Errorf("the same id again, after its answer: %v", r)
-		}
-		for range 200 { // on both connections at once
-			c.send(`{"id":2,"rpc":{"method":"wallet"}}`)
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			c, _ := connected(t, addr, e, "ann")
+			create := `{"id":2,"rpc":{"method":"create_room","data":{"key":"` + t.Name() + `","name":"n"}}}`
+			c.send(create)
 			c.reply(2)
-		}
-		release := s.holdCommits(t)
-		defer release()
-		c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)
-		c.mustClose(wire.CloseProtocolError)
+			c.send(create)
+			if r := c.reply(2); r.Error != nil {
+				t.Errorf("the same id again, after its answer: %v", r)
+			}
+			for range 200 { // on both connections at once
+				c.send(`{"id":2,"rpc":{"method":"wallet"}}`)
+				c.reply(2)
+			}
+			release := s.holdCommits(t)
+			defer release()
+			c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)
+			c.mustClose(wire.CloseProtocolError)
+		})
 	})
 }
 
@@ -194,28 +196,30 @@ func index(list []uint32, id uint32) int {
 // lose nothing.
 func TestBackPressure(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
-	c, _ := connected(t, addr, wire.JSON, "ann")
-	release := s.holdCommits(t)
-	const all = 100
-	for i := range all {
-		c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":"send","data":{"room":"%s","key":"k%d","text":"%d"}}}`, i+2, room, i, i))
-	}
-	s.eventually(t, "32 commands in flight", func() bool { return s.inFlight("ann") == maxInFlight })
-	release()
-	for want := uint32(2); want < all+2; {
-		r := c.next()
-		if r.Id == 0 {
-			continue
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
+		c, _ := connected(t, addr, wire.JSON, "ann")
+		release := s.holdCommits(t)
+		const all = 100
+		for i := range all {
+			c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":"send","data":{"room":"%s","key":"k%d","text":"%d"}}}`, i+2, room, i, i))
 		}
-		if r.Id != want || r.Error != nil {
-			t.Fatalf("got %v, want the answer to %d", r, want)
+		s.eventually(t, "32 commands in flight", func() bool { return s.inFlight("ann") == maxInFlight })
+		release()
+		for want := uint32(2); want < all+2; {
+			r := c.next()
+			if r.Id == 0 {
+				continue
+			}
+			if r.Id != want || r.Error != nil {
+				t.Fatalf("got %v, want the answer to %d", r, want)
+			}
+			want++
 		}
-		want++
-	}
-	if got := s.inFlight("ann"); got != 0 {
-		t.Errorf("%d in flight after all answers", got)
-	}
+		if got := s.inFlight("ann"); got != 0 {
+			t.Errorf("%d in flight after all answers", got)
+		}
+	})
 }

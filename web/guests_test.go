@@ -81,43 +81,45 @@ func TestRevokedGuestDoesNotRenew(t *testing.T) {
 // sends afterwards must have the new name, whatever the token says, and so must the list of members.
 func TestGuestChangesNameAndAvatar(t *testing.T) {
 	t.Parallel()
-	engines := newTestEngines(t)
-	a, b := engines.open(t, withGuests), engines.open(t, withGuests)
-	h := a.Handler()
-	mei := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
-	here, there := dial(t, a.listen(t), wire.JSON), dial(t, b.listen(t), wire.JSON)
-	here.connect(mei.Token, "{}")
-	there.connect(mei.Token, "{}")
-	created := mustAnswer[wire.CreateRoomReply](t, ask(t, h, "POST", "/v1/commands/create_room", mei.Token, `{"key":"r","name":"Hall"}`), 200)
-	changed := mustAnswer[wire.ProfileReply](t, ask(t, h, "POST", "/v1/guests/profile", mei.Token, `{"name":" Lan ","avatar":"avatars/3.svg"}`), 200)
-	want := wire.User{ID: mei.User.ID, Name: "Lan", Avatar: "avatars/3.svg", Guest: true}
-	if changed.User != want {
-		t.Errorf("changed to %+v, want %+v", changed.User, want)
-	}
-	said := func(c *rawClient, id uint32) wire.User { // by a socket: its session has the guest's name
-		var sent wire.SendReply
-		if reply := c.play(id, "send", fmt.Sprintf(`{"room":%q,"key":"k%d","text":"hi"}`, created.Room.ID, id)); json.Unmarshal([]byte(reply), &sent) != nil {
-			t.Fatal(reply)
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		a, b := engines.open(t, withGuests), engines.open(t, withGuests)
+		h := a.Handler()
+		mei := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
+		here, there := dial(t, a.listen(t), wire.JSON), dial(t, b.listen(t), wire.JSON)
+		here.connect(mei.Token, "{}")
+		there.connect(mei.Token, "{}")
+		created := mustAnswer[wire.CreateRoomReply](t, ask(t, h, "POST", "/v1/commands/create_room", mei.Token, `{"key":"r","name":"Hall"}`), 200)
+		changed := mustAnswer[wire.ProfileReply](t, ask(t, h, "POST", "/v1/guests/profile", mei.Token, `{"name":" Lan ","avatar":"avatars/3.svg"}`), 200)
+		want := wire.User{ID: mei.User.ID, Name: "Lan", Avatar: "avatars/3.svg", Guest: true}
+		if changed.User != want {
+			t.Errorf("changed to %+v, want %+v", changed.User, want)
 		}
-		page := mustAnswer[wire.HistoryReply](t, ask(t, h, "POST", "/v1/commands/history", mei.Token, fmt.Sprintf(`{"room":%q,"after":%d}`, created.Room.ID, sent.Seq-1)), 200)
-		return page.Entries[0].From
-	}
-	if got := said(here, 2); got != want {
-		t.Errorf("on the instance that was asked the user is %+v, want %+v", got, want)
-	}
-	id := uint32(1)
-	b.eventually(t, "the new name on the other instance", func() bool {
-		id++
-		return said(there, id+1000) == want
+		said := func(c *rawClient, id uint32) wire.User { // by a socket: its session has the guest's name
+			var sent wire.SendReply
+			if reply := c.play(id, "send", fmt.Sprintf(`{"room":%q,"key":"k%d","text":"hi"}`, created.Room.ID, id)); json.Unmarshal([]byte(reply), &sent) != nil {
+				t.Fatal(reply)
+			}
+			page := mustAnswer[wire.HistoryReply](t, ask(t, h, "POST", "/v1/commands/history", mei.Token, fmt.Sprintf(`{"room":%q,"after":%d}`, created.Room.ID, sent.Seq-1)), 200)
+			return page.Entries[0].From
+		}
+		if got := said(here, 2); got != want {
+			t.Errorf("on the instance that was asked the user is %+v, want %+v", got, want)
+		}
+		id := uint32(1)
+		b.eventually(t, "the new name on the other instance", func() bool {
+			id++
+			return said(there, id+1000) == want
+		})
+		members := mustAnswer[wire.MembersReply](t, ask(t, h, "POST", "/v1/commands/members", mei.Token, fmt.Sprintf(`{"room":%q}`, created.Room.ID)), 200)
+		if members.Members[0].User != want {
+			t.Errorf("the member is %+v, want %+v", members.Members[0].User, want)
+		}
+		kept := mustAnswer[wire.ProfileReply](t, ask(t, h, "POST", "/v1/guests/profile", mei.Token, `{"avatar":""}`), 200)
+		if kept.User.Name != "Lan" || kept.User.Avatar != "" {
+			t.Errorf("without an avatar the user is %+v, want Lan", kept.User)
+		}
 	})
-	members := mustAnswer[wire.MembersReply](t, ask(t, h, "POST", "/v1/commands/members", mei.Token, fmt.Sprintf(`{"room":%q}`, created.Room.ID)), 200)
-	if members.Members[0].User != want {
-		t.Errorf("the member is %+v, want %+v", members.Members[0].User, want)
-	}
-	kept := mustAnswer[wire.ProfileReply](t, ask(t, h, "POST", "/v1/guests/profile", mei.Token, `{"avatar":""}`), 200)
-	if kept.User.Name != "Lan" || kept.User.Avatar != "" {
-		t.Errorf("without an avatar the user is %+v, want Lan", kept.User)
-	}
 }
 
 // TestGuestProfileIsRefused asks for profiles that a guest may not have.

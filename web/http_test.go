@@ -165,7 +165,7 @@ func (s *testServer) audits(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	stop()
 	if err := <-ended; err != nil {
@@ -299,26 +299,28 @@ func (l stuckLedger) Settle(ctx context.Context, c []redpacket.Claim) []redpacke
 // time, and a second grab must return the outcome of the first.
 func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
-	engines := newTestEngines(t)
-	free := make(chan struct{})
-	engines.ledger = stuckLedger{engines.ledger, free}
-	s := engines.open(t)
-	ann := s.signIn(t, "ann", 100)
-	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: s.room(t, ann, "hall").ID, Key: "k", Total: 10, Count: new(2)})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/commands/grab", strings.NewReader(`{"packet":"`+sent.Packet.ID+`"}`))
-	r.Header.Set("Authorization", "Bearer "+goodToken(t, "ann"))
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, r)
-	if answer := mustAnswer[wire.ErrorBody](t, w.Result(), 503); answer.Error.Code != wire.CodeUnavailable || !answer.Error.Temporary {
-		t.Errorf("answered %+v", answer)
-	}
-	close(free)
-	again := mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", goodToken(t, "ann"), `{"packet":"`+sent.Packet.ID+`"}`), 200)
-	if again.Outcome != "already" && again.Outcome != "won" || again.Rank != 1 {
-		t.Errorf("asked again: %+v", again)
-	}
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		free := make(chan struct{})
+		engines.ledger = stuckLedger{engines.ledger, free}
+		s := engines.open(t)
+		ann := s.signIn(t, "ann", 100)
+		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: s.room(t, ann, "hall").ID, Key: "k", Total: 10, Count: new(2)})
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "POST", "/v1/commands/grab", strings.NewReader(`{"packet":"`+sent.Packet.ID+`"}`))
+		r.Header.Set("Authorization", "Bearer "+goodToken(t, "ann"))
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		if answer := mustAnswer[wire.ErrorBody](t, w.Result(), 503); answer.Error.Code != wire.CodeUnavailable || !answer.Error.Temporary {
+			t.Errorf("answered %+v", answer)
+		}
+		close(free)
+		again := mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", goodToken(t, "ann"), `{"packet":"`+sent.Packet.ID+`"}`), 200)
+		if again.Outcome != "already" && again.Outcome != "won" || again.Rank != 1 {
+			t.Errorf("asked again: %+v", again)
+		}
+	})
 }
 
 func TestOps(t *testing.T) {

@@ -94,103 +94,109 @@ func TestKickedUserGetsNoMoreEntries(t *testing.T) {
 // both signals arrive at once and in the wrong order.
 func TestKickedAndBackAtOnce(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesFilteredBus(t, withStandingTime)
-	ann := a.signIn(t, "ann", 0)
-	a.signIn(t, "bob", 0)
-	his, _ := connected(t, b.listen(t), wire.JSON, "bob")
-	room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
-	his.push(isSubscribe)
+	inBubble(t, func(t *testing.T) {
+		a, b, bus := twoInstancesFilteredBus(t, withStandingTime)
+		ann := a.signIn(t, "ann", 0)
+		a.signIn(t, "bob", 0)
+		his, _ := connected(t, b.listen(t), wire.JSON, "bob")
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
+		his.push(isSubscribe)
 
-	bus.pick(nil, func(topic string, _ []byte) bool { return topic == push.UserTopic("bob") })
-	call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
-	a.say(t, ann, room, "not for him")
-	his.entries(room, 1, 1)
-	call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
-	b.eventually(t, "both words are on their way", func() bool { return bus.holding() >= 2 })
-	bus.mu.Lock()
-	for i, j := 0, len(bus.held)-1; i < j; i, j = i+1, j-1 {
-		bus.held[i], bus.held[j] = bus.held[j], bus.held[i]
-	}
-	bus.mu.Unlock()
-	bus.release()
-	his.mustLeave(room, "left")
-	at := int64(his.push(isSubscribe).Subscribe.Offset)
-	if at != 2 && at != 3 {
-		t.Errorf("back at %d", at)
-	}
-	his.entries(room, at+1, a.say(t, ann, room, "for all").Seq)
+		bus.pick(nil, func(topic string, _ []byte) bool { return topic == push.UserTopic("bob") })
+		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
+		a.say(t, ann, room, "not for him")
+		his.entries(room, 1, 1)
+		call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
+		b.eventually(t, "both words are on their way", func() bool { return bus.holding() >= 2 })
+		bus.mu.Lock()
+		for i, j := 0, len(bus.held)-1; i < j; i, j = i+1, j-1 {
+			bus.held[i], bus.held[j] = bus.held[j], bus.held[i]
+		}
+		bus.mu.Unlock()
+		bus.release()
+		his.mustLeave(room, "left")
+		at := int64(his.push(isSubscribe).Subscribe.Offset)
+		if at != 2 && at != 3 {
+			t.Errorf("back at %d", at)
+		}
+		his.entries(room, at+1, a.say(t, ann, room, "for all").Seq)
+	})
 }
 
 // TestKickedAndBackWithLostSignals loses the signals of a kick and of the return. When the server notices the loss, the
 // user's sockets must be in the right rooms.
 func TestKickedAndBackWithLostSignals(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true })
-	ann := a.signIn(t, "ann", 0)
-	a.signIn(t, "bob", 0)
-	his, _ := connected(t, b.listen(t), wire.JSON, "bob")
-	var rooms []string
-	for i := range 3 {
-		request := wire.CreateRoomRequest{Key: fmt.Sprint("k", i), Name: "n", Members: []string{"bob"}}
-		rooms = append(rooms, call[wire.CreateRoomReply](t, a, ann, "create_room", request).Room.ID)
-		his.push(isSubscribe)
-	}
-	bus.loses.Store(true)
-	for i, ban := range []bool{false, true} {
-		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: rooms[i], User: "bob", Ban: ban})
-	}
-	call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: rooms[0], Users: []string{"bob"}})
-	call[wire.DeleteRoomReply](t, a, ann, "delete_room", wire.DeleteRoomRequest{Room: rooms[2]})
-	bus.loses.Store(false)
-	bus.suspect()
-	why := map[string]string{}
-	for why[rooms[1]] == "" || why[rooms[2]] == "" {
-		p := his.push(isUnsubscribe)
-		why[strings.TrimPrefix(p.Channel, "room:")] = p.Unsubscribe.Reason
-	}
-	if why[rooms[1]] != "banned" || why[rooms[2]] != "deleted" {
-		t.Errorf("out of %v", why)
-	}
-	said := a.say(t, ann, rooms[0], "for all")
-	for {
-		p := his.push(isPub)
-		if p.Channel != "room:"+rooms[0] {
-			t.Errorf("a publication of %s", p.Channel)
+	inBubble(t, func(t *testing.T) {
+		a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true })
+		ann := a.signIn(t, "ann", 0)
+		a.signIn(t, "bob", 0)
+		his, _ := connected(t, b.listen(t), wire.JSON, "bob")
+		var rooms []string
+		for i := range 3 {
+			request := wire.CreateRoomRequest{Key: fmt.Sprint("k", i), Name: "n", Members: []string{"bob"}}
+			rooms = append(rooms, call[wire.CreateRoomReply](t, a, ann, "create_room", request).Room.ID)
+			his.push(isSubscribe)
 		}
-		if int64(p.Pub.Offset) == said.Seq {
-			break
+		bus.loses.Store(true)
+		for i, ban := range []bool{false, true} {
+			call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: rooms[i], User: "bob", Ban: ban})
 		}
-	}
+		call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: rooms[0], Users: []string{"bob"}})
+		call[wire.DeleteRoomReply](t, a, ann, "delete_room", wire.DeleteRoomRequest{Room: rooms[2]})
+		bus.loses.Store(false)
+		bus.suspect()
+		why := map[string]string{}
+		for why[rooms[1]] == "" || why[rooms[2]] == "" {
+			p := his.push(isUnsubscribe)
+			why[strings.TrimPrefix(p.Channel, "room:")] = p.Unsubscribe.Reason
+		}
+		if why[rooms[1]] != "banned" || why[rooms[2]] != "deleted" {
+			t.Errorf("out of %v", why)
+		}
+		said := a.say(t, ann, rooms[0], "for all")
+		for {
+			p := his.push(isPub)
+			if p.Channel != "room:"+rooms[0] {
+				t.Errorf("a publication of %s", p.Channel)
+			}
+			if int64(p.Pub.Offset) == said.Seq {
+				break
+			}
+		}
+	})
 }
 
 // TestKickedElsewhereWhileInvitedHere invites a user on one instance, and has another kick the user before the first has signalled the
 // invitation. The user's socket must get no later entry of the room.
 func TestKickedElsewhereWhileInvitedHere(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t)
-	ann, carol := a.signIn(t, "ann", 0), a.signIn(t, "carol", 0)
-	a.signIn(t, "bob", 0)
-	room := a.room(t, ann, "hall").ID
-	call[wire.JoinReply](t, a, carol, "join", wire.JoinRequest{Room: room})
-	addr := a.listen(t)
-	member, _ := connected(t, addr, wire.JSON, "carol")
-	kicked, _ := connected(t, addr, wire.JSON, "bob")
-	a.store.whenStood("bob", func() {
-		call[wire.KickReply](t, b, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
-		secret := b.say(t, ann, room, "secret")
-		member.push(func(p *protocol.Push) bool { return p.Pub != nil && p.Pub.Offset == uint64(secret.Seq) })
-	})
-	call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
-	a.say(t, ann, room, "secret, too")
-	kicked.send(`{"id":9,"rpc":{"method":"wallet","data":{}}}`)
-	for r := kicked.next(); r.Id != 9; r = kicked.next() {
-		if r.Push != nil && r.Push.Pub != nil {
-			t.Errorf("a kicked user got %s", r.Push.Pub.Data)
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t)
+		ann, carol := a.signIn(t, "ann", 0), a.signIn(t, "carol", 0)
+		a.signIn(t, "bob", 0)
+		room := a.room(t, ann, "hall").ID
+		call[wire.JoinReply](t, a, carol, "join", wire.JoinRequest{Room: room})
+		addr := a.listen(t)
+		member, _ := connected(t, addr, wire.JSON, "carol")
+		kicked, _ := connected(t, addr, wire.JSON, "bob")
+		a.store.whenStood("bob", func() {
+			call[wire.KickReply](t, b, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
+			secret := b.say(t, ann, room, "secret")
+			member.push(func(p *protocol.Push) bool { return p.Pub != nil && p.Pub.Offset == uint64(secret.Seq) })
+		})
+		call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
+		a.say(t, ann, room, "secret, too")
+		kicked.send(`{"id":9,"rpc":{"method":"wallet","data":{}}}`)
+		for r := kicked.next(); r.Id != 9; r = kicked.next() {
+			if r.Push != nil && r.Push.Pub != nil {
+				t.Errorf("a kicked user got %s", r.Push.Pub.Data)
+			}
 		}
-	}
-	if n := a.hub.Listeners(push.RoomTopic(room)); n != 1 {
-		t.Errorf("%d sockets are in the room, want that of carol", n)
-	}
+		if n := a.hub.Listeners(push.RoomTopic(room)); n != 1 {
+			t.Errorf("%d sockets are in the room, want that of carol", n)
+		}
+	})
 }
 
 // TestLeftAndBackWhileConnecting has a user leave and enter a room while the connect command runs. The connect reply lists the room, so

@@ -34,49 +34,51 @@ func grabResult(t *testing.T, p *protocol.Push) *wire.GrabReply {
 func TestPendingGrab(t *testing.T) {
 	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		s, free := stuckServer(t)
-		addr := s.listen(t)
-		ann, _, room := s.twoInARoom(t)
-		p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)}).Packet
-		c, _ := connected(t, addr, e, "u-bob")
-		other, _ := connected(t, addr, e, "u-bob")
+		inBubble(t, func(t *testing.T) {
+			s, free := stuckServer(t)
+			addr := s.listen(t)
+			ann, _, room := s.twoInARoom(t)
+			p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)}).Packet
+			c, _ := connected(t, addr, e, "u-bob")
+			other, _ := connected(t, addr, e, "u-bob")
 
-		pending := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-		if pending != (wire.GrabReply{Packet: p.ID, Outcome: "pending", Claimed: 1, Count: 2}) {
-			t.Errorf("pending: %+v", pending)
-		}
-		rpc[wire.SendReply](c, 7, "send", wire.SendRequest{Room: room, Key: "x", Text: "meanwhile"})
-		s.eventually(t, "an idle session", func() bool { return s.sessionOf("u-bob").Idle() })
-		free()
-		var won wire.GrabReply
-		for i, socket := range []*rawClient{c, other} {
-			socket.push(func(p *protocol.Push) bool {
-				r := grabResult(t, p)
-				if r == nil {
-					return false
-				}
-				if r.Outcome != "won" || r.Amount < 1 || r.Rank != 1 || r.At == 0 || r.Balance == nil || r.Packet != pending.Packet {
-					t.Errorf("socket %d: %+v", i, r)
-				}
-				won = *r
-				return true
-			})
-		}
-		c.send(`{"id":9,"rpc":{"method":"wallet"}}`)
-		for {
-			if r := c.next(); r.Id == 9 {
-				break
-			} else if r.Id != 0 {
-				t.Errorf("a second answer: %v", r)
+			pending := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
+			if pending != (wire.GrabReply{Packet: p.ID, Outcome: "pending", Claimed: 1, Count: 2}) {
+				t.Errorf("pending: %+v", pending)
 			}
-		}
-		again := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-		for again.Outcome == "pending" { // on a busy machine
-			again = rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-		}
-		if again.Outcome != "already" || again.Amount != won.Amount {
-			t.Errorf("asked again: %+v, won %+v", again, won)
-		}
+			rpc[wire.SendReply](c, 7, "send", wire.SendRequest{Room: room, Key: "x", Text: "meanwhile"})
+			s.eventually(t, "an idle session", func() bool { return s.sessionOf("u-bob").Idle() })
+			free()
+			var won wire.GrabReply
+			for i, socket := range []*rawClient{c, other} {
+				socket.push(func(p *protocol.Push) bool {
+					r := grabResult(t, p)
+					if r == nil {
+						return false
+					}
+					if r.Outcome != "won" || r.Amount < 1 || r.Rank != 1 || r.At == 0 || r.Balance == nil || r.Packet != pending.Packet {
+						t.Errorf("socket %d: %+v", i, r)
+					}
+					won = *r
+					return true
+				})
+			}
+			c.send(`{"id":9,"rpc":{"method":"wallet"}}`)
+			for {
+				if r := c.next(); r.Id == 9 {
+					break
+				} else if r.Id != 0 {
+					t.Errorf("a second answer: %v", r)
+				}
+			}
+			again := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
+			for again.Outcome == "pending" { // on a busy machine
+				again = rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
+			}
+			if again.Outcome != "already" || again.Amount != won.Amount {
+				t.Errorf("asked again: %+v, won %+v", again, won)
+			}
+		})
 	})
 }
 
@@ -84,48 +86,50 @@ func TestPendingGrab(t *testing.T) {
 // only when they end.
 func TestLateAnswersAreBounded(t *testing.T) {
 	t.Parallel()
-	s, free := stuckServer(t)
-	addr := s.listen(t)
-	ann, _, room := s.twoInARoom(t)
-	const grabs, first = maxEarly + maxRunning, 100
-	var frames [2][]string
-	for i := range grabs {
-		p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: fmt.Sprint("k", i), Total: 2, Count: new(2)}).Packet
-		frames[i%2] = append(frames[i%2], fmt.Sprintf(`{"id":%d,"rpc":{"method":"grab","data":{"packet":"%s"}}}`, first+i, p.ID))
-	}
-	c, _ := connected(t, addr, wire.JSON, "u-bob")
-	for _, frame := range frames {
-		c.send(frame...)
-	}
-	replies, results := map[string]int{}, map[string]int{}
-	hear := func() {
-		r := c.next()
-		switch {
-		case r.Id >= first && r.Error == nil:
-			var grabbed wire.GrabReply
-			if err := json.Unmarshal(r.Rpc.Data, &grabbed); err != nil {
-				t.Fatal(err)
-			}
-			replies[grabbed.Outcome]++
-		case r.Id != 0:
-			t.Fatalf("got %v", r)
-		case r.Push != nil && grabResult(t, r.Push) != nil:
-			results[grabResult(t, r.Push).Outcome]++
+	inBubble(t, func(t *testing.T) {
+		s, free := stuckServer(t)
+		addr := s.listen(t)
+		ann, _, room := s.twoInARoom(t)
+		const grabs, first = maxEarly + maxRunning, 100
+		var frames [2][]string
+		for i := range grabs {
+			p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: fmt.Sprint("k", i), Total: 2, Count: new(2)}).Packet
+			frames[i%2] = append(frames[i%2], fmt.Sprintf(`{"id":%d,"rpc":{"method":"grab","data":{"packet":"%s"}}}`, first+i, p.ID))
 		}
-	}
-	for replies["pending"] < maxEarly {
-		hear()
-	}
-	s.eventually(t, "all others to be in flight", func() bool { return s.inFlight("u-bob") == maxRunning })
-	free()
-	for results["won"]+replies["won"] < grabs {
-		hear()
-	}
-	// When one of them ends, another one may be answered early.
-	if len(replies) > 2 || len(results) != 1 || replies["pending"] < maxEarly || replies["pending"] != results["won"] {
-		t.Errorf("replies %v, late results %v", replies, results)
-	}
-	s.eventually(t, "all answers", func() bool { return s.inFlight("u-bob") == 0 })
+		c, _ := connected(t, addr, wire.JSON, "u-bob")
+		for _, frame := range frames {
+			c.send(frame...)
+		}
+		replies, results := map[string]int{}, map[string]int{}
+		hear := func() {
+			r := c.next()
+			switch {
+			case r.Id >= first && r.Error == nil:
+				var grabbed wire.GrabReply
+				if err := json.Unmarshal(r.Rpc.Data, &grabbed); err != nil {
+					t.Fatal(err)
+				}
+				replies[grabbed.Outcome]++
+			case r.Id != 0:
+				t.Fatalf("got %v", r)
+			case r.Push != nil && grabResult(t, r.Push) != nil:
+				results[grabResult(t, r.Push).Outcome]++
+			}
+		}
+		for replies["pending"] < maxEarly {
+			hear()
+		}
+		s.eventually(t, "all others to be in flight", func() bool { return s.inFlight("u-bob") == maxRunning })
+		free()
+		for results["won"]+replies["won"] < grabs {
+			hear()
+		}
+		// When one of them ends, another one may be answered early.
+		if len(replies) > 2 || len(results) != 1 || replies["pending"] < maxEarly || replies["pending"] != results["won"] {
+			t.Errorf("replies %v, late results %v", replies, results)
+		}
+		s.eventually(t, "all answers", func() bool { return s.inFlight("u-bob") == 0 })
+	})
 }
 
 // TestPacketsForSome sends a packet for some members, and one with a passphrase. The room must see the recipients, and

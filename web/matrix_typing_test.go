@@ -12,29 +12,31 @@ import (
 // the room. A user with an invalid token must not be able to connect.
 func TestAuthorisationOfTyping(t *testing.T) {
 	t.Parallel()
-	w := newPermissionServer(t)
-	addr := w.listen(t)
-	for i, who := range subjects {
-		for _, kind := range []string{"public", "private"} {
-			c := w.prepare(t, trial{name: "typing"}, i, kind)
-			code := who.verdict(writers, kind == "private")
-			client := dial(t, addr, wire.JSON)
-			switch code {
-			case wire.CodeTokenExpired:
-				client.send(`{"id":1,"connect":{"token":"` + c.token + `"}}`)
-				mustFail(t, client.next(), code)
-				continue
-			case wire.CodeUnauthorized:
-				client.send(`{"id":1,"connect":{"token":"` + c.token + `"}}`)
-				client.mustClose(wire.CloseInvalidToken)
-				continue
-			}
-			client.connect(c.token, "{}")
-			if c.seenTyping(addr, client, code == 0) != (code == 0) {
-				t.Errorf("%s in a %s room is seen typing, and should not be", who.name, kind)
+	inBubble(t, func(t *testing.T) {
+		w := newPermissionServer(t)
+		addr := w.listen(t)
+		for i, who := range subjects {
+			for _, kind := range []string{"public", "private"} {
+				c := w.prepare(t, trial{name: "typing"}, i, kind)
+				code := who.verdict(writers, kind == "private")
+				client := dial(t, addr, wire.JSON)
+				switch code {
+				case wire.CodeTokenExpired:
+					client.send(`{"id":1,"connect":{"token":"` + c.token + `"}}`)
+					mustFail(t, client.next(), code)
+					continue
+				case wire.CodeUnauthorized:
+					client.send(`{"id":1,"connect":{"token":"` + c.token + `"}}`)
+					client.mustClose(wire.CloseInvalidToken)
+					continue
+				}
+				client.connect(c.token, "{}")
+				if c.seenTyping(addr, client, code == 0) != (code == 0) {
+					t.Errorf("%s in a %s room is seen typing, and should not be", who.name, kind)
+				}
 			}
 		}
-	}
+	})
 }
 
 // seenTyping has the subject type, and then the owner. Another member watches for both; the owner's marks the end. It

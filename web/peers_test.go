@@ -29,51 +29,55 @@ func isPub(p *protocol.Push) bool         { return p.Pub != nil }
 // TestInstancesAreOneSystem makes changes on one instance. Sockets on the other one must receive them.
 func TestInstancesAreOneSystem(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t)
-	bob, ann := a.signIn(t, "bob", 500), a.signIn(t, "ann", 0)
-	room := a.room(t, bob, "hall").ID
-	c, _ := connected(t, b.listen(t), wire.JSON, "ann")
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t)
+		bob, ann := a.signIn(t, "bob", 500), a.signIn(t, "ann", 0)
+		room := a.room(t, bob, "hall").ID
+		c, _ := connected(t, b.listen(t), wire.JSON, "ann")
 
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-	c.push(isSubscribe)
-	said := a.say(t, bob, room, "hello")
-	if p := c.push(isPub); p.Pub.Offset != uint64(said.Seq) {
-		t.Errorf("publication %v", p)
-	}
-	sent := call[wire.SendPacketReply](t, a, bob, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)})
-	c.push(isPub)
-	won := call[wire.GrabReply](t, a, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
-	c.push(func(p *protocol.Push) bool {
-		return p.Message != nil && messageOf(t, p).Wallet != nil && messageOf(t, p).Wallet.Balance == won.Amount
+		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
+		c.push(isSubscribe)
+		said := a.say(t, bob, room, "hello")
+		if p := c.push(isPub); p.Pub.Offset != uint64(said.Seq) {
+			t.Errorf("publication %v", p)
+		}
+		sent := call[wire.SendPacketReply](t, a, bob, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)})
+		c.push(isPub)
+		won := call[wire.GrabReply](t, a, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+		c.push(func(p *protocol.Push) bool {
+			return p.Message != nil && messageOf(t, p).Wallet != nil && messageOf(t, p).Wallet.Balance == won.Amount
+		})
+		call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: room})
+		c.push(isUnsubscribe)
+		a.say(t, bob, room, "not for her")
+		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
+		if p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) }); p.Subscribe == nil {
+			t.Errorf("a user that had left got %v", p)
+		}
 	})
-	call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: room})
-	c.push(isUnsubscribe)
-	a.say(t, bob, room, "not for her")
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-	if p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) }); p.Subscribe == nil {
-		t.Errorf("a user that had left got %v", p)
-	}
 }
 
 // TestStandingIsForgottenElsewhere changes a membership that another instance has cached. That instance must drop it
 // from its cache, even if the user has no socket there.
 func TestStandingIsForgottenElsewhere(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t)
-	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
-	room := a.room(t, bob, "hall").ID
-	for range 3 {
-		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-		b.eventually(t, "she is in", func() bool {
-			st, err := b.chat.Standing(t.Context(), room, "ann")
-			return err == nil && st.In
-		})
-		call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: room})
-		b.eventually(t, "she is out", func() bool {
-			st, err := b.chat.Standing(t.Context(), room, "ann")
-			return err == nil && !st.In
-		})
-	}
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t)
+		bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+		room := a.room(t, bob, "hall").ID
+		for range 3 {
+			call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
+			b.eventually(t, "she is in", func() bool {
+				st, err := b.chat.Standing(t.Context(), room, "ann")
+				return err == nil && st.In
+			})
+			call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: room})
+			b.eventually(t, "she is out", func() bool {
+				st, err := b.chat.Standing(t.Context(), room, "ann")
+				return err == nil && !st.In
+			})
+		}
+	})
 }
 
 // countedPresence is a presence directory that counts the sockets added to it.
@@ -186,72 +190,78 @@ func twoInstancesLossyBus(t *testing.T, change ...func(*Options)) (a, b *testSer
 // right rooms.
 func TestLostSignalsAreMadeUpFor(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true }) // with Alone, connecting does not cause a recheck
-	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
-	stays, goes, comes := a.room(t, bob, "stays").ID, a.room(t, bob, "goes").ID, a.room(t, bob, "comes").ID
-	for _, room := range []string{stays, goes} {
-		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-	}
-	c, _ := connected(t, b.listen(t), wire.JSON, "ann")
-	a.say(t, bob, stays, "the bus works")
-	c.push(isPub)
+	inBubble(t, func(t *testing.T) {
+		a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true }) // with Alone, connecting does not cause a recheck
+		bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+		stays, goes, comes := a.room(t, bob, "stays").ID, a.room(t, bob, "goes").ID, a.room(t, bob, "comes").ID
+		for _, room := range []string{stays, goes} {
+			call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
+		}
+		c, _ := connected(t, b.listen(t), wire.JSON, "ann")
+		a.say(t, bob, stays, "the bus works")
+		c.push(isPub)
 
-	bus.loses.Store(true)
-	call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: goes})
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: comes})
-	if n := b.hub.Listeners(push.RoomTopic(comes)); n != 0 {
-		t.Fatalf("%d listen to a room whose signal was lost: this test proves nothing", n)
-	}
-	bus.suspect()
-	b.eventually(t, "her socket is where she is", func() bool {
-		return b.hub.Listeners(push.RoomTopic(comes)) == 1 && b.hub.Listeners(push.RoomTopic(goes)) == 0 && b.hub.Listeners(push.RoomTopic(stays)) == 1
+		bus.loses.Store(true)
+		call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: goes})
+		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: comes})
+		if n := b.hub.Listeners(push.RoomTopic(comes)); n != 0 {
+			t.Fatalf("%d listen to a room whose signal was lost: this test proves nothing", n)
+		}
+		bus.suspect()
+		b.eventually(t, "her socket is where she is", func() bool {
+			return b.hub.Listeners(push.RoomTopic(comes)) == 1 && b.hub.Listeners(push.RoomTopic(goes)) == 0 && b.hub.Listeners(push.RoomTopic(stays)) == 1
+		})
+		if p := c.push(isSubscribe); p.Channel != "room:"+comes {
+			t.Errorf("subscribed to %s", p.Channel)
+		}
+		if p := c.push(isUnsubscribe); p.Channel != "room:"+goes {
+			t.Errorf("unsubscribed from %s", p.Channel)
+		}
 	})
-	if p := c.push(isSubscribe); p.Channel != "room:"+comes {
-		t.Errorf("subscribed to %s", p.Channel)
-	}
-	if p := c.push(isUnsubscribe); p.Channel != "room:"+goes {
-		t.Errorf("unsubscribed from %s", p.Channel)
-	}
 }
 
 // TestConnectedBeforeTheBusListens connects a socket before the bus is subscribed to the user's topic. Changes made in
 // the meantime must be found a moment later.
 func TestConnectedBeforeTheBusListens(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesLossyBus(t)
-	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
-	room := a.room(t, bob, "hall").ID
-	bus.loses.Store(true)
-	b.store.whenListed("ann", func() { call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room}) }) // during the connect
-	c, _ := connected(t, b.listen(t), wire.JSON, "ann")
-	bus.loses.Store(false)
-	if p := c.push(isSubscribe); p.Channel != "room:"+room {
-		t.Errorf("subscribed to %s", p.Channel)
-	}
+	inBubble(t, func(t *testing.T) {
+		a, b, bus := twoInstancesLossyBus(t)
+		bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+		room := a.room(t, bob, "hall").ID
+		bus.loses.Store(true)
+		b.store.whenListed("ann", func() { call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room}) }) // during the connect
+		c, _ := connected(t, b.listen(t), wire.JSON, "ann")
+		bus.loses.Store(false)
+		if p := c.push(isSubscribe); p.Channel != "room:"+room {
+			t.Errorf("subscribed to %s", p.Channel)
+		}
+	})
 }
 
 // TestSignalsDoNotHoldUpTheBus has a signal wait for the store. Other messages of the bus must not be delayed.
 func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t, withStandingTime)
-	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
-	rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
-	addr := b.listen(t)
-	hers, _ := connected(t, addr, wire.JSON, "ann")
-	his, _ := connected(t, addr, wire.JSON, "bob")
-	free := make(chan struct{})
-	b.store.holdStanding(free)
-	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: rooms[0]})
-	began := time.Now()
-	said := a.say(t, bob, rooms[1], "goes on")
-	if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
-		t.Errorf("got %v", p)
-	}
-	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("got it after %v: the bus has waited for the signal", took)
-	}
-	close(free)
-	if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {
-		t.Errorf("subscribed to %s", p.Channel)
-	}
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t, withStandingTime)
+		bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+		rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
+		addr := b.listen(t)
+		hers, _ := connected(t, addr, wire.JSON, "ann")
+		his, _ := connected(t, addr, wire.JSON, "bob")
+		free := make(chan struct{})
+		b.store.holdStanding(free)
+		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: rooms[0]})
+		began := time.Now()
+		said := a.say(t, bob, rooms[1], "goes on")
+		if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
+			t.Errorf("got %v", p)
+		}
+		if took := time.Since(began); took > standingTime*3/4 {
+			t.Errorf("got it after %v: the bus has waited for the signal", took)
+		}
+		close(free)
+		if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {
+			t.Errorf("subscribed to %s", p.Channel)
+		}
+	})
 }

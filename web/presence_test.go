@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -24,57 +25,59 @@ func (c *rawClient) message(wanted func(wire.Message) bool) wire.Message {
 func TestWhatMembersDo(t *testing.T) {
 	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		a, b := twoInstances(t)
-		ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
-		room := a.room(t, ann, "hall").ID
-		call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
-		said := a.say(t, ann, room, "hello")
-		hers, _ := connected(t, a.listen(t), e, "ann")
-		hers.sees = true
+		inBubble(t, func(t *testing.T) {
+			a, b := twoInstances(t)
+			ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
+			room := a.room(t, ann, "hall").ID
+			call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
+			said := a.say(t, ann, room, "hello")
+			hers, _ := connected(t, a.listen(t), e, "ann")
+			hers.sees = true
 
-		his, _ := connected(t, b.listen(t), e, "bob")
-		isBob := func(online bool) func(wire.Message) bool {
-			return func(m wire.Message) bool {
-				return m.Presence != nil && *m.Presence == wire.PresencePush{Room: room, User: "bob", Online: online}
-			}
-		}
-		hers.message(isBob(true))
-		a.eventually(t, "both are online", func() bool {
-			online, err := a.chat.MembersOnline(t.Context(), []string{"ann", "bob"})
-			return err == nil && online[0] && online[1]
-		})
-		for _, s := range []*testServer{a, b} {
-			got := call[wire.PresenceReply](t, s, ann, "presence", wire.PresenceRequest{Room: room})
-			if got.Online != 2 || got.Users == nil || !slices.Equal(*got.Users, []string{"ann", "bob"}) {
-				t.Errorf("presence %+v", got)
-			}
-			for _, m := range call[wire.MembersReply](t, s, ann, "members", wire.MembersRequest{Room: room}).Members {
-				if !m.Online {
-					t.Errorf("%s is not online", m.User.ID)
+			his, _ := connected(t, b.listen(t), e, "bob")
+			isBob := func(online bool) func(wire.Message) bool {
+				return func(m wire.Message) bool {
+					return m.Presence != nil && *m.Presence == wire.PresencePush{Room: room, User: "bob", Online: online}
 				}
 			}
-		}
-
-		for _, nonsense := range []string{`{}`, `null`, `{"typing":{}}`, `{"typing":{"room":"no such room"}}`, `{"typing":"x"}`, `[1]`} {
-			his.send(`{"send":{"data":` + nonsense + `}}`)
-		}
-		his.send(`{"send":{"data":{"typing":{"room":"` + room + `"}}}}`)
-		for _, c := range []*rawClient{hers, his} {
-			c.message(func(m wire.Message) bool {
-				return m.Typing != nil && *m.Typing == wire.TypingPush{Room: room, User: "bob"}
+			hers.message(isBob(true))
+			a.eventually(t, "both are online", func() bool {
+				online, err := a.chat.MembersOnline(t.Context(), []string{"ann", "bob"})
+				return err == nil && online[0] && online[1]
 			})
-		}
+			for _, s := range []*testServer{a, b} {
+				got := call[wire.PresenceReply](t, s, ann, "presence", wire.PresenceRequest{Room: room})
+				if got.Online != 2 || got.Users == nil || !slices.Equal(*got.Users, []string{"ann", "bob"}) {
+					t.Errorf("presence %+v", got)
+				}
+				for _, m := range call[wire.MembersReply](t, s, ann, "members", wire.MembersRequest{Room: room}).Members {
+					if !m.Online {
+						t.Errorf("%s is not online", m.User.ID)
+					}
+				}
+			}
 
-		rpc[wire.ReadReply](his, 2, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
-		hers.message(func(m wire.Message) bool {
-			return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: "bob", Seq: said.Seq}
+			for _, nonsense := range []string{`{}`, `null`, `{"typing":{}}`, `{"typing":{"room":"no such room"}}`, `{"typing":"x"}`, `[1]`} {
+				his.send(`{"send":{"data":` + nonsense + `}}`)
+			}
+			his.send(`{"send":{"data":{"typing":{"room":"` + room + `"}}}}`)
+			for _, c := range []*rawClient{hers, his} {
+				c.message(func(m wire.Message) bool {
+					return m.Typing != nil && *m.Typing == wire.TypingPush{Room: room, User: "bob"}
+				})
+			}
+
+			rpc[wire.ReadReply](his, 2, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
+			hers.message(func(m wire.Message) bool {
+				return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: "bob", Seq: said.Seq}
+			})
+
+			_ = his.ws.Close()
+			hers.message(isBob(false))
+			if got := call[wire.PresenceReply](t, a, ann, "presence", wire.PresenceRequest{Room: room}); got.Online != 1 {
+				t.Errorf("presence %+v", got)
+			}
 		})
-
-		_ = his.ws.Close()
-		hers.message(isBob(false))
-		if got := call[wire.PresenceReply](t, a, ann, "presence", wire.PresenceRequest{Room: room}); got.Online != 1 {
-			t.Errorf("presence %+v", got)
-		}
 	})
 }
 
@@ -115,8 +118,7 @@ func TestInvitedWhileItIsBusy(t *testing.T) {
 	room := a.room(t, ann, "hall").ID
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		for i, addr := range addrs {
-			user := t.Name() + []string{"-here", "-there"}[i]
-			user = user[len("TestInvitedWhileItIsBusy/"):]
+			user := fmt.Sprint(e, []string{"-here", "-there"}[i])
 			c, _ := connected(t, addr, e, user)
 			stop := make(chan struct{})
 			ended := make(chan struct{})

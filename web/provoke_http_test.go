@@ -29,14 +29,16 @@ func withoutRefill(o *Options) {
 // TestEveryCommandIsLimited calls each command too often. Each must be refused.
 func TestEveryCommandIsLimited(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, withRates)
-	addr := s.listen(t)
-	for i, m := range wire.Methods {
-		c, _ := connected(t, addr, wire.Encoding(i%2), "u-"+m.Name)
-		if refusal := c.callTooOften(m.Name); !strings.HasPrefix(refusal, "rate_limited retry_after_ms=") {
-			t.Errorf("%s: %q", m.Name, refusal)
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, withRates)
+		addr := s.listen(t)
+		for i, m := range wire.Methods {
+			c, _ := connected(t, addr, wire.Encoding(i%2), "u-"+m.Name)
+			if refusal := c.callTooOften(m.Name); !strings.HasPrefix(refusal, "rate_limited retry_after_ms=") {
+				t.Errorf("%s: %q", m.Name, refusal)
+			}
 		}
-	}
+	})
 }
 
 // callTooOften calls a method until it is refused and returns the message of the error.

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/hub/hubtest"
 	"hongbao/store/memstore"
 	"hongbao/web/api"
 	"hongbao/web/wire"
@@ -30,133 +32,141 @@ func limited() func(*Options) {
 // together, and a call after the wait that a refusal names must succeed.
 func TestRateLimitedCommands(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t, limited())
-	room := a.room(t, a.signIn(t, "ann", 0), "hall").ID
-	h, token := b.Handler(), goodToken(t, "ann")
-	began := time.Now()
-	var sent int
-	for id := range 60 {
-		request := wire.SendRequest{Room: room, Key: strconv.Itoa(id), Text: "x"}
-		if id%2 == 0 {
-			if _, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, request)); err == nil {
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t, limited())
+		room := a.room(t, a.signIn(t, "ann", 0), "hall").ID
+		h, token := b.Handler(), goodToken(t, "ann")
+		began := time.Now()
+		var sent int
+		for id := range 60 {
+			request := wire.SendRequest{Room: room, Key: strconv.Itoa(id), Text: "x"}
+			if id%2 == 0 {
+				if _, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, request)); err == nil {
+					sent++
+				} else if failure := a.errors.Failure(err); failure.Code != wire.CodeRateLimited || !failure.Temporary {
+					t.Fatal(err)
+				}
+				continue
+			}
+			r := ask(t, h, "POST", "/v1/commands/send", token, string(encoded(t, request)))
+			if r.StatusCode == 200 {
 				sent++
-			} else if failure := a.errors.Failure(err); failure.Code != wire.CodeRateLimited || !failure.Temporary {
-				t.Fatal(err)
+				continue
 			}
-			continue
-		}
-		r := ask(t, h, "POST", "/v1/commands/send", token, string(encoded(t, request)))
-		if r.StatusCode == 200 {
-			sent++
-			continue
-		}
-		refused := mustAnswer[wire.ErrorBody](t, r, 429)
-		text, ok := strings.CutPrefix(refused.Error.Message, "rate_limited retry_after_ms=")
-		ms, err := strconv.Atoi(text)
-		if !ok || err != nil || ms < 1 || ms > 100 || refused.Error.Code != wire.CodeRateLimited || !refused.Error.Temporary || r.Header.Get("Retry-After") != "1" {
-			t.Fatalf("refused with %+v, Retry-After %q", refused.Error, r.Header.Get("Retry-After"))
-		}
-	}
-	if most := 21 + int(10*time.Since(began).Seconds()); sent < 20 || sent > most {
-		t.Errorf("%d sent, want 20 to %d", sent, most)
-	}
-	for at := 0; ; at++ { // a client that waits as long as it is told must succeed
-		_, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, wire.SendRequest{Room: room, Key: "again", Text: "x"}))
-		var refused *chat.RateError
-		if !errors.As(err, &refused) {
-			if err != nil {
-				t.Fatal(err)
+			refused := mustAnswer[wire.ErrorBody](t, r, 429)
+			text, ok := strings.CutPrefix(refused.Error.Message, "rate_limited retry_after_ms=")
+			ms, err := strconv.Atoi(text)
+			if !ok || err != nil || ms < 1 || ms > 100 || refused.Error.Code != wire.CodeRateLimited || !refused.Error.Temporary || r.Header.Get("Retry-After") != "1" {
+				t.Fatalf("refused with %+v, Retry-After %q", refused.Error, r.Header.Get("Retry-After"))
 			}
-			break
 		}
-		if at == 2 { // the first refusal may come from this instance's limiter, the second from the shared one
-			t.Fatalf("refused for %v more after having waited", refused.After)
+		if most := 21 + int(10*time.Since(began).Seconds()); sent < 20 || sent > most {
+			t.Errorf("%d sent, want 20 to %d", sent, most)
 		}
-		time.Sleep(refused.After)
-	}
+		for at := 0; ; at++ { // a client that waits as long as it is told must succeed
+			_, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, wire.SendRequest{Room: room, Key: "again", Text: "x"}))
+			var refused *chat.RateError
+			if !errors.As(err, &refused) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			if at == 2 { // the first refusal may come from this instance's limiter, the second from the shared one
+				t.Fatalf("refused for %v more after having waited", refused.After)
+			}
+			time.Sleep(refused.After)
+		}
+	})
 }
 
 // TestTooManyCommands floods one connection with commands. They must be refused, and the connection closed if it
 // continues. Other connections must not be affected.
 func TestTooManyCommands(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited(), withoutRefill)
-	addr := s.listen(t)
-	for _, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
-		c, _ := connected(t, addr, e, "ann")
-		other, _ := connected(t, addr, e, "ann")
-		id := 1
-		flood := func(n int) {
-			var frame []string
-			for range n {
-				id++
-				frame = append(frame, fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, id))
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited(), withoutRefill)
+		addr := s.listen(t)
+		for _, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
+			c, _ := connected(t, addr, e, "ann")
+			other, _ := connected(t, addr, e, "ann")
+			id := 1
+			flood := func(n int) {
+				var frame []string
+				for range n {
+					id++
+					frame = append(frame, fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, id))
+				}
+				c.send(frame...)
 			}
-			c.send(frame...)
-		}
-		refused := 0
-		for refused == 0 && id < 1000 {
-			flood(25)
-			for range 25 {
-				if r := c.next(); r.Error == nil || r.Error.Code == uint32(wire.CodeRateLimited) {
-					mustFail(t, r, wire.CodeRateLimited)
-					refused++
+			refused := 0
+			for refused == 0 && id < 1000 {
+				flood(25)
+				for range 25 {
+					if r := c.next(); r.Error == nil || r.Error.Code == uint32(wire.CodeRateLimited) {
+						mustFail(t, r, wire.CodeRateLimited)
+						refused++
+					}
 				}
 			}
+			if refused == 0 {
+				t.Fatal("nothing was refused")
+			}
+			for range 7 { // the 200th refusal, which is one too many, comes in the last frame
+				flood(32)
+			}
+			c.mustClose(wire.CloseTooManyCommands)
+			rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 		}
-		if refused == 0 {
-			t.Fatal("nothing was refused")
-		}
-		for range 7 { // the 200th refusal, which is one too many, comes in the last frame
-			flood(32)
-		}
-		c.mustClose(wire.CloseTooManyCommands)
-		rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
-	}
+	})
 }
 
 // TestHandshakesCount makes handshakes from one address after its budget is used up. They must be refused, and those from another
 // address must not.
 func TestHandshakesCount(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited())
-	h := s.Handler()
-	status := func(from string) int {
-		r := httptest.NewRequest("GET", "/v1/socket", nil)
-		r.RemoteAddr = from
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w.Code
-	}
-	n := 0
-	for n < 5000 && status("198.51.100.7:1000") != http.StatusTooManyRequests {
-		n++
-	}
-	if n < 1000 || n == 5000 {
-		t.Errorf("%d handshakes from one address, want 1000 and what time adds", n)
-	}
-	if got := status("198.51.100.8:1000"); got != http.StatusBadRequest {
-		t.Errorf("a request without an upgrade from another address: status %d, want 400", got)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited())
+		h := s.Handler()
+		status := func(from string) int {
+			r := httptest.NewRequest("GET", "/v1/socket", nil)
+			r.RemoteAddr = from
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w.Code
+		}
+		n := 0
+		for n < 5000 && status("198.51.100.7:1000") != http.StatusTooManyRequests {
+			n++
+		}
+		if n < 1000 || n == 5000 {
+			t.Errorf("%d handshakes from one address, want 1000 and what time adds", n)
+		}
+		if got := status("198.51.100.8:1000"); got != http.StatusBadRequest {
+			t.Errorf("a request without an upgrade from another address: status %d, want 400", got)
+		}
+	})
 }
 
 // TestRateOfGuests creates many guests from one address. They must be limited, and guests from other addresses must
 // not.
 func TestRateOfGuests(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, limited(), func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
-	h := s.Handler()
-	guest := func(from string) *http.Response { return post(h, from, "/v1/guests", `{"name":"Mei"}`) }
-	began, n := time.Now(), 0
-	for n < 300 && guest("198.51.100.7:"+strconv.Itoa(1000+n)).StatusCode == 200 {
-		n++
-	}
-	if most := 101 + int(2*time.Since(began).Seconds()); n < 100 || n > most {
-		t.Errorf("%d guests came at once, want 100 to %d", n, most)
-	}
-	if r := guest("198.51.100.8:1000"); r.StatusCode != 200 {
-		t.Errorf("from another address: %d", r.StatusCode)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, limited(), func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
+		h := s.Handler()
+		guest := func(from string) *http.Response { return post(h, from, "/v1/guests", `{"name":"Mei"}`) }
+		began, n := time.Now(), 0
+		for n < 300 && guest("198.51.100.7:"+strconv.Itoa(1000+n)).StatusCode == 200 {
+			n++
+		}
+		if most := 101 + int(2*time.Since(began).Seconds()); n < 100 || n > most {
+			t.Errorf("%d guests came at once, want 100 to %d", n, most)
+		}
+		if r := guest("198.51.100.8:1000"); r.StatusCode != 200 {
+			t.Errorf("from another address: %d", r.StatusCode)
+		}
+	})
 }
 
 // TestRatesNeedALimiter turns rate limits on without a limiter. New must return an error.
@@ -171,55 +181,57 @@ func TestRatesNeedALimiter(t *testing.T) {
 // connections, too.
 func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	began := time.Now()
-	var asked atomic.Int64 // how often the clock was read since the client has unread replies
-	var tooMuch atomic.Pointer[hub.Conn]
-	s := newTestServer(t, func(o *Options) {
-		o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{})
-		o.Now = func() time.Time {
-			if conn := tooMuch.Load(); conn != nil && asked.Add(1) == 1 {
-				conn.Queue([]byte(`{"id":999,"rpc":{"data":"` + strings.Repeat("much", 1<<19) + `"}}`)) // not flushed yet
+	inBubble(t, func(t *testing.T) {
+		began := time.Now()
+		var asked atomic.Int64 // how often the clock was read since the client has unread replies
+		var tooMuch atomic.Pointer[hub.Conn]
+		s := newTestServer(t, func(o *Options) {
+			o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{})
+			o.Now = func() time.Time {
+				if conn := tooMuch.Load(); conn != nil && asked.Add(1) == 1 {
+					conn.Queue([]byte(`{"id":999,"rpc":{"data":"` + strings.Repeat("much", 1<<19) + `"}}`)) // not flushed yet
+				}
+				return began
 			}
-			return began
+		})
+		var conn *hub.Conn
+		c, _ := connected(t, s.listenAttached(t, func(c *hub.Conn) { conn = c }), wire.JSON, "ann")
+		frame := func(n int) []string {
+			frame := make([]string, n)
+			for i := range frame {
+				frame[i] = fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, i+1)
+			}
+			return frame
 		}
-	})
-	var conn *hub.Conn
-	c, _ := connected(t, s.listenAttached(t, func(c *hub.Conn) { conn = c }), wire.JSON, "ann")
-	frame := func(n int) []string {
-		frame := make([]string, n)
-		for i := range frame {
-			frame[i] = fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, i+1)
+		ask := func(n int) {
+			c.send(frame(n)...)
+			for range n {
+				c.next()
+			}
 		}
-		return frame
-	}
-	ask := func(n int) {
-		c.send(frame(n)...)
-		for range n {
+		for range (api.CommandBurst - 1) / wire.CommandsPerFrame { // the connect command counts, too
+			ask(wire.CommandsPerFrame)
+		}
+		ask((api.CommandBurst - 1) % wire.CommandsPerFrame)
+		tooMuch.Store(conn)
+		c.send(frame(3)...)
+		s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
+		c.send(frame(1)...)
+		synctest.Wait()
+		if n := asked.Load(); n != 3 {
+			t.Errorf("%d commands are looked at, though the client has not taken earlier replies", n)
+		}
+		conn.Flush()
+		for range 1 + 3 + 1 {
 			c.next()
 		}
-	}
-	for range (api.CommandBurst - 1) / wire.CommandsPerFrame { // the connect command counts, too
-		ask(wire.CommandsPerFrame)
-	}
-	ask((api.CommandBurst - 1) % wire.CommandsPerFrame)
-	tooMuch.Store(conn)
-	c.send(frame(3)...)
-	s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
-	c.send(frame(1)...)
-	time.Sleep(50 * time.Millisecond)
-	if n := asked.Load(); n != 3 {
-		t.Errorf("%d commands are looked at, though the client has not taken earlier replies", n)
-	}
-	conn.Flush()
-	for range 1 + 3 + 1 {
-		c.next()
-	}
+	})
 }
 
 // listenAttached is listen, and calls attached with each connection when the hub attaches it.
 func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (addr string) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return hubtest.ServeOnPipe(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := s.upgrader.Upgrade(hub.Pollable(w), r, nil)
 		if err != nil {
 			t.Error(err)
@@ -230,6 +242,4 @@ func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (add
 			return s.sessions.NewSession(c, "192.0.2.1", nil)
 		})
 	}))
-	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
 }

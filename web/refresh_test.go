@@ -24,109 +24,115 @@ import (
 // be refused: after a refused refresh, SDKs stop permanently or hang.
 func TestRefreshIsNotRefused(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, withRates, withoutRefill)
-	addr := s.listen(t)
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		c, _ := connected(t, addr, e, "ann")
-		const refreshes, frame = 120, 30 // more than the rate limit allows at once
-		commands := func(from int, form string, args ...any) (frames []string) {
-			for id := from; id < from+frame; id++ {
-				frames = append(frames, fmt.Sprintf(`{"id":%d,`+form+`}`, append([]any{id}, args...)...))
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t, withRates, withoutRefill)
+		addr := s.listen(t)
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			c, _ := connected(t, addr, e, "ann")
+			const refreshes, frame = 120, 30 // more than the rate limit allows at once
+			commands := func(from int, form string, args ...any) (frames []string) {
+				for id := from; id < from+frame; id++ {
+					frames = append(frames, fmt.Sprintf(`{"id":%d,`+form+`}`, append([]any{id}, args...)...))
+				}
+				return frames
 			}
-			return frames
-		}
-		for id := 100; id < 100+refreshes; id += frame {
-			c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
-		}
-		c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
-		refused := false
-		for range refreshes + frame {
-			switch r := c.next(); {
-			case r.Id >= 1000:
-				refused = refused || r.Error != nil && r.Error.Code == uint32(wire.CodeRateLimited)
-			case r.Refresh == nil:
-				t.Fatalf("a refresh over the rate: %v", r)
+			for id := 100; id < 100+refreshes; id += frame {
+				c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
 			}
-		}
-		if !refused {
-			t.Errorf("after %d refreshes none of %d commands is over the rate", refreshes, frame)
-		}
+			c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
+			refused := false
+			for range refreshes + frame {
+				switch r := c.next(); {
+				case r.Id >= 1000:
+					refused = refused || r.Error != nil && r.Error.Code == uint32(wire.CodeRateLimited)
+				case r.Refresh == nil:
+					t.Fatalf("a refresh over the rate: %v", r)
+				}
+			}
+			if !refused {
+				t.Errorf("after %d refreshes none of %d commands is over the rate", refreshes, frame)
+			}
+		})
 	})
 }
 
 // TestSDKRefreshesOverTheRate has an SDK send too many commands. It must be able to refresh its token all the same, and
 // stay connected.
 func TestSDKRefreshesOverTheRate(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	token, newer := mint(t, auth.Claims{User: "ann"}, 3*time.Second), mint(t, auth.Claims{User: "ann"}, time.Hour)
-	began := time.Now()
-	var later atomic.Int64 // than began, in nanoseconds
-	s := newTestServer(t, withRates, func(o *Options) { o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) } })
-	over := make(chan struct{}) // closed when the client is over the rate
-	c := newSDKClient(t, s.listen(t), wire.JSON, centrifuge.Config{
-		Token: token, ReadTimeout: patience,
-		GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
-			select {
-			case <-over:
-			case <-t.Context().Done():
-			}
-			return newer, nil
-		},
-	})
-	if err := c.Connect(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, c.connected)
-	ask := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		_, err := c.RPC(ctx, "wallet", []byte("{}"))
-		return err
-	}
-	mustBeLimited := func() {
-		t.Helper()
-		var refused *centrifuge.Error
-		if err := ask(); !errors.As(err, &refused) || refused.Code != uint32(wire.CodeRateLimited) {
-			t.Fatalf("over the rate: %v", err)
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		token, newer := mint(t, auth.Claims{User: "ann"}, 3*time.Second), mint(t, auth.Claims{User: "ann"}, time.Hour)
+		began := time.Now()
+		var later atomic.Int64 // than began, in nanoseconds
+		s := newTestServer(t, withRates, func(o *Options) { o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) } })
+		over := make(chan struct{}) // closed when the client is over the rate
+		c := newSDKClient(t, s.listen(t), wire.JSON, centrifuge.Config{
+			Token: token, ReadTimeout: patience,
+			GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
+				select {
+				case <-over:
+				case <-t.Context().Done():
+				}
+				return newer, nil
+			},
+		})
+		if err := c.Connect(); err != nil {
+			t.Fatal(err)
 		}
-	}
-	var crowd sync.WaitGroup
-	for range api.CommandBurst {
-		crowd.Go(func() { _ = ask() })
-	}
-	crowd.Wait()
-	mustBeLimited()
-	close(over)
-	s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
-	mustBeLimited()
-	later.Store(int64(time.Second))
-	if err := ask(); err != nil {
-		t.Errorf("a second later: %v", err)
-	}
-	if len(c.connected) > 0 {
-		t.Error("refreshed by coming back, not on the socket")
-	}
+		await(t, c.connected)
+		ask := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := c.RPC(ctx, "wallet", []byte("{}"))
+			return err
+		}
+		mustBeLimited := func() {
+			t.Helper()
+			var refused *centrifuge.Error
+			if err := ask(); !errors.As(err, &refused) || refused.Code != uint32(wire.CodeRateLimited) {
+				t.Fatalf("over the rate: %v", err)
+			}
+		}
+		var crowd sync.WaitGroup
+		for range api.CommandBurst {
+			crowd.Go(func() { _ = ask() })
+		}
+		crowd.Wait()
+		mustBeLimited()
+		close(over)
+		s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
+		mustBeLimited()
+		later.Store(int64(time.Second))
+		if err := ask(); err != nil {
+			t.Errorf("a second later: %v", err)
+		}
+		if len(c.connected) > 0 {
+			t.Error("refreshed by coming back, not on the socket")
+		}
+	})
 }
 
 // TestRefreshWithoutStore refreshes while the store cannot say whether the token was revoked. The token must be
 // accepted and rechecked later, also on a server with Alone.
 func TestRefreshWithoutStore(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	engines := newTestEngines(t)
-	inner := engines.store.Store
-	f := engines.faulty()
-	s := engines.open(t, func(o *Options) { o.Alone = true })
-	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	f.set(chat.ErrUnavailable)
-	c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
-	if r := c.reply(2); r.Refresh == nil {
-		t.Fatalf("refresh: %v", r)
-	}
-	if err := inner.Revoke(t.Context(), "ann", time.Now().Unix()+1); err != nil {
-		t.Fatal(err)
-	}
-	f.set(nil)
-	c.mustClose(wire.CloseRevoked)
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		inner := engines.store.Store
+		f := engines.faulty()
+		s := engines.open(t, func(o *Options) { o.Alone = true })
+		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+		f.set(chat.ErrUnavailable)
+		c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
+		if r := c.reply(2); r.Refresh == nil {
+			t.Fatalf("refresh: %v", r)
+		}
+		if err := inner.Revoke(t.Context(), "ann", time.Now().Unix()+1); err != nil {
+			t.Fatal(err)
+		}
+		f.set(nil)
+		c.mustClose(wire.CloseRevoked)
+	})
 }
 
 // hungStore is a store whose calls to record a user block while it hangs.
@@ -145,22 +151,24 @@ func (s *hungStore) PutUser(ctx context.Context, p chat.Profile, issued int64) (
 
 // TestRefreshDoesNotHang refreshes while the store hangs. The refresh must be answered before the client's timeout.
 func TestRefreshDoesNotHang(t *testing.T) {
-	t.Parallel() // it waits for a timeout
-	engines := newTestEngines(t)
-	hung := &hungStore{Store: engines.store.Store}
-	engines.store.Store = hung
-	s := engines.open(t, func(o *Options) { o.Alone = true })
-	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	hung.hangs.Store(true)
-	defer hung.hangs.Store(false)
-	began := time.Now()
-	c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
-	if r := c.reply(2); r.Refresh == nil {
-		t.Errorf("refresh: %v", r)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("answered after %v", took)
-	}
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		engines := newTestEngines(t)
+		hung := &hungStore{Store: engines.store.Store}
+		engines.store.Store = hung
+		s := engines.open(t, func(o *Options) { o.Alone = true })
+		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+		hung.hangs.Store(true)
+		defer hung.hangs.Store(false)
+		began := time.Now()
+		c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
+		if r := c.reply(2); r.Refresh == nil {
+			t.Errorf("refresh: %v", r)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("answered after %v", took)
+		}
+	})
 }
 
 // TestRefreshFails causes a temporary failure during a refresh. The client must not get an error: its socket must be

@@ -131,34 +131,36 @@ func TestPushesWhileConnecting(t *testing.T) {
 // decide, not the last signal.
 func TestToldCrosswise(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	bob := s.signIn(t, "bob", 0)
-	room := s.room(t, bob, "hall").ID
-	pub := push.NewPublisher(s.hub, chat.NewID(time.Now()))
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
-		c, _ := connected(t, addr, e, ann.User.ID)
-		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-		m, err := s.chat.Join(t.Context(), ann.User, room)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
-		said := s.say(t, bob, room, "for her")
-		p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
-		if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
-			t.Fatalf("a member got %v", p)
-		}
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		bob := s.signIn(t, "bob", 0)
+		room := s.room(t, bob, "hall").ID
+		pub := push.NewPublisher(s.hub, chat.NewID(time.Now()))
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			ann := s.signIn(t, "ann-"+fmt.Sprint(e), 0)
+			c, _ := connected(t, addr, e, ann.User.ID)
+			call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+			m, err := s.chat.Join(t.Context(), ann.User, room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
+			said := s.say(t, bob, room, "for her")
+			p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
+			if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
+				t.Fatalf("a member got %v", p)
+			}
 
-		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
-		c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
-		pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // as if from an earlier join
-		s.say(t, bob, room, "not for her")
-		pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
-		if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
-			t.Errorf("a user that has left got %v", p)
-		}
+			call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
+			c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
+			pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // as if from an earlier join
+			s.say(t, bob, room, "not for her")
+			pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
+			if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
+				t.Errorf("a user that has left got %v", p)
+			}
+		})
 	})
 }
 
@@ -198,41 +200,43 @@ func TestComingAndGoingAtOnce(t *testing.T) {
 
 // TestUnsequenced causes each push without a seq. It must reach the users it is meant for.
 func TestUnsequenced(t *testing.T) {
-	t.Parallel() // member counts are pushed once a second
-	s := newTestServer(t)
-	addr := s.listen(t)
-	ann := s.signIn(t, "ann", 1000)
-	room := s.room(t, ann, "hall").ID
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		mine, _ := connected(t, addr, e, "ann")
-		user := "bob-" + t.Name()[len("TestUnsequenced/"):]
-		bob := s.signIn(t, user, 0)
-		his, _ := connected(t, addr, e, user)
-		call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
-		is := func(wanted func(wire.Message) bool) func(*protocol.Push) bool {
-			return func(p *protocol.Push) bool { return p.Message != nil && wanted(messageOf(t, p)) }
-		}
-		mine.push(is(func(m wire.Message) bool { return m.Members != nil && m.Members.Room == room && m.Members.Count >= 2 }))
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		ann := s.signIn(t, "ann", 1000)
+		room := s.room(t, ann, "hall").ID
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			mine, _ := connected(t, addr, e, "ann")
+			user := fmt.Sprint("bob-", e)
+			bob := s.signIn(t, user, 0)
+			his, _ := connected(t, addr, e, user)
+			call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
+			is := func(wanted func(wire.Message) bool) func(*protocol.Push) bool {
+				return func(p *protocol.Push) bool { return p.Message != nil && wanted(messageOf(t, p)) }
+			}
+			mine.push(is(func(m wire.Message) bool { return m.Members != nil && m.Members.Room == room && m.Members.Count >= 2 }))
 
-		said := s.say(t, ann, room, "x")
-		call[wire.ReadReply](t, s, bob, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
-		his.push(is(func(m wire.Message) bool {
-			return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: user, Seq: said.Seq}
-		}))
+			said := s.say(t, ann, room, "x")
+			call[wire.ReadReply](t, s, bob, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
+			his.push(is(func(m wire.Message) bool {
+				return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: user, Seq: said.Seq}
+			}))
 
-		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: user, Total: 100, Count: new(2)})
-		mine.push(is(func(m wire.Message) bool {
-			return m.Wallet != nil && m.Wallet.Change == -100 && m.Wallet.Kind == "send" && m.Wallet.Packet == sent.Packet.ID &&
-				m.Wallet.Balance == sent.Balance && m.Wallet.NextCommitment == sent.NextCommitment
-		}))
-		won := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
-		mine.push(is(func(m wire.Message) bool {
-			p := m.PacketProgress
-			return p != nil && p.Packet == sent.Packet.ID && p.Room == room && p.Claimed == 1 && p.Count == 2 && len(p.Latest) == 1 && p.Latest[0] == user
-		}))
-		his.push(is(func(m wire.Message) bool {
-			return m.Wallet != nil && m.Wallet.Change == won.Amount && m.Wallet.Kind == "claim" && m.Wallet.Balance == won.Amount
-		}))
+			sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: user, Total: 100, Count: new(2)})
+			mine.push(is(func(m wire.Message) bool {
+				return m.Wallet != nil && m.Wallet.Change == -100 && m.Wallet.Kind == "send" && m.Wallet.Packet == sent.Packet.ID &&
+					m.Wallet.Balance == sent.Balance && m.Wallet.NextCommitment == sent.NextCommitment
+			}))
+			won := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+			mine.push(is(func(m wire.Message) bool {
+				p := m.PacketProgress
+				return p != nil && p.Packet == sent.Packet.ID && p.Room == room && p.Claimed == 1 && p.Count == 2 && len(p.Latest) == 1 && p.Latest[0] == user
+			}))
+			his.push(is(func(m wire.Message) bool {
+				return m.Wallet != nil && m.Wallet.Change == won.Amount && m.Wallet.Kind == "claim" && m.Wallet.Balance == won.Amount
+			}))
+		})
 	})
 }
 

@@ -157,29 +157,31 @@ func TestSocketsPerUser(t *testing.T) {
 // clients reconnect elsewhere.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	idle, _ := connected(t, addr, wire.JSON, "ann")
-	busy, _ := connected(t, addr, wire.Protobuf, "bob")
-	release := s.holdCommits(t)
-	busy.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n"}}}`)
-	s.eventually(t, "a command in flight", func() bool { return s.inFlight("bob") == 1 })
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		idle, _ := connected(t, addr, wire.JSON, "ann")
+		busy, _ := connected(t, addr, wire.Protobuf, "bob")
+		release := s.holdCommits(t)
+		busy.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n"}}}`)
+		s.eventually(t, "a command in flight", func() bool { return s.inFlight("bob") == 1 })
 
-	drained := make(chan error, 1)
-	go func() { drained <- s.Drain(context.Background(), time.Millisecond) }()
-	idle.mustClose(wire.CloseDrain)
-	if _, response, _ := tryDial(addr, wire.JSON, nil); response == nil || response.StatusCode != 503 {
-		t.Errorf("upgrade while draining: %v", response)
-	}
-	s.eventually(t, "the busy one alone", func() bool { return s.hub.Connections() == 1 })
-	release()
-	if r := busy.reply(2); r.Error != nil {
-		t.Errorf("the command in flight was refused: %v", r.Error)
-	}
-	busy.mustClose(wire.CloseDrain)
-	if err := <-drained; err != nil {
-		t.Error(err)
-	}
+		drained := make(chan error, 1)
+		go func() { drained <- s.Drain(context.Background(), time.Millisecond) }()
+		idle.mustClose(wire.CloseDrain)
+		if _, response, _ := tryDial(addr, wire.JSON, nil); response == nil || response.StatusCode != 503 {
+			t.Errorf("upgrade while draining: %v", response)
+		}
+		s.eventually(t, "the busy one alone", func() bool { return s.hub.Connections() == 1 })
+		release()
+		if r := busy.reply(2); r.Error != nil {
+			t.Errorf("the command in flight was refused: %v", r.Error)
+		}
+		busy.mustClose(wire.CloseDrain)
+		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // inFlight returns how many commands of the user's newest session are not answered.

@@ -50,37 +50,39 @@ func refusedAsSuspended(t *testing.T, s *testServer, addr, token string) {
 // later. After the reinstatement the same tokens must be accepted.
 func TestSuspendedEverywhere(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t)
-	addrs := map[*testServer]string{a: a.listen(t), b: b.listen(t)}
-	here, _ := connected(t, addrs[a], wire.JSON, "ann")
-	there, _ := connected(t, addrs[b], wire.Protobuf, "ann")
-	other, _ := connected(t, addrs[b], wire.JSON, "bob")
-	old, silent := goodToken(t, "ann"), authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
-	mustAnswer[wire.WalletReply](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", silent, ""), 200) // b caches the user
+	inBubble(t, func(t *testing.T) {
+		a, b := twoInstances(t)
+		addrs := map[*testServer]string{a: a.listen(t), b: b.listen(t)}
+		here, _ := connected(t, addrs[a], wire.JSON, "ann")
+		there, _ := connected(t, addrs[b], wire.Protobuf, "ann")
+		other, _ := connected(t, addrs[b], wire.JSON, "bob")
+		old, silent := goodToken(t, "ann"), authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
+		mustAnswer[wire.WalletReply](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", silent, ""), 200) // b caches the user
 
-	suspend(t, a, "ann")
-	here.mustClose(wire.CloseSuspended)
-	there.mustClose(wire.CloseSuspended)
-	rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
-	tokens := []string{old, silent, later(t, "ann")}
-	for _, s := range []*testServer{a, b} {
-		s.eventually(t, "the word of it", func() bool {
-			_, err := s.chat.Admit(t.Context(), chat.Profile{User: chat.User{ID: "ann", Name: "Name of ann"}}, time.Now().Add(time.Hour))
-			return err != nil
-		})
-		for _, token := range tokens {
-			refusedAsSuspended(t, s, addrs[s], token)
-		}
-	}
-	reinstate(t, a, "ann")
-	for _, s := range []*testServer{a, b} {
-		for _, token := range tokens {
-			s.eventually(t, "the word of the end", func() bool {
-				return ask(t, s.Handler(), "POST", "/v1/commands/wallet", token, "").StatusCode == 200
+		suspend(t, a, "ann")
+		here.mustClose(wire.CloseSuspended)
+		there.mustClose(wire.CloseSuspended)
+		rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
+		tokens := []string{old, silent, later(t, "ann")}
+		for _, s := range []*testServer{a, b} {
+			s.eventually(t, "the word of it", func() bool {
+				_, err := s.chat.Admit(t.Context(), chat.Profile{User: chat.User{ID: "ann", Name: "Name of ann"}}, time.Now().Add(time.Hour))
+				return err != nil
 			})
-			dial(t, addrs[s], wire.JSON).connect(token, "{}")
+			for _, token := range tokens {
+				refusedAsSuspended(t, s, addrs[s], token)
+			}
 		}
-	}
+		reinstate(t, a, "ann")
+		for _, s := range []*testServer{a, b} {
+			for _, token := range tokens {
+				s.eventually(t, "the word of the end", func() bool {
+					return ask(t, s.Handler(), "POST", "/v1/commands/wallet", token, "").StatusCode == 200
+				})
+				dial(t, addrs[s], wire.JSON).connect(token, "{}")
+			}
+		}
+	})
 }
 
 // TestSuspendedWhileTheBusLosesSignals suspends a user while another instance, which has the user's sockets, hears nothing of it. The
@@ -90,28 +92,30 @@ func TestSuspendedWhileTheBusLosesSignals(t *testing.T) {
 	for name, limit := range map[string]time.Duration{"known": 7 * time.Second, "unknown": 15 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, b, bus := twoInstancesLossyBus(t)
-			addr, token := b.listen(t), later(t, "ann")
-			c := dial(t, addr, wire.JSON)
-			c.connect(token, "{}")
-			rechecked := make(chan struct{})
-			b.store.whenListed("ann", func() { close(rechecked) })
-			b.sessions.BusLost(false) // rechecks once more, if the recheck after the connect has been
-			await(t, rechecked)       // it finds suspensions, too
-			bus.loses.Store(true)
-			if name == "known" {
-				b.sessions.BusLost(true)
-			}
-			suspend(t, a, "ann")
-			began := time.Now()
-			c.mustClose(wire.CloseSuspended)
-			if took := time.Since(began); took > limit {
-				t.Errorf("the socket was closed after %v, want at most %v", took, limit)
-			}
-			mustAnswer[wire.ErrorBody](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", token, ""), 403)
-			reinstate(t, a, "ann")
-			b.eventually(t, "the end of the suspension", func() bool {
-				return ask(t, b.Handler(), "POST", "/v1/commands/wallet", token, "").StatusCode == 200
+			inBubble(t, func(t *testing.T) {
+				a, b, bus := twoInstancesLossyBus(t)
+				addr, token := b.listen(t), later(t, "ann")
+				c := dial(t, addr, wire.JSON)
+				c.connect(token, "{}")
+				rechecked := make(chan struct{})
+				b.store.whenListed("ann", func() { close(rechecked) })
+				b.sessions.BusLost(false) // rechecks once more, if the recheck after the connect has been
+				await(t, rechecked)       // it finds suspensions, too
+				bus.loses.Store(true)
+				if name == "known" {
+					b.sessions.BusLost(true)
+				}
+				suspend(t, a, "ann")
+				began := time.Now()
+				c.mustClose(wire.CloseSuspended)
+				if took := time.Since(began); took > limit {
+					t.Errorf("the socket was closed after %v, want at most %v", took, limit)
+				}
+				mustAnswer[wire.ErrorBody](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", token, ""), 403)
+				reinstate(t, a, "ann")
+				b.eventually(t, "the end of the suspension", func() bool {
+					return ask(t, b.Handler(), "POST", "/v1/commands/wallet", token, "").StatusCode == 200
+				})
 			})
 		})
 	}
@@ -160,22 +164,24 @@ func TestSuspendedGuest(t *testing.T) {
 // must arrive.
 func TestPacketsOfASuspendedUserGoOn(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
-	room := s.room(t, ann, "hall").ID
-	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
-	said := s.say(t, ann, room, "hello")
-	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2), Mode: "equal", TTLS: new(int64(10))})
-	suspend(t, s, "ann")
-	if g := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID}); g.Amount != 50 {
-		t.Errorf("bob's grab: %+v", g)
-	}
-	history := call[wire.HistoryReply](t, s, bob, "history", wire.HistoryRequest{Room: room, After: new(said.Seq - 1)})
-	if len(history.Entries) < 2 || history.Entries[0].Seq != said.Seq {
-		t.Errorf("bob sees %+v, want the text and the packet", history.Entries)
-	}
-	s.eventually(t, "the refund", func() bool {
-		account, err := s.packets.Account(t.Context(), "ann")
-		return err == nil && account.Balance == 50
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
+		room := s.room(t, ann, "hall").ID
+		call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
+		said := s.say(t, ann, room, "hello")
+		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2), Mode: "equal", TTLS: new(int64(10))})
+		suspend(t, s, "ann")
+		if g := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID}); g.Amount != 50 {
+			t.Errorf("bob's grab: %+v", g)
+		}
+		history := call[wire.HistoryReply](t, s, bob, "history", wire.HistoryRequest{Room: room, After: new(said.Seq - 1)})
+		if len(history.Entries) < 2 || history.Entries[0].Seq != said.Seq {
+			t.Errorf("bob sees %+v, want the text and the packet", history.Entries)
+		}
+		s.eventually(t, "the refund", func() bool {
+			account, err := s.packets.Account(t.Context(), "ann")
+			return err == nil && account.Balance == 50
+		})
 	})
 }

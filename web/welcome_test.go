@@ -82,24 +82,26 @@ func (c *connectFixture) kick(t *testing.T) {
 // TestKickedWhileConnecting kicks bob while bob connects. Bob must receive no entry that was sent after the kick.
 func TestKickedWhileConnecting(t *testing.T) {
 	t.Parallel()
-	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		c := newConnectFixture(t)
-		his := c.meanwhile(t, e, func() {
-			c.kick(t)
+	inBubble(t, func(t *testing.T) {
+		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+			c := newConnectFixture(t)
+			his := c.meanwhile(t, e, func() {
+				c.kick(t)
+				c.say(t, c.ann, c.room, "not for him")
+			})
+			r := his.next().Connect
+			if len(r.Subs) != 0 || len(dataOf(t, r).Rooms) != 0 {
+				t.Errorf("connected to %v, %+v", r.Subs, dataOf(t, r).Rooms)
+			}
 			c.say(t, c.ann, c.room, "not for him")
+			push.NewPublisher(c.hub, chat.NewID(time.Now())).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
+			if p := his.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
+				t.Errorf("a kicked user got %v", p)
+			}
+			if n := c.hub.Listeners(push.RoomTopic(c.room)); n != 1 {
+				t.Errorf("%d listen to the room", n)
+			}
 		})
-		r := his.next().Connect
-		if len(r.Subs) != 0 || len(dataOf(t, r).Rooms) != 0 {
-			t.Errorf("connected to %v, %+v", r.Subs, dataOf(t, r).Rooms)
-		}
-		c.say(t, c.ann, c.room, "not for him")
-		push.NewPublisher(c.hub, chat.NewID(time.Now())).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
-		if p := his.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
-			t.Errorf("a kicked user got %v", p)
-		}
-		if n := c.hub.Listeners(push.RoomTopic(c.room)); n != 1 {
-			t.Errorf("%d listen to the room", n)
-		}
 	})
 }
 

@@ -73,7 +73,7 @@ func TestTemporary(t *testing.T) {
 		t.Errorf("the keys were %q %q %q", a, b, c)
 	}
 	var err error
-	for limit := 2 * time.Second; limit < time.Minute && !errors.Is(err, client.ErrRateLimited); limit *= 4 { // until an answer came in time
+	for limit := 100 * time.Millisecond; limit < time.Minute && !errors.Is(err, client.ErrRateLimited); limit *= 4 { // until an answer came in time
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		_, err = c.Send(ctx, client.Message{Room: "r", Text: "never"})
 		cancel()

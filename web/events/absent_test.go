@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
@@ -62,7 +63,7 @@ func (b *absentBench) looker(instance string) (stop func()) {
 	})
 	stop = b.run(s)
 	for _, name := range []string{eventlog.AbsentConsumer, "~offline.again"} {
-		for until := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for until := time.Now().Add(time.Minute); ; <-time.After(time.Millisecond) {
 			c, err := b.store.Consumer(b.Context(), name)
 			if err == nil && c.After != "" {
 				break
@@ -87,7 +88,7 @@ func (b *absentBench) mention(users ...string) int64 {
 func (b *absentBench) want(want ...string) {
 	b.Helper()
 	var got []string
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
 		batch, err := b.store.Events(b.Context(), eventlog.Query{After: b.from, Kinds: eventlog.Kinds{eventlog.UserOffline: true}, Limit: 100})
 		b.try(err)
 		for _, e := range batch.Events {
@@ -110,7 +111,7 @@ func (b *absentBench) looked() {
 	b.Helper()
 	newest, err := b.store.NewestEvent(b.Context())
 	b.try(err)
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
 		c, err := b.store.Consumer(b.Context(), eventlog.AbsentConsumer)
 		b.try(err)
 		after, err := eventlog.ParseCursor(c.After)
@@ -131,44 +132,48 @@ func told(user string, seq int64, count int) string {
 // TestAbsentUsersAreToldOnceAMinute mentions users with and without a socket. The first absence is told at once, later ones together a minute
 // later, and not to a user that is back.
 func TestAbsentUsersAreToldOnceAMinute(t *testing.T) {
-	b := newAbsentBench(t)
-	b.looker("one")
-	_, _, err := b.presence.Enter(t.Context(), "bob", "socket", 9)
-	b.try(err)
-	first := b.mention("bob", "cyn")
-	b.want(told("cyn", first, 1))
-	b.mention("cyn")
-	last := b.mention("bob", "cyn")
-	b.looked()
-	b.want()
-	b.later(time.Minute + time.Second)
-	b.want(told("cyn", last, 2))
-	b.mention("cyn")
-	b.looked()
-	_, _, err = b.presence.Enter(t.Context(), "cyn", "socket", 9)
-	b.try(err)
-	_, err = b.chat.Read(t.Context(), "cyn", "good", last+1)
-	b.try(err)
-	b.later(time.Minute + time.Second)
-	time.Sleep(500 * time.Millisecond)
-	b.want()
+	synctest.Test(t, func(t *testing.T) {
+		b := newAbsentBench(t)
+		b.looker("one")
+		_, _, err := b.presence.Enter(t.Context(), "bob", "socket", 9)
+		b.try(err)
+		first := b.mention("bob", "cyn")
+		b.want(told("cyn", first, 1))
+		b.mention("cyn")
+		last := b.mention("bob", "cyn")
+		b.looked()
+		b.want()
+		b.later(time.Minute + time.Second)
+		b.want(told("cyn", last, 2))
+		b.mention("cyn")
+		b.looked()
+		_, _, err = b.presence.Enter(t.Context(), "cyn", "socket", 9)
+		b.try(err)
+		_, err = b.chat.Read(t.Context(), "cyn", "good", last+1)
+		b.try(err)
+		b.later(time.Minute + time.Second)
+		time.Sleep(500 * time.Millisecond)
+		b.want()
+	})
 }
 
 // TestAbsentUsersOfADeadInstanceAreTold lets a user's socket vanish after the first look, as presence does with those of a dead instance.
 func TestAbsentUsersOfADeadInstanceAreTold(t *testing.T) {
-	b := newAbsentBench(t)
-	b.looker("one")
-	for _, user := range []string{"bob", "cyn"} {
-		_, _, err := b.presence.Enter(t.Context(), user, "socket", 9)
+	synctest.Test(t, func(t *testing.T) {
+		b := newAbsentBench(t)
+		b.looker("one")
+		for _, user := range []string{"bob", "cyn"} {
+			_, _, err := b.presence.Enter(t.Context(), user, "socket", 9)
+			b.try(err)
+		}
+		seq := b.mention("bob", "cyn")
+		b.looked()
+		_, err := b.presence.Leave(t.Context(), "bob", "socket")
 		b.try(err)
-	}
-	seq := b.mention("bob", "cyn")
-	b.looked()
-	_, err := b.presence.Leave(t.Context(), "bob", "socket")
-	b.try(err)
-	b.want()
-	b.later(time.Minute)
-	b.want(told("bob", seq, 1))
+		b.want()
+		b.later(time.Minute)
+		b.want(told("bob", seq, 1))
+	})
 }
 
 // TestAnotherInstanceTellsAbsentUsers stops the instance that looks. What was sent while none looked is told by the next one, once.
@@ -179,7 +184,7 @@ func TestAnotherInstanceTellsAbsentUsers(t *testing.T) {
 	b.want(told("bob", seq, 1))
 	stop()
 	seq = b.mention("cyn")
-	time.Sleep(2 * time.Millisecond) // a lease that was given back ends in the same millisecond
+	time.Sleep(2 * time.Millisecond) //nolint:forbidigo // a lease that was given back ends in the same millisecond of the clock of SQLite
 	for _, name := range []string{eventlog.AbsentConsumer, "~offline.again"} {
 		if _, err := b.store.Lease(t.Context(), name, "probe", -time.Second, b.now()); err != nil { // a lease that has ended
 			t.Errorf("the lease of %s was not given back: %v", name, err)
@@ -191,22 +196,24 @@ func TestAnotherInstanceTellsAbsentUsers(t *testing.T) {
 
 // TestFaultyEntryHoldsUpNobody lets the judgement of one entry fail.
 func TestFaultyEntryHoldsUpNobody(t *testing.T) {
-	b := newAbsentBench(t)
-	bad := b.chat
-	s := events.New(events.Options{
-		Store: b.store, Kinds: eventlog.Kinds{eventlog.UserOffline: true}, Instance: "one", Keep: 1000 * time.Hour, Most: 1e6,
-		Log: slog.New(slog.DiscardHandler), Now: b.now, Online: b.chat.MembersOnline,
-		Absent: func(ctx context.Context, e chat.Entry, found func([]string)) (chat.Reason, error) {
-			if e.Key == "m-1" {
-				return "", chat.ErrNotFound
-			}
-			return bad.Absent(ctx, e, found)
-		},
+	synctest.Test(t, func(t *testing.T) {
+		b := newAbsentBench(t)
+		bad := b.chat
+		s := events.New(events.Options{
+			Store: b.store, Kinds: eventlog.Kinds{eventlog.UserOffline: true}, Instance: "one", Keep: 1000 * time.Hour, Most: 1e6,
+			Log: slog.New(slog.DiscardHandler), Now: b.now, Online: b.chat.MembersOnline,
+			Absent: func(ctx context.Context, e chat.Entry, found func([]string)) (chat.Reason, error) {
+				if e.Key == "m-1" {
+					return "", chat.ErrNotFound
+				}
+				return bad.Absent(ctx, e, found)
+			},
+		})
+		b.seq = 0
+		b.try(b.store.PutConsumer(t.Context(), eventlog.Consumer{Name: eventlog.AbsentConsumer, After: b.from.String(), UpdatedAt: b.now()}))
+		b.mention("bob")
+		seq := b.mention("bob")
+		b.run(s)
+		b.want(told("bob", seq, 1))
 	})
-	b.seq = 0
-	b.try(b.store.PutConsumer(t.Context(), eventlog.Consumer{Name: eventlog.AbsentConsumer, After: b.from.String(), UpdatedAt: b.now()}))
-	b.mention("bob")
-	seq := b.mention("bob")
-	b.run(s)
-	b.want(told("bob", seq, 1))
 }

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"hongbao/store/eventlog"
@@ -10,6 +11,9 @@ import (
 
 // Send delivers one event, for tests.
 func Send(ctx context.Context, w *Webhook, e eventlog.Event) error { return w.send(ctx, e) }
+
+// SetClient sets the client that delivers.
+func (w *Webhook) SetClient(c *http.Client) { w.target.Client = c }
 
 // Await reads events as a request that waits does.
 func (s *Service) Await(ctx context.Context, q eventlog.Query, wait time.Duration) (hostapi.EventsReply, error) {

@@ -16,11 +16,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
+	"hongbao/hub/hubtest"
 	"hongbao/store/eventlog"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 	"hongbao/web/events"
 	"hongbao/web/wire/hostapi"
 )
@@ -41,7 +44,7 @@ type delivery struct {
 type testHook struct {
 	*testing.T
 	store *sqlitestore.Store
-	site  *httptest.Server
+	url   string // of the host
 	seq   int
 
 	mu       sync.Mutex
@@ -50,9 +53,18 @@ type testHook struct {
 	skew     time.Duration             // guarded by mu; how far the clock of the services is ahead
 }
 
+// migrated is a migrated database without rows. A copy takes less time than the migrations.
+var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) error {
+	store, err := sqlitestore.Open(context.Background(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return store.Close()
+})
+
 func newTestHook(t *testing.T) *testHook {
 	t.Helper()
-	store, err := sqlitestore.Open(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +74,14 @@ func newTestHook(t *testing.T) *testHook {
 		t.Fatal(err)
 	}
 	store.UseEvents(kinds)
-	h.site = httptest.NewServer(http.HandlerFunc(h.receive))
+	if hubtest.Bubbled() {
+		h.url = "http://" + hubtest.ServeOnPipe(t, http.HandlerFunc(h.receive))
+	} else {
+		site := httptest.NewServer(http.HandlerFunc(h.receive))
+		t.Cleanup(site.Close)
+		h.url = site.URL
+	}
 	t.Cleanup(func() {
-		h.site.Close()
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
@@ -137,9 +154,14 @@ func (h *testHook) service(instance string) *events.Service { return h.serviceOv
 // serviceOver is service over a store that watches the calls.
 func (h *testHook) serviceOver(store events.Store, instance string) *events.Service {
 	h.Helper()
-	hook, err := events.NewWebhook(h.site.URL+"/hook", []string{firstSecret, secondSecret}, []string{"127.0.0.1"}, time.Now)
+	hook, err := events.NewWebhook(h.url+"/hook", []string{firstSecret, secondSecret}, []string{"127.0.0.1"}, time.Now)
 	if err != nil {
 		h.Fatal(err)
+	}
+	if hubtest.Bubbled() {
+		transport := &http.Transport{DialContext: hubtest.DialPipe}
+		h.Cleanup(transport.CloseIdleConnections)
+		hook.SetClient(&http.Client{Transport: transport})
 	}
 	kinds, err := eventlog.ParseKinds([]string{"*"})
 	if err != nil {
@@ -179,7 +201,7 @@ func (h *testHook) seqs(room string) (seqs []int64) {
 func (h *testHook) wait(room string, n int) {
 	h.Helper()
 	var got []int64
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); <-time.After(5 * time.Millisecond) {
 		if got = h.seqs(room); len(got) >= n {
 			break
 		}
@@ -205,157 +227,167 @@ func (h *testHook) held() int {
 }
 
 func TestWebhookDeliversInOrderAndSigned(t *testing.T) {
-	h := newTestHook(t)
-	h.say("good", 150)
-	h.say("bad", 30)
-	h.run(h.service("one"))
-	h.wait("good", 150)
-	h.wait("bad", 30)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ids := map[string]bool{}
-	for _, d := range h.accepted {
-		id, at := d.header.Get("Webhook-Id"), d.header.Get("Webhook-Timestamp")
-		seconds, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || ids[id] || id != d.event.ID {
-			t.Fatalf("id %q, timestamp %q of event %+v", id, at, d.event)
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHook(t)
+		h.say("good", 150)
+		h.say("bad", 30)
+		h.run(h.service("one"))
+		h.wait("good", 150)
+		h.wait("bad", 30)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		ids := map[string]bool{}
+		for _, d := range h.accepted {
+			id, at := d.header.Get("Webhook-Id"), d.header.Get("Webhook-Timestamp")
+			seconds, err := strconv.ParseInt(at, 10, 64)
+			if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || ids[id] || id != d.event.ID {
+				t.Fatalf("id %q, timestamp %q of event %+v", id, at, d.event)
+			}
+			ids[id] = true
+			var want []string
+			for _, secret := range []string{firstSecret, secondSecret} {
+				key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+				mac := hmac.New(sha256.New, key)
+				_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, at, d.body)
+				want = append(want, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+			}
+			if got := d.header.Get("Webhook-Signature"); got != strings.Join(want, " ") {
+				t.Fatalf("signature %q, want %q", got, want)
+			}
 		}
-		ids[id] = true
-		var want []string
-		for _, secret := range []string{firstSecret, secondSecret} {
-			key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-			mac := hmac.New(sha256.New, key)
-			_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, at, d.body)
-			want = append(want, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-		}
-		if got := d.header.Get("Webhook-Signature"); got != strings.Join(want, " ") {
-			t.Fatalf("signature %q, want %q", got, want)
-		}
-	}
+	})
 }
 
 func TestRefusedEventHoldsBackOnlyItsRoom(t *testing.T) {
-	h := newTestHook(t)
-	h.answers(func(e hostapi.Event) int {
-		if e.Data.Room == "bad" && e.Data.Entry != nil && e.Data.Entry.Seq >= 3 {
-			return http.StatusUnprocessableEntity
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHook(t)
+		h.answers(func(e hostapi.Event) int {
+			if e.Data.Room == "bad" && e.Data.Entry != nil && e.Data.Entry.Seq >= 3 {
+				return http.StatusUnprocessableEntity
+			}
+			return http.StatusOK
+		})
+		h.say("bad", 5)
+		h.say("good", 20)
+		one := h.service("one")
+		h.run(one)
+		h.wait("good", 20)
+		h.wait("bad", 2)
+		h.say("bad", 2)
+		h.say("good", 20)
+		h.wait("good", 40)
+		for h.held() < 5 { // entries 3 to 7; the position is stored after the deliveries
+			time.Sleep(5 * time.Millisecond)
 		}
-		return http.StatusOK
+		h.answers(func(hostapi.Event) int { return http.StatusOK })
+		h.later(time.Hour)
+		h.wait("bad", 7)
+		for h.held() > 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if d := one.Deliveries(); d["accepted"] < 47 || d["refused"] < 1 || d["failed"] != 0 {
+			t.Errorf("deliveries: %v, want at least 47 accepted and 1 refused", d)
+		}
 	})
-	h.say("bad", 5)
-	h.say("good", 20)
-	one := h.service("one")
-	h.run(one)
-	h.wait("good", 20)
-	h.wait("bad", 2)
-	h.say("bad", 2)
-	h.say("good", 20)
-	h.wait("good", 40)
-	for h.held() < 5 { // entries 3 to 7; the position is stored after the deliveries
-		time.Sleep(5 * time.Millisecond)
-	}
-	h.answers(func(hostapi.Event) int { return http.StatusOK })
-	h.later(time.Hour)
-	h.wait("bad", 7)
-	for h.held() > 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if d := one.Deliveries(); d["accepted"] < 47 || d["refused"] < 1 || d["failed"] != 0 {
-		t.Errorf("deliveries: %v, want at least 47 accepted and 1 refused", d)
-	}
 }
 
 func TestDeadHostStoresNothingAndMissesNothing(t *testing.T) {
-	h := newTestHook(t)
-	refused := make(chan struct{}, 1000)
-	h.answers(func(hostapi.Event) int {
-		select {
-		case refused <- struct{}{}:
-		default:
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHook(t)
+		refused := make(chan struct{}, 1000)
+		h.answers(func(hostapi.Event) int {
+			select {
+			case refused <- struct{}{}:
+			default:
+			}
+			return http.StatusBadGateway
+		})
+		h.say("good", 30)
+		h.say("bad", 30)
+		h.run(h.service("one"))
+		for range 8 { // at least two rounds
+			<-refused
 		}
-		return http.StatusBadGateway
+		if n := h.held(); n > 0 {
+			t.Errorf("%d events are held while the host is dead", n)
+		}
+		h.answers(func(hostapi.Event) int { return http.StatusOK })
+		h.wait("good", 30)
+		h.wait("bad", 30)
 	})
-	h.say("good", 30)
-	h.say("bad", 30)
-	h.run(h.service("one"))
-	for range 8 { // at least two rounds
-		<-refused
-	}
-	if n := h.held(); n > 0 {
-		t.Errorf("%d events are held while the host is dead", n)
-	}
-	h.answers(func(hostapi.Event) int { return http.StatusOK })
-	h.wait("good", 30)
-	h.wait("bad", 30)
 }
 
 func TestEventIsParkedAfterThreeDays(t *testing.T) {
-	h := newTestHook(t)
-	h.answers(func(e hostapi.Event) int {
-		if e.Data.Room == "bad" && e.Data.Entry != nil && e.Data.Entry.Seq == 1 {
-			return http.StatusBadRequest
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHook(t)
+		h.answers(func(e hostapi.Event) int {
+			if e.Data.Room == "bad" && e.Data.Entry != nil && e.Data.Entry.Seq == 1 {
+				return http.StatusBadRequest
+			}
+			return http.StatusOK
+		})
+		h.say("bad", 3)
+		h.say("good", 1)
+		h.run(h.service("one"))
+		h.wait("good", 1)
+		for h.held() < 3 {
+			time.Sleep(5 * time.Millisecond)
 		}
-		return http.StatusOK
-	})
-	h.say("bad", 3)
-	h.say("good", 1)
-	h.run(h.service("one"))
-	h.wait("good", 1)
-	for h.held() < 3 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	h.later(73 * time.Hour)
-	var parked []eventlog.Hold
-	for until := time.Now().Add(time.Minute); len(parked) == 0 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		var err error
-		if parked, err = h.store.ParkedHolds(t.Context(), events.WebhookConsumer, 0, 10); err != nil {
+		h.later(73 * time.Hour)
+		var parked []eventlog.Hold
+		for until := time.Now().Add(time.Minute); len(parked) == 0 && time.Now().Before(until); <-time.After(5 * time.Millisecond) {
+			var err error
+			if parked, err = h.store.ParkedHolds(t.Context(), events.WebhookConsumer, 0, 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(parked) != 1 || parked[0].Tries < 2 || !strings.Contains(parked[0].Why, "400") {
+			t.Fatalf("parked %+v, want one after two tries", parked)
+		}
+		for len(h.seqs("bad")) < 2 { // 2 and 3 are no longer held back
+			time.Sleep(5 * time.Millisecond)
+		}
+		h.answers(func(hostapi.Event) int { return http.StatusOK })
+		again := parked[0]
+		again.Parked, again.FirstAt, again.NextAt, again.Tries = false, h.now(), h.now(), 0
+		if err := h.store.PutHold(t.Context(), events.WebhookConsumer, again); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if len(parked) != 1 || parked[0].Tries < 2 || !strings.Contains(parked[0].Why, "400") {
-		t.Fatalf("parked %+v, want one after two tries", parked)
-	}
-	for len(h.seqs("bad")) < 2 { // 2 and 3 are no longer held back
-		time.Sleep(5 * time.Millisecond)
-	}
-	h.answers(func(hostapi.Event) int { return http.StatusOK })
-	again := parked[0]
-	again.Parked, again.FirstAt, again.NextAt, again.Tries = false, h.now(), h.now(), 0
-	if err := h.store.PutHold(t.Context(), events.WebhookConsumer, again); err != nil {
-		t.Fatal(err)
-	}
-	for len(h.seqs("bad")) < 3 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if got := fmt.Sprint(h.seqs("bad")); got != "[2 3 1]" {
-		t.Errorf("entries %s, want the parked one last", got)
-	}
+		for len(h.seqs("bad")) < 3 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if got := fmt.Sprint(h.seqs("bad")); got != "[2 3 1]" {
+			t.Errorf("entries %s, want the parked one last", got)
+		}
+	})
 }
 
 // TestAnotherInstanceTakesOver stops an instance. Another one must deliver, at the latest when the lease has ended.
 func TestAnotherInstanceTakesOver(t *testing.T) {
-	h := newTestHook(t)
-	stop := h.run(h.service("one"))
-	h.say("good", 5)
-	h.wait("good", 5)
-	h.run(h.service("two"))
-	h.say("good", 5)
-	h.wait("good", 10)
-	if _, err := h.store.Lease(t.Context(), events.WebhookConsumer, "two", time.Second, time.Now()); !errors.Is(err, eventlog.ErrLease) {
-		t.Fatalf("the second instance could take the lease of the first: %v", err)
-	}
-	stop()
-	began := time.Now()
-	h.say("good", 1)
-	h.wait("good", 11)
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("the takeover took %s, want at most 20 s", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHook(t)
+		stop := h.run(h.service("one"))
+		h.say("good", 5)
+		h.wait("good", 5)
+		h.run(h.service("two"))
+		h.say("good", 5)
+		h.wait("good", 10)
+		if _, err := h.store.Lease(t.Context(), events.WebhookConsumer, "two", time.Second, time.Now()); !errors.Is(err, eventlog.ErrLease) {
+			t.Fatalf("the second instance could take the lease of the first: %v", err)
+		}
+		stop()
+		began := time.Now()
+		h.say("good", 1)
+		h.wait("good", 11)
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("the takeover took %s, want at most 20 s", took)
+		}
+	})
 }
 
 func TestWebhookReachesOnlyPublicAddresses(t *testing.T) {
 	h := newTestHook(t)
-	_, port, _ := strings.Cut(strings.TrimPrefix(h.site.URL, "http://"), ":")
+	_, port, _ := strings.Cut(strings.TrimPrefix(h.url, "http://"), ":")
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "10.1.2.3", "169.254.169.254", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "100.64.0.1", "0.0.0.0", "[64:ff9b::7f00:1]", "2130706433"} {
 		hook, err := events.NewWebhook("https://"+host+":"+port+"/", []string{firstSecret}, []string{"other.example.com"}, time.Now)
 		if err != nil {
@@ -379,7 +411,7 @@ func TestWebhookReachesOnlyPublicAddresses(t *testing.T) {
 
 func TestWebhookFollowsNoRedirect(t *testing.T) {
 	h := newTestHook(t)
-	target := httptest.NewServer(http.RedirectHandler(h.site.URL, http.StatusTemporaryRedirect))
+	target := httptest.NewServer(http.RedirectHandler(h.url, http.StatusTemporaryRedirect))
 	t.Cleanup(target.Close)
 	hook, err := events.NewWebhook(target.URL, []string{firstSecret}, []string{"127.0.0.1"}, time.Now)
 	if err != nil {

@@ -331,7 +331,7 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 			}
 		})
 	}
-	for until := time.Now().Add(time.Minute); host.asked.Load() < 3; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(time.Minute); host.asked.Load() < 3; <-time.After(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("the host was asked %d times in a minute, want 3", host.asked.Load())
 		}

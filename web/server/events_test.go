@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/store/eventlog"
@@ -69,22 +70,25 @@ func TestHostReadsEvents(t *testing.T) {
 
 // TestHostWaitsForEvents asks for events before there is one.
 func TestHostWaitsForEvents(t *testing.T) {
-	h := newTestHost(t)
-	h.known("ann")
-	as := func(command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/ann/"+command, body) }
-	room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"r"}`)).Room.ID
-	began := time.Now()
-	got := make(chan answer)
-	next := get[hostapi.EventsReply](h, "events?after=newest").Next
-	go func() { got <- h.send(h.all, "GET", "/v1/server/events?wait_s=20&after="+next, nil) }()
-	time.Sleep(50 * time.Millisecond)
-	ok[wire.SendReply](h, as("send", fmt.Sprintf(`{"room":%q,"key":"late","text":"hello"}`, room)))
-	if page := ok[hostapi.EventsReply](h, <-got); said(page.Events) != "late" || time.Since(began) > 15*time.Second {
-		t.Errorf("after %v it got %q, want late at once", time.Since(began), said(page.Events))
-	}
-	if page := get[hostapi.EventsReply](h, "events?wait_s=1&after="+get[hostapi.EventsReply](h, "events?after=newest").Next); len(page.Events) != 0 {
-		t.Errorf("without an event it got %+v", page)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHost(t)
+		h.known("ann")
+		as := func(command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/ann/"+command, body) }
+		room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"r"}`)).Room.ID
+		began := time.Now()
+		got := make(chan answer)
+		next := get[hostapi.EventsReply](h, "events?after=newest").Next
+		go func() { got <- h.send(h.all, "GET", "/v1/server/events?wait_s=20&after="+next, nil) }()
+		time.Sleep(time.Second) // the request waits
+		ok[wire.SendReply](h, as("send", fmt.Sprintf(`{"room":%q,"key":"late","text":"hello"}`, room)))
+		if page := ok[hostapi.EventsReply](h, <-got); said(page.Events) != "late" || time.Since(began) > 2*time.Second {
+			t.Errorf("after %v it got %q, want late at once", time.Since(began), said(page.Events))
+		}
+		if page := get[hostapi.EventsReply](h, "events?wait_s=1&after="+get[hostapi.EventsReply](h, "events?after=newest").Next); len(page.Events) != 0 {
+			t.Errorf("without an event it got %+v", page)
+		}
+		time.Sleep(time.Second) // until the poll has ended
+	})
 }
 
 func TestConsumerPositions(t *testing.T) {

@@ -308,7 +308,7 @@ func (h *testHost) everyEvent() {
 	}
 	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/suspend", nil))
 	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/reinstate", nil))
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if page := get[hostapi.EventsReply](h, "events?kinds=packet.closed&after=oldest"); len(page.Events) > 0 {
 			return
 		} else if time.Now().After(deadline) {

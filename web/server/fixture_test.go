@@ -24,6 +24,7 @@ import (
 	"hongbao/store/memstore"
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 	"hongbao/web"
 	"hongbao/web/auth"
 	"hongbao/web/convert"
@@ -38,7 +39,8 @@ import (
 // testHost is a server with the embedded stores, and keys of a host. Its books must balance at the end of the test.
 type testHost struct {
 	*testing.T
-	api, clients *httptest.Server
+	api, clients testSite
+	http         *http.Client // sends the requests of the test
 	web          *web.Server
 	rooms        *chat.Service
 	packets      *redpacket.Service
@@ -48,6 +50,29 @@ type testHost struct {
 	keys         *server.Keys
 	all          string // a key with the scope admin
 }
+
+// testSite is where a handler is served.
+type testSite struct{ URL string }
+
+// serve serves the handler until the test ends: over TCP, in a bubble of package synctest over pipes in memory.
+func serve(t *testing.T, h http.Handler) testSite {
+	t.Helper()
+	if hubtest.Bubbled() {
+		return testSite{"http://" + hubtest.ServeOnPipe(t, h)}
+	}
+	site := httptest.NewServer(h)
+	t.Cleanup(site.Close)
+	return testSite{site.URL}
+}
+
+// migrated is a migrated database without rows. A copy takes less time than the migrations.
+var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) error {
+	store, err := sqlitestore.Open(context.Background(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return store.Close()
+})
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
 
@@ -69,7 +94,7 @@ func newTestHost(t *testing.T) *testHost {
 func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	store, err := sqlitestore.Open(t.Context(), t.TempDir(), log)
+	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +152,6 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	}).Mount(api); err != nil {
 		t.Fatal(err)
 	}
-	host.api, host.clients = httptest.NewServer(api.Handler()), httptest.NewServer(host.web.Handler())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.Run(ctx) })
@@ -138,11 +162,15 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 		if err != nil || len(a.Differences) > 0 || a.Funded != a.InWallets+a.InPackets {
 			t.Errorf("the audit differs: %+v, %v", a, err)
 		}
-		host.api.Close()
-		host.clients.Close()
 		cancel()
 		running.Wait()
 	})
+	host.api, host.clients, host.http = serve(t, api.Handler()), serve(t, host.web.Handler()), http.DefaultClient
+	if hubtest.Bubbled() {
+		transport := &http.Transport{DialContext: hubtest.DialPipe}
+		t.Cleanup(transport.CloseIdleConnections)
+		host.http = &http.Client{Transport: transport}
+	}
 	return host
 }
 
@@ -210,7 +238,7 @@ func (h *testHost) send(key, verb, path string, body any, headers ...string) ans
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := h.http.Do(req)
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/web/wire"
@@ -116,33 +117,35 @@ func TestHostChangesMembersInBulk(t *testing.T) {
 }
 
 func TestHostBansForATime(t *testing.T) {
-	h := newTestHost(t)
-	room := ok[hostapi.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/rooms", `{"name":"Hall","owner":"ann","members":["bob","cid"]}`, "Idempotency-Key", "r")).Room.ID
-	kick := func(body string, values ...any) answer {
-		return h.send(h.all, "POST", "/v1/server/system/kick", fmt.Sprintf(`{"room":%q,"ban":true,`, room)+fmt.Sprintf(body, values...)+`}`)
-	}
-	join := func() answer {
-		return h.send(h.all, "POST", "/v1/server/as/bob/join", fmt.Sprintf(`{"room":%q}`, room))
-	}
-	bans := func() []hostapi.Ban {
-		t.Helper()
-		return ok[hostapi.BansReply](h, h.send(h.all, "GET", "/v1/server/rooms/"+room+"/bans", nil)).Bans
-	}
-	h.refused(kick(`"user":"bob","until":1000`), wire.CodeBadRequest, "bad_request field=until")
-	h.refused(kick(`"user":"bob","reason":%q`, strings.Repeat("x", 201)), wire.CodeTooLong, "too_long field=reason")
-	until := time.Now().Add(8 * time.Second).UnixMilli() // time for the requests until then
-	ok[wire.KickReply](h, kick(`"user":"bob","until":%d,"reason":"spam"`, until))
-	ok[wire.KickReply](h, kick(`"user":"cid"`))
-	if got := bans(); len(got) != 2 || got[0] != (hostapi.Ban{User: "bob", Until: until, Reason: "spam"}) || got[1] != (hostapi.Ban{User: "cid"}) {
-		t.Errorf("the bans are %+v", got)
-	}
-	h.refused(join(), wire.CodeBanned, "banned")
-	h.refused(h.send(h.all, "POST", "/v1/server/as/bob/history", fmt.Sprintf(`{"room":%q}`, room)), wire.CodeBanned, "banned") // from the cache from now on
-	time.Sleep(time.Until(time.UnixMilli(until)))
-	h.refused(h.send(h.all, "POST", "/v1/server/as/bob/history", fmt.Sprintf(`{"room":%q}`, room)), wire.CodeNotMember, "not_member")
-	ok[wire.JoinReply](h, join())
-	if got := bans(); len(got) != 1 || got[0].User != "cid" {
-		t.Errorf("after its end the bans are %+v", got)
-	}
-	h.refused(h.send(h.all, "GET", "/v1/server/rooms/none/bans", nil), wire.CodeNotFound, "not_found")
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHost(t)
+		room := ok[hostapi.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/rooms", `{"name":"Hall","owner":"ann","members":["bob","cid"]}`, "Idempotency-Key", "r")).Room.ID
+		kick := func(body string, values ...any) answer {
+			return h.send(h.all, "POST", "/v1/server/system/kick", fmt.Sprintf(`{"room":%q,"ban":true,`, room)+fmt.Sprintf(body, values...)+`}`)
+		}
+		join := func() answer {
+			return h.send(h.all, "POST", "/v1/server/as/bob/join", fmt.Sprintf(`{"room":%q}`, room))
+		}
+		bans := func() []hostapi.Ban {
+			t.Helper()
+			return ok[hostapi.BansReply](h, h.send(h.all, "GET", "/v1/server/rooms/"+room+"/bans", nil)).Bans
+		}
+		h.refused(kick(`"user":"bob","until":1000`), wire.CodeBadRequest, "bad_request field=until")
+		h.refused(kick(`"user":"bob","reason":%q`, strings.Repeat("x", 201)), wire.CodeTooLong, "too_long field=reason")
+		until := time.Now().Add(8 * time.Second).UnixMilli() // time for the requests until then
+		ok[wire.KickReply](h, kick(`"user":"bob","until":%d,"reason":"spam"`, until))
+		ok[wire.KickReply](h, kick(`"user":"cid"`))
+		if got := bans(); len(got) != 2 || got[0] != (hostapi.Ban{User: "bob", Until: until, Reason: "spam"}) || got[1] != (hostapi.Ban{User: "cid"}) {
+			t.Errorf("the bans are %+v", got)
+		}
+		h.refused(join(), wire.CodeBanned, "banned")
+		h.refused(h.send(h.all, "POST", "/v1/server/as/bob/history", fmt.Sprintf(`{"room":%q}`, room)), wire.CodeBanned, "banned") // from the cache from now on
+		time.Sleep(time.Until(time.UnixMilli(until)))
+		h.refused(h.send(h.all, "POST", "/v1/server/as/bob/history", fmt.Sprintf(`{"room":%q}`, room)), wire.CodeNotMember, "not_member")
+		ok[wire.JoinReply](h, join())
+		if got := bans(); len(got) != 1 || got[0].User != "cid" {
+			t.Errorf("after its end the bans are %+v", got)
+		}
+		h.refused(h.send(h.all, "GET", "/v1/server/rooms/none/bans", nil), wire.CodeNotFound, "not_found")
+	})
 }

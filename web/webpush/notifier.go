@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -41,7 +42,7 @@ type Store interface {
 	DeleteSubscription(ctx context.Context, sub chat.Subscription) error
 }
 
-// Options of a Notifier. All fields but Allowed, Log and Timeout are required.
+// Options of a Notifier. All fields but Allowed, Log, Timeout and HTTP are required.
 type Options struct {
 	Keys     Keys
 	Contact  string   // mail address or https:// of the operator, for the push services
@@ -51,6 +52,7 @@ type Options struct {
 	Log      *slog.Logger
 
 	Timeout time.Duration // of one request to a push service; default 10 s
+	HTTP    *http.Client  // sends the requests; nil: a client that reaches only public and allowed addresses
 }
 
 // Notifier is a publisher that passes everything on, and sends notifications of news to users without a socket. It is safe for

@@ -122,15 +122,18 @@ type delivery struct {
 }
 
 func newSender(o Options) *sender {
-	return &sender{
-		o: o, all: make(chan struct{}, slots), fresh: make(chan struct{}, newSlots), hosts: map[string]*host{}, known: map[string]struct{}{},
-		http: dial.NewClient(dial.Options{
+	client := o.HTTP
+	if client == nil {
+		client = dial.NewClient(dial.Options{
 			Allowed: func(hostPort string) bool {
 				name, _, err := net.SplitHostPort(hostPort)
 				return err == nil && slices.Contains(o.Allowed, name)
 			},
 			Port: 443, Setting: "HONGBAO_PUSH_ALLOW", Timeout: requestTimeout, PerHost: perKnownHost, Header: mostHeader,
-		}),
+		})
+	}
+	return &sender{
+		o: o, http: client, all: make(chan struct{}, slots), fresh: make(chan struct{}, newSlots), hosts: map[string]*host{}, known: map[string]struct{}{},
 	}
 }
 

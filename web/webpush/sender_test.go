@@ -50,7 +50,7 @@ var loopback = []string{"127.0.0.1"}
 // wantStats waits until the sender has counted as much.
 func wantStats(t *testing.T, s *sender, want Stats) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); s.stats() != want; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); s.stats() != want; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("stats %+v, want %+v", s.stats(), want)
 		}
@@ -183,7 +183,7 @@ func TestStuckHostDelaysNoOther(t *testing.T) {
 		s.send(ctx, subscriptionAt(k, stuck.URL), note{})
 	}
 	s.send(ctx, subscriptionAt(k, other.URL), note{})
-	for deadline := time.Now().Add(20 * time.Second); s.stats().Sent != 1 || len(s.fresh) != perHost; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); s.stats().Sent != 1 || len(s.fresh) != perHost; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after 20 s: %+v, and the stuck host has %d slots; want the other host served, and %d slots", s.stats(), len(s.fresh), perHost)
 		}

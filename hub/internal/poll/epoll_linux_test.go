@@ -107,11 +107,11 @@ func runEpoll(t *testing.T) (p *Epoll, stop func()) {
 // watch has the poller watch the connection. If the poller's loops have not started yet, it waits for them.
 func watch(t *testing.T, p *Epoll, c Conn) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !p.Watch(c); {
+	for deadline := time.Now().Add(time.Minute); !p.Watch(c); {
 		if time.Now().After(deadline) {
 			t.Fatal("the poller does not watch the connection")
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 }
 

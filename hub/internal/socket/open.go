@@ -13,7 +13,7 @@ import (
 // NewGroup returns a group without sockets. The caller must run the poller, and call Tick after each tick of the
 // wheels.
 func NewGroup(o Options, wheels *wheel.Wheels, poller poll.Poller) *Group {
-	g := &Group{options: o, wheels: wheels, poller: poller, startReader: func(s *Socket) { reader{s}.StartReader() }}
+	g := &Group{options: o, wheels: wheels, poller: poller, closeTimeout: closeTimeout, startReader: func(s *Socket) { reader{s}.StartReader() }}
 	for _, e := range []Encoding{JSON, Protobuf} {
 		g.pings[e] = EncodeFrame(e, o.Ping(e))
 	}

@@ -119,6 +119,7 @@ func newTestServer(t *testing.T, poller poll.Poller) *testServer {
 	s.group = NewGroup(Options{
 		Ping: func(Encoding) []byte { return []byte("{}") }, QueueBytes: 1 << 20, FrameBytes: 64 << 10, PingEvery: time.Hour, PongWithin: time.Hour,
 	}, wheels, s.poller)
+	s.group.closeTimeout = time.Second / 10 // nothing in these tests waits for the peer's close frame
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	ended := make(chan struct{})
@@ -220,7 +221,7 @@ func (c *testConn) awaitMessage(text string) (byPoller bool) {
 			c.t.Fatalf("the message %.50q (%d bytes) was handled, want %.50q (%d bytes)", m.text, len(m.text), text, len(text))
 		}
 		return m.byPoller
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatalf("the message %.50q (%d bytes) was not handled", text, len(text))
 		return false
 	}

@@ -166,7 +166,7 @@ const (
 // unread data resets the TCP connection, and the peer might not receive our close frame.
 func (r reader) linger(most int64) {
 	conn := r.ws.NetConn()
-	conn.SetReadDeadline(time.Now().Add(closeTimeout))
+	conn.SetReadDeadline(time.Now().Add(r.group.closeTimeout))
 	_, _ = io.CopyN(io.Discard, conn, most)
 }
 

@@ -54,11 +54,12 @@ type Group struct {
 	replies atomic.Int64 // bytes of the replies of all sockets that are in a queue or being written
 
 	// static
-	options     Options
-	wheels      *wheel.Wheels
-	poller      poll.Poller
-	startReader func(*Socket)
-	pings       [2][]byte // ping frame of each encoding
+	options      Options
+	wheels       *wheel.Wheels
+	poller       poll.Poller
+	startReader  func(*Socket)
+	pings        [2][]byte     // ping frame of each encoding
+	closeTimeout time.Duration // closeTimeout; tests set another one
 
 	pinged *Round // sockets that were pinged at this tick and must be flushed; owned by the goroutine that calls Tick
 

@@ -426,7 +426,7 @@ func (f flusher) written(b *batch, ok bool) {
 	case !ok:
 		f.Abort()
 	case closed:
-		f.ws.NetConn().SetReadDeadline(time.Now().Add(closeTimeout)) // for the peer's close frame
+		f.ws.NetConn().SetReadDeadline(time.Now().Add(f.group.closeTimeout)) // for the peer's close frame
 	}
 }
 
