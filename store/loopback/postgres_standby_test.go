@@ -15,7 +15,7 @@ func TestStandbyLacksWhatCameAfterDetach(t *testing.T) {
 	}
 	t.Cleanup(standby.Stop)
 	execute(t, primary.URL("postgres"), "insert into kept values (1)")
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	if err := standby.CatchUp(ctx, primary); err != nil {
 		t.Fatal(err)
 	}

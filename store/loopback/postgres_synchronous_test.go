@@ -41,8 +41,15 @@ func TestSynchronousCommitWaits(t *testing.T) {
 	primary, standby := startPairT(t)
 	standby.Pause()
 	t.Cleanup(standby.Resume)
+	watch := connect(t, primary.URL("postgres"))
 	done := inBackground(connect(t, primary.URL("postgres")), "create table kept (n int)")
-	mustWait(t, done)
+	err := waitUntil(within(t, time.Minute), nil, func(ctx context.Context) error {
+		var one int
+		return watch.QueryRow(ctx, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`).Scan(&one)
+	})
+	if err != nil || len(done) > 0 {
+		t.Errorf("the commit does not wait for the standby: %v", err)
+	}
 	standby.Resume()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -84,7 +91,7 @@ func mustWait(t *testing.T, done <-chan error) {
 	select {
 	case err := <-done:
 		t.Errorf("the statement was answered: %v", err)
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(silence): // an answer that comes too late for this fails other runs
 	}
 }
 

@@ -138,7 +138,7 @@ func count(t *testing.T, url string) (n int) {
 func awaitBackend(t *testing.T, url, statement string) {
 	t.Helper()
 	c := connect(t, url)
-	err := waitUntil(within(t, 10*time.Second), nil, func(ctx context.Context) error {
+	err := waitUntil(within(t, time.Minute), nil, func(ctx context.Context) error {
 		var one int
 		return c.QueryRow(ctx, `select 1 from pg_stat_activity
 			where state = 'active' and pid <> pg_backend_pid() and query like '%' || $1 || '%'`, statement).Scan(&one)
