@@ -8,6 +8,7 @@ import (
 )
 
 func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	b, err := StartPgBouncer(t.Context(), t.TempDir(), p)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 // TestStandbyLacksWhatCameAfterDetach promotes a standby that was detached between two commits.
 func TestStandbyLacksWhatCameAfterDetach(t *testing.T) {
+	t.Parallel()
 	primary := startPostgresT(t)
 	execute(t, primary.URL("postgres"), "create table kept (n int)")
 	standby, err := primary.StartStandby(t.Context(), t.TempDir())

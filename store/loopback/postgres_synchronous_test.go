@@ -6,11 +6,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/enginetest"
 )
 
 // TestSynchronousStandbyHasWhatWasCommitted kills a primary right after a commit. The standby that is promoted has the row, and a
 // standby of the new primary, too.
 func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	primary, standby := startPairT(t)
 	execute(t, primary.URL("postgres"), "create table kept (n int)")
 	execute(t, primary.URL("postgres"), "insert into kept values (1)")
@@ -38,6 +41,7 @@ func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
 
 // TestSynchronousCommitWaits stops the standby: a commit then waits until the standby goes on.
 func TestSynchronousCommitWaits(t *testing.T) {
+	t.Parallel()
 	primary, standby := startPairT(t)
 	standby.Pause()
 	t.Cleanup(standby.Resume)
@@ -58,6 +62,7 @@ func TestSynchronousCommitWaits(t *testing.T) {
 
 // TestPausedPostgresAnswersNothing pauses a server with an open connection.
 func TestPausedPostgresAnswersNothing(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	c := connect(t, p.URL("postgres"))
 	p.Pause()

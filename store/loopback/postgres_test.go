@@ -13,6 +13,7 @@ import (
 )
 
 func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	url := newDatabase(t, p)
 	execute(t, url, "create table kept (n int)")
@@ -47,6 +48,7 @@ func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
 }
 
 func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
+	t.Parallel()
 	enginetest.Need(t, "Postgres")
 	dir := t.TempDir()
 	for run := range 2 {
@@ -66,6 +68,7 @@ func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
 }
 
 func TestPostgresDatabasesAreApart(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	one, other := newDatabase(t, p), newDatabase(t, p)
 	execute(t, one, "create table kept (n int)")

@@ -51,6 +51,7 @@ func TestTamperingsWithDataKey(t *testing.T) {
 }
 
 func TestOtherProgramWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	keys := storetest.DataKeys(t, 1)
 	storetest.TestOtherProgram(t, func(t *testing.T) storetest.ChainsUnderTest {
 		dir := migratedFolder(t)
