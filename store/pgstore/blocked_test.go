@@ -16,7 +16,7 @@ import (
 )
 
 // inTime is how long a call may take that must not wait longer than patience. The rest is for a busy machine.
-const inTime = pg.Patience + 10*time.Second
+var inTime = pg.Patience + 10*time.Second
 
 // credit adds an amount of 1 to the user's wallet.
 func credit(t *testing.T, s *Store, user string, n int) error {

@@ -16,12 +16,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+// TestMain gives calls a minute, so that none fails because the machine is busy. Only the tests of "waits" need the real limits.
+func TestMain(m *testing.M) {
+	if !enginetest.Tonight("waits") {
+		pg.AllowSlowServers(15)
+	}
+	os.Exit(storetest.Main(m))
+}
 
 var discardLog = slog.New(slog.DiscardHandler)
 
