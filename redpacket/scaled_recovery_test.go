@@ -129,7 +129,7 @@ func (r *recovering) await(t *testing.T, what string, patience time.Duration, go
 	if enginetest.RaceDetector() {
 		patience *= 10
 	}
-	for until := time.Now().Add(patience); !good(); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // polls another process
+	for until := time.Now().Add(patience); !good(); time.Sleep(50 * time.Millisecond) { // sleeps: polls another process
 		if time.Now().After(until) {
 			t.Fatalf("not in time: %s: %d claims, %+v", what, r.claims(), r.packets.Stats())
 		}
@@ -173,7 +173,7 @@ func TestRecoveryOfManyClaims(t *testing.T) {
 		end $$`)
 	s.exec(t, `create trigger poison before insert on claims for each row execute function poison()`)
 	orphans(t, s.testService, s.grabs, manyOrphans)
-	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // makes the claims old enough for recovery, by the clock of Redis
+	time.Sleep(redpacket.RecoverAge) // sleeps: makes the claims old enough for recovery, by the clock of Redis
 	conn, err := pgx.Connect(t.Context(), s.url)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRecoveryBesideALockedWallet(t *testing.T) {
 	orphans(t, s.testService, s.grabs, many)
 	free := s.hold(t, `select from wallets where user_id = 'user-7' for update`)
 	defer free()
-	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // makes the claims old enough for recovery, by the clock of Redis
+	time.Sleep(redpacket.RecoverAge) // sleeps: makes the claims old enough for recovery, by the clock of Redis
 	conn, err := pgx.Connect(t.Context(), s.url)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
 	grabAll := func(from, to int) (held int) {
 		var all sync.WaitGroup
 		for user := from; user < to; user++ {
-			time.Sleep(2 * time.Millisecond) //nolint:forbidigo // spreads the grabs over the time in which single ones are tried
+			time.Sleep(2 * time.Millisecond) // sleeps: spreads the grabs over the time in which single ones are tried
 			all.Go(func() {
 				if _, err := grab(user); !errors.Is(err, chat.ErrUnavailable) {
 					t.Errorf("user %d: %v", user, err)
@@ -274,7 +274,7 @@ func TestLockedPacketLeavesTheOutboxToOthers(t *testing.T) {
 		t.Errorf("the outbox held %d claims of %d grabs, and holds %d after %d grabs, want at most %d more", before, first, after, crowd, tries)
 	}
 	free()
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // polls another process
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) { // sleeps: polls another process
 		if r, err := grab(crowd - 1); err == nil && r.Outcome == redpacket.OutcomeWon {
 			break
 		} else if time.Now().After(until) {
@@ -360,7 +360,7 @@ func TestNothingIsGrantedWhileTheLedgerIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for until := time.Now().Add(10 * time.Second); s.ledger.OutOfReach() != nil && time.Now().Before(until); {
-		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // polls a state of the store
+		time.Sleep(10 * time.Millisecond) // sleeps: polls a state of the store
 	}
 	if a, b := grabAll(first), grabAll(second); a+b != 0 {
 		t.Errorf("%d are refused when it is back", a+b)
@@ -369,7 +369,7 @@ func TestNothingIsGrantedWhileTheLedgerIsDown(t *testing.T) {
 	if a, err := s.ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Claims != 40 {
 		t.Errorf("audit: %+v, %v", a, err)
 	}
-	time.Sleep(redpacket.RecoverAge) //nolint:forbidigo // until recovery acks the claims: a grab by a user that already has a share acks none, by the clock of Redis
+	time.Sleep(redpacket.RecoverAge) // sleeps: until recovery acks the claims: a grab by a user that already has a share acks none, by the clock of Redis
 	s.packets.Pass(t.Context())
 	if left := storetest.Unsettled(t, s.grabs, 0); len(left) > 0 {
 		t.Errorf("still in the outbox: %+v", left)

@@ -150,8 +150,12 @@ func (b *Books) encrypt(ctx context.Context, done *Encrypted) (others bool, err 
 // othersAppear waits for the pause. Then it reports whether an instance has meanwhile encrypted with another key, or stored
 // the id of another key.
 func (b *Books) othersAppear(ctx context.Context, done *Encrypted, pause time.Duration) (bool, error) {
+	after := time.After
+	if b.after != nil {
+		after = b.after
+	}
 	select {
-	case <-time.After(pause):
+	case <-after(pause):
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}

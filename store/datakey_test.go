@@ -164,10 +164,11 @@ func testKeys(t *testing.T, c Config) {
 		t.Errorf("the instance of the old key: %v", err)
 	}
 	refused(t, open(t, with(two), quiet), id1)
-	ended := make(chan struct{})
+	ended, paused := make(chan struct{}), make(chan time.Time)
+	both.after = func(time.Duration) <-chan time.Time { return paused }
 	go func() {
 		defer close(ended)
-		done, err = both.EncryptSeeds(t.Context(), 5*time.Second) // time for old.Ready below
+		done, err = both.EncryptSeeds(t.Context(), time.Second)
 	}()
 	for again := false; !again; { // until EncryptSeeds has stored that only the new key is needed
 		select {
@@ -184,6 +185,7 @@ func testKeys(t *testing.T, c Config) {
 	if err := old.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
+	close(paused)
 	if <-ended; err != nil || !done.InUse || done.OnlyKey {
 		t.Errorf("beside an instance of the old key: %+v, %v, want it in use", done, err)
 	}

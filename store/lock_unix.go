@@ -16,8 +16,8 @@ type folderLock struct{ file *os.File }
 
 const lockName = "serve.lock"
 
-// checkPause is longer than folderInUse normally holds the lock.
-var checkPause = 50 * time.Millisecond // a test makes it longer, while no other one runs
+// awaitCheck waits for longer than folderInUse normally holds the lock. A test replaces it, while no other test runs.
+var awaitCheck = func() { time.Sleep(50 * time.Millisecond) }
 
 // lockFolder locks the data folder, or fails with ErrFolderInUse.
 func lockFolder(dir string) (*folderLock, error) {
@@ -27,7 +27,7 @@ func lockFolder(dir string) (*folderLock, error) {
 	}
 	err = flock(file, dir)
 	if errors.Is(err, ErrFolderInUse) { // perhaps only by folderInUse
-		time.Sleep(checkPause)
+		awaitCheck()
 		err = flock(file, dir)
 	}
 	if err != nil {

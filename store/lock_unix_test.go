@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"hongbao/store/finding"
 )
@@ -51,9 +50,12 @@ func TestExamineLeavesNoLock(t *testing.T) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	usual := checkPause
-	defer func() { checkPause = usual }()
-	checkPause = 3 * time.Second // longer than a busy machine needs for the next line
-	time.AfterFunc(10*time.Millisecond, func() { _ = file.Close() })
+	usual := awaitCheck
+	defer func() { awaitCheck = usual }()
+	checks := 0
+	awaitCheck = func() { checks++; _ = file.Close() }
 	use()
+	if checks != 1 {
+		t.Errorf("the server has waited %d times for the check, want once", checks)
+	}
 }

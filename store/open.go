@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/hub"
@@ -60,8 +61,9 @@ type Books struct {
 	Events   Events
 	Fundings redpacket.Fundings
 
-	sql  sqlEngine
-	keys *secret.Keys // nil until UseDataKey has found any
+	sql   sqlEngine
+	keys  *secret.Keys                         // nil until UseDataKey has found any
+	after func(time.Duration) <-chan time.Time // nil: time.After. A test ends the pause of EncryptSeeds by it
 }
 
 // Events holds the event stream, its consumers, and the absences of users.

@@ -124,7 +124,7 @@ func TestPushIsSentByOneInstance(t *testing.T) {
 		}
 		call[wire.UnsubscribePushReply](t, one, bob, "unsubscribe_push", wire.UnsubscribePushRequest{Endpoint: service.url + "/bob"})
 		call[wire.SendReply](t, two, ann, "send", wire.SendRequest{Room: room, Key: "m", Text: "@Bob @Dan", Mentions: []string{"bob", "dan", "cyn"}})
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // sleeps: in a bubble
 		if n := len(service.got); n != 0 {
 			t.Errorf("%d more notifications, the first: %s", n, <-service.got)
 		}

@@ -64,7 +64,7 @@ func newSDKClient(t *testing.T, addr string, e wire.Encoding, config centrifuge.
 	t.Cleanup(func() {
 		c.Close()
 		if bubbled() {
-			time.Sleep(max(config.ReadTimeout, 5*time.Second)) // each request's goroutine of the SDK ends when this timeout has passed
+			time.Sleep(max(config.ReadTimeout, 5*time.Second)) // sleeps: in a bubble; each request's goroutine of the SDK ends when this timeout has passed
 		}
 	})
 	return c
@@ -233,7 +233,7 @@ func TestGoClientRefreshesItsToken(t *testing.T) {
 		}
 		t.Cleanup(func() {
 			_ = c.Close()
-			time.Sleep(time.Minute) // each request's goroutine of the SDK ends when its timeout has passed
+			time.Sleep(time.Minute) // sleeps: in a bubble; each request's goroutine of the SDK ends when its timeout has passed
 		})
 		if e, err := c.Next(t.Context()); err != nil || len(tokens) != 1 {
 			t.Fatalf("the first event is %T, %v, and %d tokens are left, want one", e, err, len(tokens))

@@ -89,6 +89,7 @@ func awaitShift(t *testing.T, name string, shift time.Duration, read func() (tim
 
 // TestBackupHasWhatWasCommitted starts a server on a backup that was made between two commits.
 func TestBackupHasWhatWasCommitted(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	primary, _ := startPairT(t)
 	execute(t, primary.URL("postgres"), "create table kept (n int)")
 	execute(t, primary.URL("postgres"), "insert into kept values (1)")

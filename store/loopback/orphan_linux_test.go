@@ -34,6 +34,7 @@ func startOrphans(dir string) {
 }
 
 func TestNoServerOutlivesItsParent(t *testing.T) {
+	t.Parallel()
 	enginetest.Need(t, "Redis and Postgres")
 	parent := exec.Command(os.Args[0])
 	dir := t.TempDir()
@@ -73,6 +74,7 @@ func TestNoServerOutlivesItsParent(t *testing.T) {
 }
 
 func TestKillEndsTheSessionsToo(t *testing.T) {
+	t.Parallel()
 	enginetest.Need(t, "Postgres")
 	p := startPostgresT(t)
 	busy := connect(t, p.URL("postgres"))
@@ -108,6 +110,7 @@ func gone(addr string) error {
 // TestStartGivenUpLeavesNothing gives up starting a Postgres at several moments. When StartPostgres has returned, no process may be left
 // that could still write files: neither initdb nor what it runs in a shell.
 func TestStartGivenUpLeavesNothing(t *testing.T) {
+	t.Parallel()
 	enginetest.Need(t, "Postgres")
 	step := 100 * time.Millisecond
 	if enginetest.Tonight("waits") {

@@ -25,6 +25,12 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	return (*Clock)(nil).StartPostgres(ctx, dir)
 }
 
+// StartPostgresForMany is StartPostgres for a server with hundreds of databases. Autovacuum is off, because it would visit all of them
+// again and again.
+func StartPostgresForMany(ctx context.Context, dir string) (*Postgres, error) {
+	return startPostgres(ctx, nil, dir, "initdb", initArgs, "autovacuum=off")
+}
+
 // StartPostgres does what the function StartPostgres does, and gives the server this clock. Its standbys have the clock,
 // too.
 func (c *Clock) StartPostgres(ctx context.Context, dir string) (*Postgres, error) {

@@ -6,11 +6,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/enginetest"
 )
 
 // TestSynchronousStandbyHasWhatWasCommitted kills a primary right after a commit. The standby that is promoted has the row, and a
 // standby of the new primary, too.
 func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	primary, standby := startPairT(t)
 	execute(t, primary.URL("postgres"), "create table kept (n int)")
 	execute(t, primary.URL("postgres"), "insert into kept values (1)")
@@ -38,11 +41,19 @@ func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
 
 // TestSynchronousCommitWaits stops the standby: a commit then waits until the standby goes on.
 func TestSynchronousCommitWaits(t *testing.T) {
+	t.Parallel()
 	primary, standby := startPairT(t)
 	standby.Pause()
 	t.Cleanup(standby.Resume)
+	watch := connect(t, primary.URL("postgres"))
 	done := inBackground(connect(t, primary.URL("postgres")), "create table kept (n int)")
-	mustWait(t, done)
+	err := waitUntil(within(t, time.Minute), nil, func(ctx context.Context) error {
+		var one int
+		return watch.QueryRow(ctx, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`).Scan(&one)
+	})
+	if err != nil || len(done) > 0 {
+		t.Errorf("the commit does not wait for the standby: %v", err)
+	}
 	standby.Resume()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -51,6 +62,7 @@ func TestSynchronousCommitWaits(t *testing.T) {
 
 // TestPausedPostgresAnswersNothing pauses a server with an open connection.
 func TestPausedPostgresAnswersNothing(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	c := connect(t, p.URL("postgres"))
 	p.Pause()
@@ -84,7 +96,7 @@ func mustWait(t *testing.T, done <-chan error) {
 	select {
 	case err := <-done:
 		t.Errorf("the statement was answered: %v", err)
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(50 * time.Millisecond): // an answer that comes too late for this fails other runs
 	}
 }
 

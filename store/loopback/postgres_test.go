@@ -13,6 +13,7 @@ import (
 )
 
 func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	url := newDatabase(t, p)
 	execute(t, url, "create table kept (n int)")
@@ -47,6 +48,7 @@ func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
 }
 
 func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
+	t.Parallel()
 	enginetest.Need(t, "Postgres")
 	dir := t.TempDir()
 	for run := range 2 {
@@ -66,6 +68,7 @@ func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
 }
 
 func TestPostgresDatabasesAreApart(t *testing.T) {
+	t.Parallel()
 	p := startPostgresT(t)
 	one, other := newDatabase(t, p), newDatabase(t, p)
 	execute(t, one, "create table kept (n int)")
@@ -138,7 +141,7 @@ func count(t *testing.T, url string) (n int) {
 func awaitBackend(t *testing.T, url, statement string) {
 	t.Helper()
 	c := connect(t, url)
-	err := waitUntil(within(t, 10*time.Second), nil, func(ctx context.Context) error {
+	err := waitUntil(within(t, time.Minute), nil, func(ctx context.Context) error {
 		var one int
 		return c.QueryRow(ctx, `select 1 from pg_stat_activity
 			where state = 'active' and pid <> pg_backend_pid() and query like '%' || $1 || '%'`, statement).Scan(&one)

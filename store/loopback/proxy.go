@@ -130,7 +130,7 @@ func (p *Proxy) carry(to, from net.Conn, tears int64, losing func() bool) {
 	for lost := false; ; {
 		n, err := from.Read(buf)
 		if by := p.delay.Load(); by > 0 {
-			time.Sleep(time.Duration(by)) //nolint:forbidigo // the delay is what Delay is for
+			time.Sleep(time.Duration(by)) // sleeps: the delay is what Delay is for
 		}
 		if p.tears.Load() != tears && n > 1 {
 			_, _ = to.Write(buf[:n/2]) // the connection is closed next in any case

@@ -69,7 +69,7 @@ func killChildren(pid int) {
 // await returns when the process is in one of the states, or gone. It gives up after stopTimeout, because the disk
 // may block a process for long.
 func await(pid int, states string) {
-	for end := time.Now().Add(stopTimeout); time.Now().Before(end); time.Sleep(50 * time.Microsecond) { //nolint:forbidigo // Linux tells nobody but the parent of a process
+	for end := time.Now().Add(stopTimeout); time.Now().Before(end); time.Sleep(50 * time.Microsecond) { // sleeps: Linux tells nobody but the parent of a process
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, state, _ := bytes.Cut(stat, []byte(") ")) // pid (name) state
 		if err != nil || len(state) == 0 || strings.IndexByte(states, state[0]) >= 0 {

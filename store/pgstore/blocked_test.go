@@ -10,12 +10,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 
 // inTime is how long a call may take that must not wait longer than patience. The rest is for a busy machine.
-const inTime = pg.Patience + 10*time.Second
+var inTime = pg.Patience + 10*time.Second
 
 // credit adds an amount of 1 to the user's wallet.
 func credit(t *testing.T, s *Store, user string, n int) error {
@@ -65,6 +66,8 @@ func othersSucceed(t *testing.T, s *Store, l *storetest.Life, from int, until ti
 // TestLockedRowDelaysOnlyItsCallers locks one wallet while 50 concurrent callers need it. Calls for other rows must
 // succeed as usual.
 func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
+	enginetest.Nightly(t, "waits")
+	t.Parallel()
 	url := migratedDatabase(t)
 	s, outsider := openStore(t, url), openStore(t, url)
 	l := fundedRoom(t, s)
@@ -119,6 +122,8 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 // TestSlowStatementDoesNotOpenTheBreaker makes one statement take longer than patience. The breaker must let other
 // calls pass, and their connections must stay open.
 func TestSlowStatementDoesNotOpenTheBreaker(t *testing.T) {
+	enginetest.Nightly(t, "waits")
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	must(t, s.withReader(t.Context(), func(r reader) error {

@@ -396,7 +396,7 @@ func named(fits func(string) bool, prefix string) string {
 // within waits until the condition is true, and fails the test if it is not after this time.
 func within(t *testing.T, limit time.Duration, condition string, is func() bool) {
 	t.Helper()
-	for until := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) { // sleeps: polls, for nothing announces it
 		if time.Now().After(until) {
 			t.Fatalf("not within %v: %s", limit, condition)
 		}

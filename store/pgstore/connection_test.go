@@ -21,6 +21,7 @@ import (
 	"hongbao/chat"
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
@@ -34,6 +35,7 @@ var hardTexts = []string{
 
 // TestArgumentsSurviveSimpleQuery sends arguments of all types as part of a simple Query's text, and reads them back.
 func TestArgumentsSurviveSimpleQuery(t *testing.T) {
+	t.Parallel()
 	type mode string
 	s := openStore(t, migratedDatabase(t))
 	raw := []byte{0, 1, '\'', '\\', 255}
@@ -77,6 +79,7 @@ func TestArgumentsSurviveSimpleQuery(t *testing.T) {
 // TestZeroByteIsRefusedBeforeSending passes arguments with a zero byte. Each call must fail with the SQLSTATE that
 // Postgres would return, and the connection must stay usable.
 func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
+	t.Parallel()
 	type mode string
 	s := openStore(t, migratedDatabase(t))
 	for _, arg := range []any{"zero\x00", []string{"", "\x00"}, mode("\x00"), new("\x00")} {
@@ -107,6 +110,7 @@ func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
 // TestRaisedLockErrorIsNoLockTimeout raises the SQLSTATE of a lock timeout in a database function. Only a real lock
 // timeout may count as one.
 func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
 	raised := s.withReader(t.Context(), func(r reader) error {
@@ -129,6 +133,7 @@ func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
 
 // TestStartWaitsForASlowServer opens a store while the server is silent: a busy machine is no reason to give up.
 func TestStartWaitsForASlowServer(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	proxy, url := startProxy(t, migratedDatabase(t))
 	proxy.Swallow(true)
@@ -164,6 +169,10 @@ func TestStartWaitsForAStartingServer(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = front.Close() })
 	server := u.Host
+	refusals := int32(1)
+	if enginetest.Tonight("waits") {
+		refusals = 4 // the store waits for three probes
+	}
 	var refused atomic.Int32
 	go func() {
 		for {
@@ -171,7 +180,7 @@ func TestStartWaitsForAStartingServer(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if refused.Add(1) <= 4 {
+			if refused.Add(1) <= refusals {
 				go refuseAsStarting(conn)
 			} else {
 				go forward(conn, server)
@@ -248,7 +257,9 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 		return err
 	}))
 	unavailableWithin(t, pg.Patience, "read", func() error { _, err := s.Room(t.Context(), room); return err })
-	time.Sleep(2 * time.Second) // the time of two probes
+	if enginetest.Tonight("waits") {
+		time.Sleep(2 * time.Second) // sleeps: the time of two probes must pass
+	}
 	if err := s.pool.Err(); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("breaker after a probe of a read-only server: %v, want unavailable", err)
 	}
@@ -260,6 +271,7 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 // TestUnsafeDurabilityLogsWarning opens a store with Postgres's default settings, which causes no warning. With
 // synchronous_commit off, Open must log a warning.
 func TestUnsafeDurabilityLogsWarning(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	opened := func() string {
 		t.Helper()
@@ -283,6 +295,7 @@ func TestUnsafeDurabilityLogsWarning(t *testing.T) {
 // TestKeepalivesOnlyOnDirectConnections checks that keepalives are set on a direct connection, and not through
 // PgBouncer.
 func TestKeepalivesOnlyOnDirectConnections(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	setting := func(s *Store) (value string) {
 		t.Helper()
@@ -306,6 +319,7 @@ const muchText = `select repeat('x', 1000) from generate_series(1, 50000)`
 // TestClientThatDoesNotReadIsDisconnected sends a query and never reads its large result. Postgres must end the
 // session, which would otherwise hold its locks.
 func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
@@ -328,6 +342,7 @@ func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
 // TestSlowAuditStaysConnected pauses between the rows and between the queries of a long snapshot. The session must
 // not end.
 func TestSlowAuditStaysConnected(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	url := migratedDatabase(t)
 	s := openStore(t, url+"&idle_in_transaction_session_timeout=500")
@@ -340,14 +355,14 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 		all, err := pg.Collect(rs, func(rs tables.Row) (text string, err error) {
 			if !slow {
 				slow = true
-				time.Sleep(5 * time.Second)
+				time.Sleep(5 * time.Second) // sleeps: the time of Postgres must pass
 			}
 			return tables.ScanText(rs)
 		})
 		if len(all) != 50_000 {
 			t.Errorf("%d rows, want 50000", len(all))
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // sleeps: the time of Postgres must pass
 		return errors.Join(err, pg.Simple(r.Ctx, r.Conn, `select 1`))
 	}))
 }

@@ -12,6 +12,7 @@ import (
 // TestImpossibleCursorIsBadRequest passes cursors that contain a zero byte, which Postgres cannot process. Each list
 // must answer chat.ErrBadRequest.
 func TestImpossibleCursorIsBadRequest(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	const id, many = "zero\x00byte", 10
 	_, _, rooms := s.FindRooms(t.Context(), "", cursor.Make("rooms", int64(1), id), many)

@@ -15,6 +15,7 @@ import (
 // TestRoomsDeletedBeforeMigrationAreFound deletes a room under the old schema, without the columns that now mark it.
 // After the migration the room and its open packet must be listed.
 func TestRoomsDeletedBeforeMigrationAreFound(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	l := fundedRoom(t, s)
@@ -38,6 +39,7 @@ func TestRoomsDeletedBeforeMigrationAreFound(t *testing.T) {
 
 // TestDeletedRoomsUseIndexes checks the plans of the queries: they must not scan all packets or all deleted rooms.
 func TestDeletedRoomsUseIndexes(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	for name, of := range map[string]struct {
 		query   string
@@ -72,6 +74,7 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 
 // TestOpenPacketsOfASenderUseTheIndex explains the query that counts a user's open packets, beside many finished ones.
 func TestOpenPacketsOfASenderUseTheIndex(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	var plan []string
 	must(t, s.tx(t.Context(), func(w *writer) (err error) {
@@ -96,6 +99,7 @@ func TestOpenPacketsOfASenderUseTheIndex(t *testing.T) {
 // TestLockedDeletedRoomIsMarkedLater locks one of several deleted rooms. The other rooms are marked at once, and the
 // locked one later.
 func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	s := all[0]
 	must(t, s.tx(t.Context(), func(w *writer) error {

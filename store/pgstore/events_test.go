@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/eventlog"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
@@ -21,6 +22,7 @@ func TestEvents(t *testing.T) {
 }
 
 func TestEventsThroughPgBouncer(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	testEvents(t, bouncer(t))
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 )
 
@@ -12,6 +13,7 @@ func TestFundings(t *testing.T) {
 }
 
 func TestFundingsThroughPgBouncer(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	testFundings(t, bouncer(t))
 }
 

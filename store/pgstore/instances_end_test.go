@@ -66,6 +66,7 @@ func TestInstancesEndOnePacketOnce(t *testing.T) {
 // TestEndWaitsForSettle ends a packet while a transaction settles one of its claims. The claim must be among the
 // claims of the ended packet, and its amount not in the refund.
 func TestEndWaitsForSettle(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
@@ -191,7 +192,7 @@ func TestSettleAndEndDoNotDeadlockOnSeeds(t *testing.T) {
 // awaitBlockedOr returns when a transaction of the database waits for a lock, or when the flag done is set.
 func awaitBlockedOr(t *testing.T, s *Store, done *atomic.Bool) {
 	t.Helper()
-	for waiting := false; !waiting && !done.Load(); time.Sleep(2 * time.Millisecond) {
+	for waiting := false; !waiting && !done.Load(); time.Sleep(2 * time.Millisecond) { // sleeps: polls, for nothing announces it
 		must(t, s.withReader(t.Context(), func(r reader) error {
 			_, err := r.Row(`select count(*) > 0 from pg_locks where not granted and
 				pid in (select pid from pg_stat_activity where datname = current_database())`, nil, &waiting)

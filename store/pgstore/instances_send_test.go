@@ -83,6 +83,7 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 // TestSendRefusesKeyOfConcurrentCommand sends with a key while another command of the user commits the same key. The
 // send is refused, and nothing of it is stored.
 func TestSendRefusesKeyOfConcurrentCommand(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	l := fundedRoom(t, all[0])
 	var (
@@ -117,6 +118,7 @@ func TestSendRefusesKeyOfConcurrentCommand(t *testing.T) {
 // TestSendDuringAKickIsRefused sends while another transaction ends the sender's membership. The send has read the standing
 // before, and waits for the transaction. It must be refused, and nothing of it may be stored.
 func TestSendDuringAKickIsRefused(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	l := fundedRoom(t, all[0])
 	_, _, err := all[0].Join(t.Context(), chat.Joining{Room: room, User: "ann", At: l.At, MaxRooms: 9, MaxMembers: 9})
@@ -160,6 +162,7 @@ func TestSendDuringAKickIsRefused(t *testing.T) {
 // TestSendsOfOneUserLeaveConnectionsToOthers makes many sends wait for the row of one user. Calls of other users must
 // find a connection.
 func TestSendsOfOneUserLeaveConnectionsToOthers(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url+"&pool_max_conns=3"), openStore(t, url)
 	l := fundedRoom(t, other)

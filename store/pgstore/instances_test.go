@@ -93,6 +93,7 @@ func TestInstancesAppendToSharedRooms(t *testing.T) {
 // TestConcurrentJoinsKeepRoomLimit lets one user join more rooms at once than allowed. The user's limit of rooms
 // holds.
 func TestConcurrentJoinsKeepRoomLimit(t *testing.T) {
+	t.Parallel()
 	const rooms, most = 8, 3
 	all := instances(t, 2)
 	for r := range rooms {
@@ -126,6 +127,7 @@ func TestConcurrentJoinsKeepRoomLimit(t *testing.T) {
 // TestConcurrentJoinsKeepMemberLimit lets many users join a room at once, each of them twice. The room's limit of
 // members holds.
 func TestConcurrentJoinsKeepMemberLimit(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	createTestRoom(t, all[0])
 	const most = 5
@@ -195,6 +197,7 @@ func TestRoomAlwaysHasOneOwner(t *testing.T) {
 // TestConcurrentJoinBecomesHeir lets a room's last member leave while another user joins. That user must become the
 // owner.
 func TestConcurrentJoinBecomesHeir(t *testing.T) {
+	t.Parallel()
 	s := instances(t, 1)[0]
 	createTestRoom(t, s)
 	_, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "new"}}, 0)
@@ -246,6 +249,7 @@ func must(t testing.TB, err error) {
 // TestRoomSearchFoldsOnlyASCII searches rooms in other cases of letters. Only ASCII letters match in either case,
 // whatever the database's locale, as with SQLite.
 func TestRoomSearchFoldsOnlyASCII(t *testing.T) {
+	t.Parallel()
 	s := instances(t, 1)[0]
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
 		ID: "r", Name: "ÄBC", Kind: chat.Public, Owner: chat.User{ID: "ann"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,

@@ -9,6 +9,7 @@ import (
 // TestDeletedLinkIsNotInUse deletes a link while a transaction that lets a user in by it holds the room. DeleteLink must wait for
 // the transaction: otherwise a user could enter after the creator of the link was told that nobody can.
 func TestDeletedLinkIsNotInUse(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
 	must(t, all[0].tx(t.Context(), func(w *writer) error {
 		_, err := w.Exec(`insert into rooms (id, name, kind, created_at) values ('r', '', 'private', 0)`)

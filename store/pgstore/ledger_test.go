@@ -7,6 +7,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
@@ -20,6 +21,7 @@ func TestLedger(t *testing.T) {
 }
 
 func TestLedgerThroughPgBouncer(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
 		t.Parallel()
 		route := bouncer(t) // one PgBouncer for each test, because it keeps connections to every database that it has served

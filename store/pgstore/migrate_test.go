@@ -175,6 +175,7 @@ func connect(t testing.TB, url string) *pgx.Conn {
 
 // TestFailedMigrationLeavesNothing makes a migration fail halfway. All of it is rolled back.
 func TestFailedMigrationLeavesNothing(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	kept := []string{"quarantine", "schema_migrations"}

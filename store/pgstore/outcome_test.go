@@ -15,6 +15,7 @@ import (
 // TestErrorsAreClassifiedBySQLState raises errors of many SQLSTATEs. It checks which are retried, which lose the
 // connection and which are blamed on a row.
 func TestErrorsAreClassifiedBySQLState(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	for _, test := range []struct {
 		code            string

@@ -27,6 +27,7 @@ func backends(t *testing.T, s *Store, n int) (pids []uint32) {
 // TestCancelledReadLosesOnlyItsConnection cancels the context of a read. Only that connection is closed, and the
 // breaker lets calls pass.
 func TestCancelledReadLosesOnlyItsConnection(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
 	before := backends(t, s, 8)
@@ -53,6 +54,7 @@ func TestCancelledReadLosesOnlyItsConnection(t *testing.T) {
 // TestCallersDeadlineDoesNotTripTheBreaker lets a caller's deadline end while a connection is being made. That must
 // not trip the breaker.
 func TestCallersDeadlineDoesNotTripTheBreaker(t *testing.T) {
+	t.Parallel()
 	proxy, url := startProxy(t, migratedDatabase(t))
 	s := openStore(t, url)
 	createTestRoom(t, s)

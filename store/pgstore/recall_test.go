@@ -12,6 +12,7 @@ import (
 // TestRecalledIsNowhere recalls a text. Then neither its body, nor its edits, nor its reactions are anywhere in the
 // database.
 func TestRecalledIsNowhere(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	d := textDraft(1)
 	d.Body = []byte(`{"text":"a secret"}`)

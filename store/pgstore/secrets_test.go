@@ -7,6 +7,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
@@ -24,8 +25,25 @@ func TestSecrets(t *testing.T) {
 	})
 }
 
+// TestBooksWithDataKey sends, settles and ends packets with encrypted rows, and audits them.
+func TestBooksWithDataKey(t *testing.T) {
+	t.Parallel()
+	s := openEncrypted(t)
+	storetest.Live(t, s, s)
+	wantBalanced(t, s)
+}
+
+// TestBooksThroughPgBouncer does the same through PgBouncer, where another session may run each transaction.
+func TestBooksThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, bouncer(t)(migratedDatabase(t)))
+	storetest.Live(t, s, s)
+	wantBalanced(t, s)
+}
+
 // TestLedgerWithDataKey runs the suite of ledgers with encrypted rows.
 func TestLedgerWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
 		t.Parallel()
 		s := openEncrypted(t)
@@ -34,6 +52,7 @@ func TestLedgerWithDataKey(t *testing.T) {
 }
 
 func TestAuditWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	t.Parallel()
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openEncrypted(t)) })
 }

@@ -19,6 +19,7 @@ func newClaims(l *storetest.Life, p redpacket.Packet, users ...string) []redpack
 // TestClaimsThatOnlyLookNew settles claims that look new together with one that is. The others are of users that were
 // already paid, or for shares that are taken. Only the new one may be paid.
 func TestClaimsThatOnlyLookNew(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)
@@ -59,6 +60,7 @@ func TestNewClaimsWhoseCommitWasLost(t *testing.T) {
 // TestNewClaimsOfAPacketThatHasEnded settles claims of an ended packet together with others. The former are too late,
 // and the others are paid.
 func TestNewClaimsOfAPacketThatHasEnded(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)

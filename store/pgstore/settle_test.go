@@ -32,6 +32,7 @@ func fundedRoom(t testing.TB, s *Store) *storetest.Life {
 // TestPoisonClaimsFailAlone settles claims that Postgres refuses together with good ones. The good ones are paid. The
 // others become Unpayable and can be put into quarantine.
 func TestPoisonClaimsFailAlone(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	patient := s.settleWork()
 	patient.Patience = time.Minute // a busy machine may need long to halve the batch
@@ -81,6 +82,7 @@ func incompressible(n int) string {
 // TestPoisonGrantDoesNotKeepAPacketOpen ends a packet with a grant that Postgres refuses. The packet is closed, and
 // the grant's money becomes part of the refund.
 func TestPoisonGrantDoesNotKeepAPacketOpen(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
@@ -95,6 +97,7 @@ func TestPoisonGrantDoesNotKeepAPacketOpen(t *testing.T) {
 
 // TestSameClaimTwiceInOneBatch settles the same claim twice in one batch. Only one of the two is paid.
 func TestSameClaimTwiceInOneBatch(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
@@ -121,6 +124,7 @@ func TestSameClaimTwiceInOneBatch(t *testing.T) {
 // TestSettleAfterDatabaseRestore removes a user's seed that the store has cached, as the restore of an older backup
 // does. Claims must still be paid.
 func TestSettleAfterDatabaseRestore(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
@@ -143,6 +147,7 @@ func TestSettleAfterDatabaseRestore(t *testing.T) {
 // TestSettleOfLostPacket removes a packet that the store has cached, as a failover may. Claims of other packets are
 // paid.
 func TestSettleOfLostPacket(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)

@@ -13,6 +13,7 @@ import (
 // TestOneSnapshot stops a batch between its two statements, and writes meanwhile. The second statement must not see
 // the write.
 func TestOneSnapshot(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	pooled, err := s.pool.Acquire(t.Context())
 	if err != nil {
@@ -32,7 +33,7 @@ func TestOneSnapshot(t *testing.T) {
 			b.Each(func(row tables.Row) error { return row.Scan(&after) }, `select count(*) from users`)
 		})
 	}()
-	for waiting := false; !waiting; time.Sleep(2 * time.Millisecond) {
+	for waiting := false; !waiting; time.Sleep(2 * time.Millisecond) { // sleeps: polls, for nothing announces it
 		select {
 		case err := <-read:
 			t.Fatalf("the batch did not wait: %v", err)

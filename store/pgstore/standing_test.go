@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
@@ -16,6 +17,7 @@ import (
 // TestConcurrentStandings makes many calls of Standing at once, so that they share queries. Each call gets its own
 // answer.
 func TestConcurrentStandings(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	muted := tables.Millis(time.Now().Add(time.Hour).UnixMilli())
 	kinds := []struct {
@@ -60,6 +62,7 @@ func TestConcurrentStandings(t *testing.T) {
 // TestStandingFailsInTime takes all connections, so that no job in the queue can be answered. Calls with a deadline must fail before
 // patience ends, and the other one when it ends.
 func TestStandingFailsInTime(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	s := openStore(t, migratedDatabase(t)+"&pool_max_conns=3")
 	createTestRoom(t, s)

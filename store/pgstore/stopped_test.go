@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
@@ -26,11 +27,14 @@ type stoppedClient struct {
 	proxy        *loopback.PostgresProxy
 	life         *storetest.Life
 	calls        int
+	freeWithin   time.Duration // how long the locks of the stopped client may last
 }
 
 // TestLocksOfAStoppedClient freezes a client, or cuts it off, after each message of a transaction and in the middle
 // of each. Its locks must be free within locksFreeWithin.
 func TestLocksOfAStoppedClient(t *testing.T) {
+	enginetest.Nightly(t, "waits")
+	t.Parallel()
 	bounce := bouncer(t)
 	direct := func(database string) string { return database }
 	var all sync.WaitGroup
@@ -42,6 +46,17 @@ func TestLocksOfAStoppedClient(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestLocksOfADisconnectedClient cuts a client off in the middle of a transaction. The other store's call for the same rows must succeed.
+func TestLocksOfADisconnectedClient(t *testing.T) {
+	t.Parallel()
+	c := newStoppedClient(t, func(database string) string { return database })
+	c.freeWithin = time.Minute // make nightly tests the promised time
+	if !c.stopAfter(2, loopback.Cut, writingCalls["append"]) {
+		t.Error("the client was not cut off: the proxy does not see its messages")
+	}
+	wantBalanced(t, c.other)
 }
 
 func newStoppedClient(t *testing.T, through func(database string) string) *stoppedClient {
@@ -57,7 +72,7 @@ func newStoppedClient(t *testing.T, through func(database string) string) *stopp
 	}
 	t.Cleanup(proxy.Close)
 	at.Host = proxy.Addr()
-	c := &stoppedClient{T: t, other: openStore(t, database), stops: openStore(t, at.String()), proxy: proxy}
+	c := &stoppedClient{T: t, freeWithin: locksFreeWithin, other: openStore(t, database), stops: openStore(t, at.String()), proxy: proxy}
 	c.life = fundedRoom(t, c.other)
 	_, _, err = c.other.Join(t.Context(), chat.Joining{Room: room, User: "u1", At: c.life.At, MaxRooms: 9, MaxMembers: 9})
 	c.life.Must(err)
@@ -103,10 +118,10 @@ func (c *stoppedClient) stopAfter(messages int, how loopback.Stop, call writingC
 		reached = true
 		began := time.Now()
 		err := others(c.other)
-		for errors.Is(err, chat.ErrUnavailable) && time.Since(began) < locksFreeWithin {
+		for errors.Is(err, chat.ErrUnavailable) && time.Since(began) < c.freeWithin {
 			err = others(c.other)
 		}
-		if err != nil || time.Since(began) > locksFreeWithin {
+		if err != nil || time.Since(began) > c.freeWithin {
 			c.Errorf("%s after %d messages: the other store's call took %v, %v", how, messages, time.Since(began), err)
 		}
 	default:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -13,6 +14,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestStoreThroughPgBouncer(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	testStore(t, bouncer(t))
 }
 

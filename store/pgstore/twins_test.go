@@ -22,7 +22,7 @@ import (
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	histories, steps := 25, 80
-	if enginetest.RaceDetector() || testing.Short() {
+	if enginetest.RaceDetector() || !enginetest.Tonight("suites") {
 		histories = 8
 	}
 	dir := t.TempDir()

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/enginetest"
 	"hongbao/store/tables"
 )
 
 // TestDeadlockIsRetried lets two transactions deadlock. Postgres rolls one back. It is run again, so both are
 // committed in the end.
 func TestDeadlockIsRetried(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	for _, id := range []string{"a", "b"} {
 		if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: id}}, 0); err != nil {
@@ -51,6 +54,8 @@ func TestDeadlockIsRetried(t *testing.T) {
 // TestSlowClientGetsMoreTime lets Postgres end a transaction whose client pauses for too long. The later runs, which pause as long, may
 // be silent for longer, so one of them is committed.
 func TestSlowClientGetsMoreTime(t *testing.T) {
+	enginetest.Nightly(t, "waits")
+	t.Parallel()
 	s := storeWithRoom(t)
 	runs := 0
 	err := s.tx(t.Context(), func(w *writer) error {
@@ -58,7 +63,7 @@ func TestSlowClientGetsMoreTime(t *testing.T) {
 		if err := tables.EnsureUser(w, "slow"); err != nil {
 			return err
 		}
-		time.Sleep(600 * time.Millisecond)
+		time.Sleep(600 * time.Millisecond) // sleeps: the time of Postgres must pass
 		_, err := w.Exec(`select 1`)
 		return err
 	})
@@ -68,7 +73,30 @@ func TestSlowClientGetsMoreTime(t *testing.T) {
 	await(t, s, `select exists (select 1 from users where id = 'slow')`)
 }
 
+// TestRunAfterAnIdleOneMayBeIdleForLonger raises, in the first run of a transaction, the error with which Postgres ends an idle
+// session. The second run may be idle for twice as long.
+func TestRunAfterAnIdleOneMayBeIdleForLonger(t *testing.T) {
+	t.Parallel()
+	s := storeWithRoom(t)
+	var limits []string
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		var limit string
+		if _, err := w.Row(`show idle_in_transaction_session_timeout`, nil, &limit); err != nil {
+			return err
+		}
+		if limits = append(limits, limit); len(limits) == 1 {
+			_, err := w.Exec(`do $$ begin raise exception 'idle' using errcode = '` + idleTimeout + `'; end $$`)
+			return err
+		}
+		return nil
+	}))
+	if want := []string{"400ms", "800ms"}; !slices.Equal(limits, want) {
+		t.Errorf("the runs may be idle for %v, want %v", limits, want)
+	}
+}
+
 func TestRefusalRollsBack(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	for _, want := range []error{chat.ErrForbidden, errors.New("else")} {
 		runs := 0
@@ -84,6 +112,7 @@ func TestRefusalRollsBack(t *testing.T) {
 }
 
 func TestPanicRollsBack(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
 		if err := tables.EnsureUser(w, "nobody"); err != nil {
@@ -103,6 +132,7 @@ func TestPanicRollsBack(t *testing.T) {
 // TestSwallowedErrorIsNoCommit ignores the error of a statement in a transaction. Postgres answers the commit with a
 // pg.Rollback, so tx must fail.
 func TestSwallowedErrorIsNoCommit(t *testing.T) {
+	t.Parallel()
 	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
 		_, _ = w.Exec(`select 1 / 0`)
@@ -115,6 +145,7 @@ func TestSwallowedErrorIsNoCommit(t *testing.T) {
 
 // TestRetriesEndWithPatience makes every run of a transaction conflict. The call must fail when patience ends.
 func TestRetriesEndWithPatience(t *testing.T) {
+	enginetest.Nightly(t, "waits")
 	t.Parallel()
 	s := storeWithRoom(t)
 	began := time.Now()
@@ -126,6 +157,7 @@ func TestRetriesEndWithPatience(t *testing.T) {
 
 // TestKilledSessionIsReplaced makes Postgres end idle sessions. The next call must not fail.
 func TestKilledSessionIsReplaced(t *testing.T) {
+	t.Parallel()
 	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
 	createTestRoom(t, s)
@@ -152,6 +184,7 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 
 // TestFullPoolMakesCallersWait makes more calls at once than there are connections. All must succeed.
 func TestFullPoolMakesCallersWait(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, migratedDatabase(t)+"&pool_max_conns=3")
 	var wg sync.WaitGroup
 	for i := range 50 {

@@ -12,6 +12,7 @@ import (
 
 func TestLedger(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
+		t.Parallel()
 		s := openLedger(t, migratedFolder(t))
 		return s, s
 	})

@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
 	"hongbao/store/tables"
 )
@@ -21,8 +22,18 @@ func TestSecrets(t *testing.T) {
 	})
 }
 
+// TestBooksWithDataKey sends, settles and ends packets with encrypted rows, and audits them.
+func TestBooksWithDataKey(t *testing.T) {
+	s := openEncrypted(t)
+	storetest.Live(t, s, s)
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // TestLedgerWithDataKey runs the suite of ledgers with encrypted rows.
 func TestLedgerWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
 		s := openEncrypted(t)
 		return s, s
@@ -30,14 +41,17 @@ func TestLedgerWithDataKey(t *testing.T) {
 }
 
 func TestAuditWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openEncrypted(t)) })
 }
 
 func TestTamperingsWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openEncrypted(t)) })
 }
 
 func TestOtherProgramWithDataKey(t *testing.T) {
+	enginetest.Nightly(t, "suites")
 	keys := storetest.DataKeys(t, 1)
 	storetest.TestOtherProgram(t, func(t *testing.T) storetest.ChainsUnderTest {
 		dir := migratedFolder(t)

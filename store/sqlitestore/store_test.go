@@ -11,6 +11,7 @@ import (
 
 func TestStore(t *testing.T) {
 	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
+		t.Parallel()
 		dir := migratedFolder(t)
 		s := openStore(t, dir)
 		return storetest.StoreUnderTest{

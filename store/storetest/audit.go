@@ -27,7 +27,7 @@ type AuditUnderTest struct {
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
-	Brief bool // change each column in one row only, and try fewer random changes: the race detector makes the audit ten times slower
+	Brief bool // change each column in one row only, and try fewer random changes, always the same: make test does this, make nightly tries all
 
 	since []redpacket.Head // AuditQuery.Since of the audits of mustFind; nil: they audit all rows
 }

@@ -98,10 +98,13 @@ func (u AuditUnderTest) newerRows(t *testing.T) {
 	} {
 		keys := map[string]string{"packets": "id", "claims": "packet_id || share_no", "transfers": "id", "entries": "id", "requests": "key",
 			"wallets": "user_id", "links": "cast(id as text)"}
-		for _, row := range u.Texts(fmt.Sprintf(`select %s from %s where %s`, keys[table], table, rows)) {
+		for i, row := range u.Texts(fmt.Sprintf(`select %s from %s where %s order by 1`, keys[table], table, rows)) {
 			where := fmt.Sprintf(`%s = '%s'`, keys[table], row)
 			if !u.mustFind(t, fmt.Sprintf(`delete from %s where %s`, table, where)) {
 				t.Errorf("%s has no row with %s", table, where)
+			}
+			if u.Brief && i > 0 {
+				continue
 			}
 			for column, values := range all[table] {
 				u.column(t, table, column, values[0], []string{where})

@@ -37,7 +37,7 @@ func oneDelivers(b *eventsBench) {
 		b.Errorf("a lease while another instance has it: %v", err)
 	}
 	b.must(lease("a", time.Millisecond)) // renewed, now for a shorter time
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond)    // sleeps: the lease must end by the clock of the database
 	b.must(lease("b", time.Minute))
 	moved := eventlog.Consumer{Name: "webhook", After: "one", UpdatedAt: now}
 	if err := consumers.Advance(b.ctx, moved, "", "a", nil); !eventlog.Lost(err) {

@@ -21,10 +21,11 @@ func detailsTests() []ledgerTest {
 			b.close(drained, redpacket.Drained)
 			b.close(expired, redpacket.Expired)
 			for _, p := range []redpacket.Packet{open, drained, expired, untouched} {
+				book := b.book(p)
 				for _, user := range []string{sender, member(0), member(20), "stranger"} {
 					for _, after := range []int{0, 1, 2, 3, 4, 9, 10, 11, 12, 13, math.MaxInt32, math.MaxInt32 + 1, math.MaxInt} {
 						for limit := 1; limit <= 8; limit++ {
-							b.wantDetails(redpacket.DetailsQuery{User: user, Packet: p.ID, AfterRank: after, Limit: limit})
+							b.wantDetails(book, redpacket.DetailsQuery{User: user, Packet: p.ID, AfterRank: after, Limit: limit})
 						}
 					}
 				}
@@ -92,10 +93,8 @@ func (b *ledgerBench) details(q redpacket.DetailsQuery) redpacket.DetailsPage {
 }
 
 // wantDetails reads a page of details and compares it with the page that follows from the whole book of the packet.
-func (b *ledgerBench) wantDetails(q redpacket.DetailsQuery) {
+func (b *ledgerBench) wantDetails(book redpacket.Book, q redpacket.DetailsQuery) {
 	b.Helper()
-	book, err := b.ledger.Book(b.ctx, q.Packet)
-	b.must(err)
 	want := redpacket.DetailsPage{Packet: book.Packet, State: book.StateOf(q.User)}
 	for _, c := range book.Claims {
 		switch {

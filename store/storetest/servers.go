@@ -94,7 +94,7 @@ func Postgres(t testing.TB) *loopback.Postgres {
 func SharedPostgres(t testing.TB) *loopback.Postgres {
 	t.Helper()
 	enginetest.Need(t, "Postgres")
-	return servers.postgres.get(t, loopback.StartPostgres)
+	return servers.postgres.get(t, loopback.StartPostgresForMany)
 }
 
 // SharedCitus returns the coordinator and the two workers that the tests of this package share. No test may break them.

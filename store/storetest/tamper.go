@@ -97,7 +97,10 @@ func TestTamperings(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 			t.Errorf("it is in scope: changed %t, found %v after %s", changed, found, statement)
 		}
 	}
-	seed := rand.Uint64()
+	seed := uint64(1)
+	if !u.Brief {
+		seed = rand.Uint64()
+	}
 	t.Logf("seed %d", seed)
 	all, random := u.tamperings(t), rand.New(rand.NewPCG(seed, 0))
 	want := 200

@@ -184,7 +184,7 @@ func TestAnotherInstanceTellsAbsentUsers(t *testing.T) {
 	b.want(told("bob", seq, 1))
 	stop()
 	seq = b.mention("cyn")
-	time.Sleep(2 * time.Millisecond) //nolint:forbidigo // a lease that was given back ends in the same millisecond of the clock of SQLite
+	time.Sleep(2 * time.Millisecond) // sleeps: a lease that was given back ends in the same millisecond of the clock of SQLite
 	for _, name := range []string{eventlog.AbsentConsumer, "~offline.again"} {
 		if _, err := b.store.Lease(t.Context(), name, "probe", -time.Second, b.now()); err != nil { // a lease that has ended
 			t.Errorf("the lease of %s was not given back: %v", name, err)

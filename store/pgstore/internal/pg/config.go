@@ -18,20 +18,29 @@ import (
 // Patience is how long a transaction or a read is tried before it fails. So a caller learns within 5 s that Postgres is dead.
 // If Postgres is not dead, the wait for other calls of the store comes on top. Audits, migrations, Fill and the methods of
 // lineage.Store have limits of their own or none.
-const Patience = 4 * time.Second
+var Patience = 4 * time.Second
 
 // ErrPatience is the cancellation cause of a context that ended because Patience was over.
 var ErrPatience = errors.New("no answer in time")
 
-const (
+var (
 	// connectTimeout bounds the time to make a connection, unless the URL sets another bound.
 	connectTimeout = 2 * time.Second
 	// pingTimeout bounds the wait for the answer to a ping, which checks an idle connection before its reuse. The URL
 	// may set another bound.
 	pingTimeout = time.Second
-	// poolSize is the maximum number of connections, unless the URL sets another one (pool_max_conns).
-	poolSize = 16
 )
+
+// AllowSlowServers makes the limits above and startPatience n times as long. Tests call it before they open a store, so that their verdict
+// does not depend on the speed of the machine.
+func AllowSlowServers(n time.Duration) {
+	for _, limit := range []*time.Duration{&Patience, &connectTimeout, &pingTimeout, &startPatience} {
+		*limit *= n
+	}
+}
+
+// poolSize is the maximum number of connections, unless the URL sets another one (pool_max_conns).
+const poolSize = 16
 
 // ParseURL returns the settings of the connections and of the pool. Unless the URL says which servers are acceptable, only those that
 // take writes are. Its error does not show the password of a well-formed

@@ -63,7 +63,7 @@ func (p *Pool) Acquire(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // startPatience is how long a program that starts waits for a Postgres that mayAnswerLater.
-const startPatience = 10 * time.Second
+var startPatience = 10 * time.Second
 
 // AcquireFirst is Acquire for a program that starts. If Postgres may answer later, AcquireFirst waits
 // until a probe succeeds, for at most startPatience, and tries once more. Any other failure, such as a wrong address or password,
