@@ -232,22 +232,24 @@ func TestClocksAreLoggedOnceAnEpisode(t *testing.T) {
 // TestStuckClockDelaysNothing blocks the reading of one engine's clock. Meanwhile the clock of the other engine must
 // be measured, and packets must be closed.
 func TestStuckClockDelaysNothing(t *testing.T) {
-	c := newClockedService(t, "boss")
-	c.credit(t, "boss", 100)
-	c.pool.stuck = true
-	began := time.Now()
-	c.runClocked(t)
-	p := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2, TTL: 5 * time.Second})
-	c.clock.advance(5 * time.Second)
-	c.published.waitFor(t, "packet_done", packetDone(p))
-	c.sql.set(time.Minute)
-	waitUntil(t, "the other clock is measured", func() bool { return c.packets.ClocksErr() != nil })
-	if n := c.pool.reads.Load(); n < 1 || n > 1+int64(time.Since(began)/(5*time.Second)) { // given up after 5 s
-		t.Errorf("the stuck clock was asked %d times", n)
-	}
-	if all := c.packets.Clocks(); len(all) != 1 || all[0].Clock != "Postgres at p:2" || all[0].Ahead != time.Minute {
-		t.Errorf("%+v", all)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newClockedService(t, "boss")
+		c.credit(t, "boss", 100)
+		c.pool.stuck = true
+		began := time.Now()
+		c.runClocked(t)
+		p := c.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 2, TTL: 5 * time.Second})
+		c.clock.advance(5 * time.Second)
+		c.published.waitFor(t, "packet_done", packetDone(p))
+		c.sql.set(time.Minute)
+		waitUntil(t, "the other clock is measured", func() bool { return c.packets.ClocksErr() != nil })
+		if n := c.pool.reads.Load(); n < 1 || n > 1+int64(time.Since(began)/(5*time.Second)) { // given up after 5 s
+			t.Errorf("the stuck clock was asked %d times", n)
+		}
+		if all := c.packets.Clocks(); len(all) != 1 || all[0].Clock != "Postgres at p:2" || all[0].Ahead != time.Minute {
+			t.Errorf("%+v", all)
+		}
+	})
 }
 
 // TestClocksBoundIgnoresUncertainty checks that a difference counts only if it exceeds clockBound by more than the

@@ -27,10 +27,10 @@ func Try[Reply any](ctx context.Context, c *Client, method string, request any) 
 	}
 }
 
-// RPC calls c.RPC and returns its result, or an error when ctx ends or after Limit(20 s). The SDK's own RPC sometimes never returns when
+// RPC calls c.RPC and returns its result, or an error when ctx ends or after 20 s. The SDK's own RPC sometimes never returns when
 // the socket breaks.
 func RPC(ctx context.Context, c *centrifuge.Client, method string, data []byte) (centrifuge.RPCResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, Limit(20*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	type outcome struct {
 		result centrifuge.RPCResult

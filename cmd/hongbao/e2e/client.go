@@ -45,7 +45,7 @@ type gap struct {
 // Connect connects a guest, and returns when the client is connected. Requests time out after 20 s: tests run on busy machines.
 func Connect(t *testing.T, s *Server, guest wire.GuestReply, protobuf bool) *Client {
 	t.Helper()
-	return ConnectWithTimeout(t, s, guest, protobuf, Limit(20*time.Second))
+	return ConnectWithTimeout(t, s, guest, protobuf, 20*time.Second)
 }
 
 // ConnectWithTimeout is Connect with another timeout of requests. The SDK does not notice that a socket is gone while it
