@@ -11,6 +11,13 @@ import (
 // happens, on however slow a machine.
 func Timed() bool { return os.Getenv("NIGHTLY") != "" }
 
+// Parallel makes a test parallel in make test. In make nightly the test measures how long something takes, and runs alone.
+func Parallel(t *testing.T) {
+	if !Timed() {
+		t.Parallel()
+	}
+}
+
 // Limit returns the time that something may take: in make test at least two minutes, which only end a run that hangs.
 func Limit(limit time.Duration) time.Duration {
 	if Timed() {

@@ -15,6 +15,7 @@ import (
 // TestScaledDrain stops a server gracefully while clients chat: it reports that it is not ready, and still accepts clients of
 // load balancers that have not noticed. Then its clients are closed with code 3001, reconnect to the others, and miss nothing.
 func TestScaledDrain(t *testing.T) {
+	e2e.Parallel(t)
 	each := e2e.Three()
 	each[0] = append(each[0], "HONGBAO_DRAIN_DELAY=10s")
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), each...)

@@ -17,6 +17,7 @@ import (
 // TestScaledRoles tries with the rights of the instances, and of a reader, what they must not do. What they need is shown by all tests
 // of clusters, which run with these rights.
 func TestScaledRoles(t *testing.T) {
+	e2e.Parallel(t)
 	database := storetest.Database(t)
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, nil)
 	owner := e2e.Connect(t, cluster.Front(), cluster.Front().Guest("owner"), false)
@@ -53,6 +54,7 @@ func TestScaledRoles(t *testing.T) {
 
 // TestGrantsNameEveryTable checks that grants.sql says what the service may do with each table.
 func TestGrantsNameEveryTable(t *testing.T) {
+	e2e.Parallel(t)
 	database := storetest.Database(t)
 	e2e.SplitRoles(t, e2e.Build(t, ""), database)
 	grants := strings.Join(strings.FieldsFunc(e2e.DeployFile(t, "grants.sql"), func(r rune) bool { return strings.ContainsRune(" ,\n", r) }), " ")
@@ -91,6 +93,7 @@ func mustBeDenied(t *testing.T, database, statement string) {
 
 // TestScaledRedisUser tries with the user of the instances what it must not do in Redis.
 func TestScaledRedisUser(t *testing.T) {
+	e2e.Parallel(t)
 	server := storetest.Redis(t)
 	e2e.RestrictRedis(t, server)
 	options, err := redis.ParseURL(e2e.RedisURL(server.Addr()))

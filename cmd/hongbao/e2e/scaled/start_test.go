@@ -16,6 +16,7 @@ import (
 // TestScaledStartsWithoutRedis starts three servers while Redis is down. Clients connect, chat across the servers and send
 // packets; grabs are answered unavailable. When Redis starts, everything works without a restart of the servers.
 func TestScaledStartsWithoutRedis(t *testing.T) {
+	e2e.Parallel(t)
 	redis := storetest.Redis(t)
 	e2e.RestrictRedis(t, redis)
 	redis.Kill()
