@@ -140,13 +140,13 @@ func TestCancelledPacketShowsItsProof(t *testing.T) {
 		s := newTestServer(t)
 		ann, bob, room := s.twoInARoom(t)
 		before := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{}).Balance
-		time.Sleep(time.Millisecond) // of transfers in the same millisecond, either may be listed first
+		time.Sleep(time.Millisecond) // sleeps: in a bubble; of transfers in the same millisecond, either may be listed first
 		p := call[wire.SendPacketReply](t, s, ann, "send_packet",
 			wire.SendPacketRequest{Room: room, Key: "p-1", Mode: "equal", Total: 1000, Count: new(7), Greeting: "hi", TTLS: new(int64(60))}).Packet
 		if p.Mode != "equal" || p.Spread != "" || p.Greeting != "hi" || p.ExpiresAt-p.CreatedAt != 60_000 {
 			t.Errorf("packet %+v", p)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // sleeps: in a bubble
 		for range 2 {
 			got := call[wire.CancelPacketReply](t, s, ann, "cancel_packet", wire.CancelPacketRequest{Packet: p.ID})
 			if got.State.Status != "cancelled" || got.State.Refunded != 1000 || got.Balance != before {
