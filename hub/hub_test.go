@@ -320,14 +320,14 @@ func (c *client) write(t testing.TB, kind int, data string) {
 // where synctest cannot be used.
 func eventually(t testing.TB, what string, met func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	poll := time.NewTicker(time.Millisecond)
 	defer poll.Stop()
 	for !met() {
 		select {
 		case <-poll.C:
 		case <-deadline:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }

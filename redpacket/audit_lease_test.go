@@ -141,7 +141,7 @@ func TestAuditRenewsItsLease(t *testing.T) {
 	a.packets.RenewAuditsEvery(time.Millisecond)
 	other := a.instance(time.Hour)
 	a.ledger.during = func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		for range 3 {
 			before, err := a.store.AuditRecord(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"hongbao/web/api"
 	"hongbao/web/wire"
@@ -135,32 +136,36 @@ func TestPackets(t *testing.T) {
 
 func TestCancelledPacketShowsItsProof(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	ann, bob, room := s.twoInARoom(t)
-	before := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{}).Balance
-	p := call[wire.SendPacketReply](t, s, ann, "send_packet",
-		wire.SendPacketRequest{Room: room, Key: "p-1", Mode: "equal", Total: 1000, Count: new(7), Greeting: "hi", TTLS: new(int64(60))}).Packet
-	if p.Mode != "equal" || p.Spread != "" || p.Greeting != "hi" || p.ExpiresAt-p.CreatedAt != 60_000 {
-		t.Errorf("packet %+v", p)
-	}
-	for range 2 {
-		got := call[wire.CancelPacketReply](t, s, ann, "cancel_packet", wire.CancelPacketRequest{Packet: p.ID})
-		if got.State.Status != "cancelled" || got.State.Refunded != 1000 || got.Balance != before {
-			t.Errorf("cancelled %+v, balance before %d", got, before)
+	inBubble(t, func(t *testing.T) {
+		s := newTestServer(t)
+		ann, bob, room := s.twoInARoom(t)
+		before := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{}).Balance
+		time.Sleep(time.Millisecond) // sleeps: in a bubble; of transfers in the same millisecond, either may be listed first
+		p := call[wire.SendPacketReply](t, s, ann, "send_packet",
+			wire.SendPacketRequest{Room: room, Key: "p-1", Mode: "equal", Total: 1000, Count: new(7), Greeting: "hi", TTLS: new(int64(60))}).Packet
+		if p.Mode != "equal" || p.Spread != "" || p.Greeting != "hi" || p.ExpiresAt-p.CreatedAt != 60_000 {
+			t.Errorf("packet %+v", p)
 		}
-	}
-	done := call[wire.PacketReply](t, s, bob, "packet", wire.PacketRequest{Packet: p.ID})
-	if done.Proof == nil || done.Proof.Commitment != p.Commitment || len(done.Proof.Shares) != 7 || len(done.Proof.Seed) != 64 {
-		t.Errorf("proof %+v", done.Proof)
-	}
-	if got := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: p.ID}); got.Outcome != "expired" || got.Balance != nil {
-		t.Errorf("grab of a cancelled packet: %+v", got)
-	}
-	wallet := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{Limit: 2})
-	if len(wallet.Transfers) != 2 || wallet.Transfers[0].Kind != "refund" || wallet.Transfers[0].Amount != 1000 ||
-		wallet.Transfers[1].Kind != "send" || wallet.Transfers[1].Amount != -1000 || wallet.Transfers[1].Packet != p.ID || wallet.Next == "" {
-		t.Errorf("wallet %+v", wallet)
-	}
+		time.Sleep(time.Millisecond) // sleeps: in a bubble
+		for range 2 {
+			got := call[wire.CancelPacketReply](t, s, ann, "cancel_packet", wire.CancelPacketRequest{Packet: p.ID})
+			if got.State.Status != "cancelled" || got.State.Refunded != 1000 || got.Balance != before {
+				t.Errorf("cancelled %+v, balance before %d", got, before)
+			}
+		}
+		done := call[wire.PacketReply](t, s, bob, "packet", wire.PacketRequest{Packet: p.ID})
+		if done.Proof == nil || done.Proof.Commitment != p.Commitment || len(done.Proof.Shares) != 7 || len(done.Proof.Seed) != 64 {
+			t.Errorf("proof %+v", done.Proof)
+		}
+		if got := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: p.ID}); got.Outcome != "expired" || got.Balance != nil {
+			t.Errorf("grab of a cancelled packet: %+v", got)
+		}
+		wallet := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{Limit: 2})
+		if len(wallet.Transfers) != 2 || wallet.Transfers[0].Kind != "refund" || wallet.Transfers[0].Amount != 1000 ||
+			wallet.Transfers[1].Kind != "send" || wallet.Transfers[1].Amount != -1000 || wallet.Transfers[1].Packet != p.ID || wallet.Next == "" {
+			t.Errorf("wallet %+v", wallet)
+		}
+	})
 }
 
 // TestHistoryStaysUnderAMebibyte fills a room with the longest possible texts and reads its history. Each reply must

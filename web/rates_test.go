@@ -213,6 +213,7 @@ func TestFrameIsRefusedWithoutWaiting(t *testing.T) {
 			ask(wire.CommandsPerFrame)
 		}
 		ask((api.CommandBurst - 1) % wire.CommandsPerFrame)
+		synctest.Wait() // otherwise the goroutine that has written the last reply could still write the long one
 		tooMuch.Store(conn)
 		c.send(frame(3)...)
 		s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })

@@ -250,8 +250,8 @@ func (c *running) listen(n int, token string) <-chan string {
 	}
 	select {
 	case <-connected:
-	case <-time.After(20 * time.Second):
-		c.Fatalf("the user did not connect to %s within 20s", c.urls[n])
+	case <-time.After(2 * time.Minute):
+		c.Fatalf("the user did not connect to %s within two minutes", c.urls[n])
 	}
 	return received
 }
@@ -260,14 +260,14 @@ func (c *running) listen(n int, token string) <-chan string {
 func (c *running) mustDeliver(n int, token, room, key string, received <-chan string) {
 	c.Helper()
 	c.command(n, token, "send", wire.SendRequest{Room: room, Key: key, Text: "hello"}, nil)
-	limit := time.After(20 * time.Second)
+	limit := time.After(2 * time.Minute)
 	var keys []string
 	for !slices.Contains(keys, key) {
 		select {
 		case got := <-received:
 			keys = append(keys, got)
 		case <-limit:
-			c.Fatalf("text %q was not received within 20s, only %q", key, keys)
+			c.Fatalf("text %q was not received within two minutes, only %q", key, keys)
 		}
 	}
 }

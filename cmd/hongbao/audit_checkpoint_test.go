@@ -73,10 +73,7 @@ func TestAuditFromACheckpoint(t *testing.T) {
 // read-only.
 func TestAuditOnAStandby(t *testing.T) {
 	primary := storetest.Postgres(t)
-	database, err := primary.NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := newDatabase(t, primary)
 	mustPrint(t, 0, "up to date", "migrate", "--database-url", database)
 	books, err := store.MakeBooks(t.Context(), store.Config{DatabaseURL: database}, migrations.Auto, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -138,6 +135,15 @@ func auditorURL(t *testing.T, standby *loopback.Postgres, database string) strin
 		t.Fatal(err)
 	}
 	return u.String()
+}
+
+// newDatabase creates a database and returns its URL. A connection to it may take a minute: on a busy machine, it can take longer than the
+// program waits by default.
+func newDatabase(t *testing.T, server *loopback.Postgres) string {
+	t.Helper()
+	database, err := server.NewDatabase(t.Context())
+	noError(t, err)
+	return database + "&connect_timeout=60"
 }
 
 func catchUp(t *testing.T, standby, primary *loopback.Postgres) {

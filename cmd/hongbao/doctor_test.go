@@ -112,8 +112,7 @@ func TestDoctorOfThisMachine(t *testing.T) {
 // TestDoctorOfRealEngines examines a Postgres and a Redis: first as they should be, then with one flaw after the other.
 func TestDoctorOfRealEngines(t *testing.T) {
 	postgres, cache := storetest.Postgres(t), storetest.Redis(t)
-	admin, err := postgres.NewDatabase(t.Context())
-	noError(t, err)
+	admin := newDatabase(t, postgres)
 	execute(t, admin, `create role service login; grant create on schema public to service`)
 	service, err := url.Parse(admin)
 	noError(t, err)

@@ -101,9 +101,7 @@ func TestMetricsOfAnEmbeddedInstance(t *testing.T) {
 }
 
 func TestMetricsOfAScaledInstance(t *testing.T) {
-	database, err := storetest.Postgres(t).NewDatabase(t.Context())
-	noError(t, err)
-	scraped := scrape(t, store.Config{DatabaseURL: database, RedisURL: storetest.Redis(t).URL()})
+	scraped := scrape(t, store.Config{DatabaseURL: newDatabase(t, storetest.Postgres(t)), RedisURL: storetest.Redis(t).URL()})
 	wantMetrics(t, scraped, needEvents...)
 	for _, want := range []string{
 		`hongbao_pool_connections_max{engine="postgres",use="all"} 16`, `hongbao_pool_connections{engine="redis",state="idle",use="grabs"}`,

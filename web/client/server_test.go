@@ -200,7 +200,7 @@ func protobuf(o *client.Options) { o.Protobuf = true }
 // soon returns a context with the timeout that the tests use for every wait.
 func soon(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -120,7 +120,7 @@ func await[T any](t *testing.T, what string, from <-chan T) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("%s did not happen", what)
 		panic("unreachable")
 	}
