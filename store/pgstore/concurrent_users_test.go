@@ -28,7 +28,7 @@ const userCount = 7
 func newConcurrentUsers(t *testing.T) *concurrentUsers {
 	t.Helper()
 	c := &concurrentUsers{T: t, log: &lockedBuffer{}}
-	url := migratedDatabase(t)
+	url := migratedDatabase(t) + soonDeadlocks
 	log := slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	for range 2 {
 		s, err := Open(t.Context(), url, log)

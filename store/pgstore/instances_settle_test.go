@@ -34,10 +34,14 @@ func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// soonDeadlocks makes the sessions of a URL look for deadlocks after 10 ms. Postgres looks after 1 s, and the limits for waits of a transaction
+// are shorter: a deadlock would end with a lock timeout, and no test would see it.
+const soonDeadlocks = "&deadlock_timeout=10ms"
+
 // watched opens n stores on one database. seen counts the deadlocks that Postgres resolves for them.
 func watched(t *testing.T, n int) (all []*Store, seen *deadlocks) {
 	t.Helper()
-	url, seen := migratedDatabase(t), &deadlocks{Handler: slog.DiscardHandler}
+	url, seen := migratedDatabase(t)+soonDeadlocks, &deadlocks{Handler: slog.DiscardHandler}
 	for range n {
 		s, err := Open(t.Context(), url, slog.New(seen))
 		must(t, err)
