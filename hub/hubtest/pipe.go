@@ -118,8 +118,8 @@ func copyBuffered(out, in net.Conn) {
 			}
 		}
 	}()
-	defer out.Close()
-	defer in.Close()
+	defer out.Close() //nolint:errcheck // both ends are given up
+	defer in.Close()  //nolint:errcheck // both ends are given up
 	for open := true; open; {
 		_, open = <-more
 		for {

@@ -33,9 +33,9 @@ var (
 
 // AllowSlowServers makes the limits above and startPatience n times as long. Tests call it before they open a store, so that their verdict
 // does not depend on the speed of the machine.
-func AllowSlowServers(n time.Duration) {
+func AllowSlowServers(n int) {
 	for _, limit := range []*time.Duration{&Patience, &connectTimeout, &pingTimeout, &startPatience} {
-		*limit *= n
+		*limit *= time.Duration(n)
 	}
 }
 
