@@ -64,7 +64,7 @@ func (h *testHost) says(text string) {
 func (h *testHost) hooks(t *testing.T, change ...func(*hook.Options)) *hook.Hooks {
 	t.Helper()
 	o := hook.Options{
-		URL: h.site.URL, Secrets: []string{firstSecret, secondSecret}, Allowed: []string{"127.0.0.1"}, Timeout: 5 * time.Second,
+		URL: h.site.URL, Secrets: []string{firstSecret, secondSecret}, Allowed: []string{"127.0.0.1"}, Timeout: time.Minute,
 		Commands: []string{"send", "send_packet", "grab"}, Open: []string{"send"}, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
