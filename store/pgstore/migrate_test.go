@@ -153,7 +153,7 @@ func TestMigrationDoesNotBlockOthers(t *testing.T) {
 		opened <- err
 	}()
 	await(t, s, `select exists (select from pg_stat_activity where query like '%alter table wallets%' and wait_event_type = 'Lock' and pid <> pg_backend_pid())`)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := pg.Simple(ctx, writer, `insert into wallets (user_id, balance) values ('bob', 1)`); err != nil {
 		t.Errorf("write during the migration: %v", err)

@@ -111,12 +111,15 @@ func TestLimiterOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	through, direct := newLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), patientLimiter(redistest.Dial(t, server.URL()))
+	through, direct := patientLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), patientLimiter(redistest.Dial(t, server.URL()))
 	takes(t, through, 1)
+	through.wait = limiterWait
 	proxy.DropReplies(true)
 	unanswered := map[string]func() error{"take": func() error { _, err := through.Take(t.Context(), "k", four); return err }}
 	redistest.WantUnavailable(t, unanswered)
-	takesLast(t, direct, 2)
+	if left := tokensLeft(t, direct); left < 2 || left > 3 || left > 2 && enginetest.Tonight("waits") {
+		t.Errorf("%d tokens are left, want 2, or 3 if a busy machine did not send the call in time", left)
+	}
 	server.Kill()
 	redistest.WantUnavailable(t, unanswered)
 }
@@ -139,6 +142,19 @@ func takesLast(t *testing.T, l *limiter, tokens int) {
 	takes(t, l, tokens)
 	if wait, err := l.Take(t.Context(), "k", four); err != nil || wait == 0 {
 		t.Errorf("a token more than the bucket holds: wait %v, %v", wait, err)
+	}
+}
+
+// tokensLeft takes all tokens of the bucket, and returns how many it held.
+func tokensLeft(t *testing.T, l *limiter) (tokens int) {
+	t.Helper()
+	for ; ; tokens++ {
+		switch wait, err := l.Take(t.Context(), "k", four); {
+		case err != nil:
+			t.Fatal(err)
+		case wait > 0:
+			return tokens
+		}
 	}
 }
 
