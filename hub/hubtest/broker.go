@@ -1,4 +1,5 @@
-// Package hubtest has a bus for tests. It connects the hubs of one process as if each hub were another instance.
+// Package hubtest has a bus and a network for tests, both in memory. The bus connects the hubs of one process as if each hub were another
+// instance. The network lets servers and clients run in a bubble of package synctest.
 package hubtest
 
 import (

@@ -5,7 +5,7 @@
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
 // ENGINES=off only Program and Nightly skip tests. So a missing engine fails the tests and cannot pass unnoticed.
 //
-// Nightly skips tests that belong to a part of make nightly, RaceDetector is for tests that do less when they run slower.
+// Nightly skips tests that belong to a part of make nightly. RaceDetector is for tests that do less when they run slower.
 package enginetest
 
 import (

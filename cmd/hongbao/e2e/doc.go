@@ -18,5 +18,6 @@
 // It owns the built binaries, the server processes, and the load balancer and slow links between clients and servers. It must
 // always hold: a server ends with the test that started it, at the latest; its log is shown when that test fails; a test sees no
 // more of a server process than users and operators do (sockets, HTTP, the operator's pages, the command line and the log). Some
-// tests also read or change the data in SQL, Redis or files, or break these engines.
+// tests also read or change the data in SQL, Redis or files, or break these engines. How long something takes decides a verdict only in
+// make nightly (Timed, Limit, MustTake).
 package e2e
