@@ -19,6 +19,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
+	"hongbao/store/memstore"
 	"hongbao/store/pgstore"
 	"hongbao/store/redisstore"
 	"hongbao/store/storetest"
@@ -235,6 +236,32 @@ func TestRecoveryBesideALockedWallet(t *testing.T) {
 	if a, err := s.ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Quarantined > 0 {
 		t.Errorf("audit: %+v, %v", a, err)
 	}
+}
+
+// TestRecoveryPaysAllButALockedWallet is the small TestRecoveryBesideALockedWallet: its Pool is in memory and has the test's clock. All claims but
+// those of the locked user must be paid while the lock is held, and those after it.
+func TestRecoveryPaysAllButALockedWallet(t *testing.T) {
+	const shares, packets = 500, 2
+	s := newScaledServices(t, "boss")
+	s.credit(t, "user-7", 1)
+	now := time.Now()
+	s.grabs = memstore.NewPool(memstore.Options{Now: func() time.Time { return now }})
+	s.packets = redpacket.New(s.ledger, s.grabs, s.rooms, s.published, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+	orphans(t, s.testService, s.grabs, shares*packets)
+	free := s.hold(t, `select from wallets where user_id = 'user-7' for update`)
+	defer free()
+	now = now.Add(redpacket.RecoverAge)
+	r := &recovering{testService: s.testService, pool: s.grabs, begun: time.Now(), claims: func() int {
+		a, err := s.ledger.Audit(t.Context(), nil)
+		if err != nil || len(a.Differences) > 0 {
+			t.Fatalf("audit: %+v, %v", a, err)
+		}
+		return a.Claims
+	}}
+	r.run(t)
+	r.await(t, "all others are paid", time.Minute, func() bool { return r.claims() == packets*(shares-1) })
+	free()
+	r.await(t, "the locked user is paid", time.Minute, func() bool { return r.claims() == packets*shares })
 }
 
 // TestLockedPacketLeavesTheOutboxToOthers locks the row of a packet. When the service has noticed, after 64 claims that could not be

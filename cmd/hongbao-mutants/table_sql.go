@@ -238,6 +238,13 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/pgstore/settle.go",
+		old:   `m.Run(nil, names[1], holdPackets, b.packets)`,
+		new:   `_ = holdPackets`,
+		tests: "-run=SettleAndEndDoNotDeadlockOnSeeds ./store/pgstore",
+		harm:  "a claim and the end of its packet that pay a user without a seed wait for each other",
+	},
+	{
+		file:  "store/pgstore/settle.go",
 		old:   `{begin, boundGroup, onlyIndexes}`,
 		new:   `{begin, boundGroup}`,
 		tests: "-run=PaymentsUseIndexes ./store/pgstore",
