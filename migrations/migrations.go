@@ -1,5 +1,5 @@
 // Package migrations holds the SQL schemas of both engines as numbered files, and decides whether a database fits this version
-// of the program. Each file is applied once, in order. After its release no byte of it changes, not even in a comment, because
+// of the program. grants.sql has the rights of those that use the schema of Postgres. Each file is applied once, in order. After its release no byte of it changes, not even in a comment, because
 // databases store its hash. Both engines have files of the same names, and each pair means the same. Instances of the old version
 // run while a migration is applied and after it. So a migration removes nothing that the old version uses. Each file of
 // Postgres is one transaction.

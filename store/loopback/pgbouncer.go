@@ -14,9 +14,9 @@ import (
 // statements.
 type PgBouncer struct{ *daemon }
 
-// StartPgBouncer starts a PgBouncer in the folder, in front of a Postgres. While the PgBouncer runs, the Postgres may be
-// restarted.
-func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBouncer, error) {
+// StartPgBouncer starts a PgBouncer in the folder, in front of a Postgres. Its sessions are those of the role, whatever name a client gives.
+// While the PgBouncer runs, the Postgres may be restarted.
+func StartPgBouncer(ctx context.Context, dir string, before *Postgres, role string) (*PgBouncer, error) {
 	bouncer, err := program("pgbouncer")
 	if err != nil {
 		return nil, err
@@ -34,7 +34,9 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBounc
 	// The file is readable by all: it contains no secret, because the server trusts every client.
 	conf := filepath.Join(dir, "pgbouncer.ini")
 	b := &PgBouncer{&daemon{name: "pgbouncer", dir: dir, as: as, stopSignal: syscall.SIGTERM, ready: accepts}}
-	b.prepare = func(port int) error { return os.WriteFile(conf, []byte(bouncerConf(port, before.port.number)), 0o644) } //nolint:gosec // read as another user
+	b.prepare = func(port int) error {
+		return os.WriteFile(conf, []byte(bouncerConf(port, before.port.number, role)), 0o644)
+	} //nolint:gosec // read as another user
 	b.command = func(int) []string { return []string{bouncer, conf} }
 	if err := b.launch(ctx); err != nil {
 		return nil, err
@@ -44,9 +46,9 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBounc
 
 // bouncerConf returns the settings that differ from the defaults. With them PgBouncer ignores extra_float_digits, which some
 // clients send when they connect. It tries a server that is down again after 1 s instead of 15 s, so that tests need not wait.
-func bouncerConf(port, server int) string {
+func bouncerConf(port, server int, role string) string {
 	return fmt.Sprintf(`[databases]
-* = host=127.0.0.1 port=%d user=postgres
+* = host=127.0.0.1 port=%d user=%s
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = %d
@@ -57,7 +59,7 @@ max_client_conn = 2000
 default_pool_size = 20
 ignore_startup_parameters = extra_float_digits
 server_login_retry = 1
-`, server, port)
+`, server, role, port)
 }
 
 // URL returns the URL of a database through PgBouncer. database is its name, or its URL at the Postgres server.

@@ -10,7 +10,7 @@ import (
 func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
 	t.Parallel()
 	p := startPostgresT(t)
-	b, err := StartPgBouncer(t.Context(), t.TempDir(), p)
+	b, err := StartPgBouncer(t.Context(), t.TempDir(), p, "postgres")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func sharedServer(t testing.TB) *loopback.Postgres {
 
 func bouncerOf(t testing.TB, p *loopback.Postgres) func(database string) string {
 	t.Helper()
-	b, err := loopback.StartPgBouncer(t.Context(), t.TempDir(), p)
+	b, err := loopback.StartPgBouncer(t.Context(), t.TempDir(), p, "postgres")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,19 @@ import (
 // DeployFile returns the text of a file of web/docs/deploy.
 func DeployFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "web", "docs", "deploy", name))
+	return readFile(t, "web", "docs", "deploy", name)
+}
+
+// Grants returns the text of migrations/grants.sql.
+func Grants(t *testing.T) string {
+	t.Helper()
+	return readFile(t, "migrations", "grants.sql")
+}
+
+// readFile returns the text of a file of the repository.
+func readFile(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{root(t)}, path...)...))
 	NoError(t, err)
 	return string(text)
 }
@@ -34,7 +46,7 @@ func As(t *testing.T, database, role string) string {
 // makingRoles keeps tests that share a server from creating the same role twice at once.
 var makingRoles sync.Mutex
 
-// SplitRoles makes the roles of web/docs/deploy in a new database, migrates it as its owner, and grants the others their rights. The
+// SplitRoles makes the roles of roles.sql in a new database, migrates it as its owner, and grants the others their rights. The
 // URL must be that of a superuser.
 func SplitRoles(t *testing.T, binary, database string) {
 	t.Helper()
@@ -43,7 +55,7 @@ func SplitRoles(t *testing.T, binary, database string) {
 	RunSQL(t, database, DeployFile(t, "roles.sql"))
 	owner := As(t, database, "hongbao_owner")
 	Migrate(t, binary, owner)
-	RunSQL(t, owner, DeployFile(t, "grants.sql"))
+	RunSQL(t, owner, Grants(t))
 }
 
 // Migrate runs `hongbao migrate`.

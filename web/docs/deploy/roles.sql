@@ -27,4 +27,5 @@ end $$;
 
 revoke create on schema public from public;
 grant usage, create on schema public to hongbao_owner;
+grant usage on schema public to hongbao, hongbao_reader;
 grant hongbao to hongbao_owner; -- a migration ends the audits of the instances that are in its way

@@ -57,10 +57,10 @@ func TestGrantsNameEveryTable(t *testing.T) {
 	e2e.Parallel(t)
 	database := storetest.Database(t)
 	e2e.SplitRoles(t, e2e.Build(t, ""), database)
-	grants := strings.Join(strings.FieldsFunc(e2e.DeployFile(t, "grants.sql"), func(r rune) bool { return strings.ContainsRune(" ,\n", r) }), " ")
+	grants := strings.Join(strings.FieldsFunc(e2e.Grants(t), func(r rune) bool { return strings.ContainsRune(" ,\n", r) }), " ")
 	for _, table := range tablesOf(t, database) {
 		if table != "schema_migrations" && !strings.Contains(grants, " "+table+" ") {
-			t.Errorf("web/docs/deploy/grants.sql does not name the table %s: say there what the instances may do with its rows", table)
+			t.Errorf("migrations/grants.sql does not name the table %s: say there what the instances may do with its rows", table)
 		}
 	}
 }

@@ -179,8 +179,8 @@ func (x examination) role() error {
 	return nil
 }
 
-// schema checks the version of the schema. If no migration is missing, it also checks that the role may select from all
-// tables and insert into them. Otherwise it checks whether the migrations can be applied.
+// schema checks the version of the schema. If no migration is missing, it also checks that the role has the rights of an
+// instance. Otherwise it checks whether the migrations can be applied.
 func (x examination) schema(mode migrations.Mode) error {
 	applied, err := Applied(x.r)
 	if err != nil {
@@ -194,17 +194,29 @@ func (x examination) schema(mode migrations.Mode) error {
 	if len(missing) > 0 {
 		return x.migratable(mode, len(missing), len(applied))
 	}
-	lacking, err := tables.List(x.r, tables.ScanText, `select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'
-		and relname <> 'schema_migrations' and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by 1`)
+	lacking, err := x.lackingRights()
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the rights on the tables: %w", err)
 	case len(lacking) > 0:
-		x.Fail("the role may not select from and insert into "+strings.Join(lacking, ", "), "grant select, insert, update, delete on all tables in schema public to it")
+		x.Fail(fmt.Sprintf("the role lacks %d rights: %s", len(lacking), strings.Join(lacking, ", ")), "run grants.sql as the owner of the tables, and connect as the role hongbao")
 	default:
 		x.OK("the schema is that of this version, and the role may use it")
 	}
 	return nil
+}
+
+// lackingRights lists what an instance must be allowed to do and the role is not.
+func (x examination) lackingRights() ([]string, error) {
+	var verbs, names, columns []string
+	for _, r := range migrations.Rights() {
+		verbs, names, columns = append(verbs, r.Verb), append(names, r.Table), append(columns, r.Column)
+	}
+	return tables.List(x.r, tables.ScanText, `select 'select ' || relname from pg_class
+			where relnamespace = current_schema()::regnamespace and relkind = 'r' and not has_table_privilege(oid, 'select')
+		union all select concat_ws('.', r.verb || ' ' || r.name, nullif(r.col, '')) from unnest($1::text[], $2::text[], $3::text[]) r (verb, name, col)
+			where not case r.col when '' then has_table_privilege(r.name, r.verb) else has_column_privilege(r.name, r.col, r.verb) end
+		order by 1`, verbs, names, columns)
 }
 
 // migratable checks whether the next start will apply the missing migrations: the mode says so, and the role may create

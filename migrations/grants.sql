@@ -4,7 +4,6 @@
 begin;
 
 revoke all on all tables in schema public from hongbao, hongbao_reader;
-grant usage on schema public to hongbao, hongbao_reader;
 grant select on all tables in schema public to hongbao, hongbao_reader;
 revoke select on settings, users from hongbao_reader; -- the key of the bus, and the seeds of future packets
 grant select (id, ref) on users to hongbao_reader; -- for the audit
