@@ -78,7 +78,7 @@ func (r HostRoom) check(l Limits) error {
 // CreateHostRoom creates a room for the host and publishes it to its members. Unknown users are created. A repeated key returns
 // the room that its first use created, with dup set. A Ref that a room has already returns that room, with dup set.
 func (s *Service) CreateHostRoom(ctx context.Context, r HostRoom) (made RoomRecord, dup bool, err error) {
-	r.Kind = cmp.Or(r.Kind, Public)
+	r.Kind = cmp.Or(r.Kind, Private)
 	fault := r.check(s.limits)
 	if err := s.unlessKeyUsed(ctx, System.ID, r.Key, fault); err != nil {
 		return RoomRecord{}, false, err

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CreateRoom is a request to create a room. The kind defaults to Public.
+// CreateRoom is a request to create a room. The kind defaults to Private.
 type CreateRoom struct {
 	Key     string
 	Name    string
@@ -69,7 +69,7 @@ func NewestRooms(in []Membership, next string, limit int) (page []Membership, mo
 // CreateRoom creates a room and publishes it to its members. A repeated key returns the room that its first use
 // created.
 func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m Membership, dup bool, err error) {
-	r.Kind = cmp.Or(r.Kind, Public)
+	r.Kind = cmp.Or(r.Kind, Private)
 	name, _ := NormalName(r.Name)
 	if err := s.unlessKeyUsed(ctx, owner.ID, r.Key, s.CheckCreateRoom(owner.ID, r)); err != nil {
 		return Membership{}, false, err
@@ -95,7 +95,7 @@ func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m M
 
 // CheckCreateRoom returns the error of CreateRoom that is known without the store, or nil.
 func (s *Service) CheckCreateRoom(owner string, r CreateRoom) error {
-	r.Kind = cmp.Or(r.Kind, Public)
+	r.Kind = cmp.Or(r.Kind, Private)
 	return r.check(owner, s.limits)
 }
 

@@ -19,7 +19,7 @@ func TestCreateRoomTellsEveryMember(t *testing.T) {
 	r := chat.CreateRoom{Key: "k", Name: "  恭喜 ", Members: []string{"bob", "ann", "cyn", "bob"}}
 	m, dup, err := h.CreateRoom(h.ctx, person("ann"), r)
 	h.must(err)
-	if dup || m.Room.Name != "恭喜" || m.Room.Kind != chat.Public || m.Room.Members != 3 || m.Role != chat.Owner {
+	if dup || m.Room.Name != "恭喜" || m.Room.Kind != chat.Private || m.Room.Members != 3 || m.Role != chat.Owner {
 		t.Errorf("made %+v, dup %v", m, dup)
 	}
 	other := chat.Membership{Room: m.Room, Role: chat.Plain}
@@ -34,7 +34,7 @@ func TestCreateRoomTellsEveryMember(t *testing.T) {
 	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
 		t.Errorf("the same again: %+v, dup %v, %v", again, dup, err)
 	}
-	r.Kind = chat.Public // the default kind
+	r.Kind = chat.Private // the default kind
 	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
 		t.Errorf("with the default spelt out: %+v, dup %v, %v", again, dup, err)
 	}
@@ -51,19 +51,19 @@ func TestRoomIsChecked(t *testing.T) {
 		field string
 		want  error
 	}{
-		{chat.CreateRoom{Name: "a"}, "key", chat.ErrBadRequest},
+		{chat.CreateRoom{Name: "a", Kind: chat.Public}, "key", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k"}, "name", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: " \t\n"}, "name", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "恭喜发财"}, "name", chat.ErrTooLong},
-		{chat.CreateRoom{Key: "k", Name: "a\x00"}, "name", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: " \t\n", Kind: chat.Public}, "name", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: "恭喜发财", Kind: chat.Public}, "name", chat.ErrTooLong},
+		{chat.CreateRoom{Key: "k", Name: "a\x00", Kind: chat.Public}, "name", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Direct}, "kind", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: "PUBLIC"}, "kind", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"1", "2", "3"}}, "members", chat.ErrLimitExceeded},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{""}}, "members", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{strings.Repeat("u", 65)}}, "members", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"unknown"}}, "members", chat.ErrNotFound},
-		{chat.CreateRoom{Key: "k", Name: "a", Invite: "owner"}, "invite", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"guest:g"}, NoGuests: true}, "guests", chat.ErrForbidden},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"1", "2", "3"}}, "members", chat.ErrLimitExceeded},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{""}}, "members", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{strings.Repeat("u", 65)}}, "members", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"unknown"}}, "members", chat.ErrNotFound},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Invite: "owner"}, "invite", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"guest:g"}, NoGuests: true}, "guests", chat.ErrForbidden},
 	} {
 		_, _, err := h.CreateRoom(h.ctx, person("ann"), test.r)
 		var bad *chat.FieldError
@@ -71,7 +71,7 @@ func TestRoomIsChecked(t *testing.T) {
 			t.Errorf("%+v: error %v, want %v of %s", test.r, err, test.want, test.field)
 		}
 	}
-	if _, _, err := h.CreateRoom(h.ctx, person("ann"), chat.CreateRoom{Key: "k", Name: " 恭喜发 "}); err != nil {
+	if _, _, err := h.CreateRoom(h.ctx, person("ann"), chat.CreateRoom{Key: "k", Name: " 恭喜发 ", Kind: chat.Public}); err != nil {
 		t.Errorf("a name of just the limit: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestSettingsOfANewRoom(t *testing.T) {
 		_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
 		h.refused(err, chat.ErrKeyReused)
 	}
-	r := chat.CreateRoom{Key: "k", Name: "a", Invite: chat.AdminsInvite, NoGuests: true}
+	r := chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Invite: chat.AdminsInvite, NoGuests: true}
 	m, _, err := h.CreateRoom(h.ctx, person("ann"), r)
 	if h.must(err); m.Room.Inviters() != chat.AdminsInvite || !m.Room.NoGuests {
 		t.Errorf("made %+v", m.Room)
@@ -105,7 +105,7 @@ func TestSettingsOfANewRoom(t *testing.T) {
 	r.Invite = chat.MembersInvite
 	_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
 	h.refused(err, chat.ErrKeyReused)
-	_, _, err = h.CreateRoom(h.ctx, person("guest:g"), chat.CreateRoom{Key: "k", Name: "a", NoGuests: true})
+	_, _, err = h.CreateRoom(h.ctx, person("guest:g"), chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, NoGuests: true})
 	h.wrong(err, chat.ErrForbidden, "guests")
 }
 

@@ -166,7 +166,7 @@ func BenchmarkStanding(b *testing.B) {
 	}
 	defer func() { _ = store.Close() }()
 	s := chat.New(store, &recorder{}, chat.Options{Log: slog.New(slog.DiscardHandler)})
-	m, _, err := s.CreateRoom(b.Context(), person("user-0"), chat.CreateRoom{Key: "k", Name: "n"})
+	m, _, err := s.CreateRoom(b.Context(), person("user-0"), chat.CreateRoom{Key: "k", Name: "n", Kind: chat.Public})
 	if err != nil {
 		b.Fatal(err)
 	}

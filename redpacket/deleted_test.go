@@ -169,7 +169,7 @@ func TestSendWhileRoomIsDeleted(t *testing.T) {
 	var sent, refused int
 	for round := range rounds {
 		if round > 0 {
-			m, _, err := h.rooms.CreateRoom(t.Context(), person("boss"), chat.CreateRoom{Key: h.key(), Name: "hall", Members: senders})
+			m, _, err := h.rooms.CreateRoom(t.Context(), person("boss"), chat.CreateRoom{Key: h.key(), Name: "hall", Kind: chat.Public, Members: senders})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +294,7 @@ func TestFailingClosesDelayNoOther(t *testing.T) {
 
 	// From here on the closes hang instead of failing. A pass over the first room hangs while another room is deleted.
 	first := h.room
-	m, _, err := h.rooms.CreateRoom(t.Context(), person("boss"), chat.CreateRoom{Key: h.key(), Name: "second"})
+	m, _, err := h.rooms.CreateRoom(t.Context(), person("boss"), chat.CreateRoom{Key: h.key(), Name: "second", Kind: chat.Public})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func newTestService(tb testing.TB, users ...string) *testService {
 	for _, u := range users {
 		h.signIn(tb, u)
 	}
-	m, _, err := h.rooms.CreateRoom(context.Background(), person(users[0]), chat.CreateRoom{Key: h.key(), Name: "hall"})
+	m, _, err := h.rooms.CreateRoom(context.Background(), person(users[0]), chat.CreateRoom{Key: h.key(), Name: "hall", Kind: chat.Public})
 	if err != nil {
 		tb.Fatal(err)
 	}

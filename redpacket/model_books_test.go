@@ -59,7 +59,7 @@ func newModel(t *rapid.T, e *modelEngines, run int) *model {
 
 // openRoom creates a room with all users in it.
 func (m *model) openRoom() {
-	room, _, err := m.rooms.CreateRoom(m.ctx, person(m.users[0]), chat.CreateRoom{Key: m.newKey(), Name: "hall"})
+	room, _, err := m.rooms.CreateRoom(m.ctx, person(m.users[0]), chat.CreateRoom{Key: m.newKey(), Name: "hall", Kind: chat.Public})
 	m.want("create room", err, nil)
 	m.room = room.Room.ID
 	for _, user := range m.users[1:] {

@@ -59,7 +59,7 @@ func newScaledServices(t *testing.T, users ...string) *scaledServices {
 	for _, u := range users {
 		s.signIn(t, u)
 	}
-	m, _, err := s.rooms.CreateRoom(t.Context(), person(users[0]), chat.CreateRoom{Key: s.key(), Name: "hall"})
+	m, _, err := s.rooms.CreateRoom(t.Context(), person(users[0]), chat.CreateRoom{Key: s.key(), Name: "hall", Kind: chat.Public})
 	must(err)
 	s.room = m.Room.ID
 	for _, u := range users[1:] {

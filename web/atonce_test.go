@@ -22,7 +22,7 @@ func TestAtOnce(t *testing.T) {
 		addr := s.listen(t)
 		boss := s.signIn(t, "boss", 100)
 		one := 1
-		room := call[wire.CreateRoomReply](t, s, boss, "create_room", wire.CreateRoomRequest{Key: "r", Name: "room"}).Room.ID
+		room := call[wire.CreateRoomReply](t, s, boss, "create_room", wire.CreateRoomRequest{Key: "r", Name: "room", Kind: "public"}).Room.ID
 		packet := call[wire.SendPacketReply](t, s, boss, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 1, Count: &one}).Packet.ID
 		open := call[wire.SendPacketReply](t, s, boss, "send_packet", wire.SendPacketRequest{Room: room, Key: "q", Total: 1, Count: &one}).Packet.ID
 		watching, _ := connected(t, addr, wire.JSON, "boss")

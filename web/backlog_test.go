@@ -16,7 +16,7 @@ func TestManyLongRepliesAtOnce(t *testing.T) {
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		c, _ := connected(t, addr, e, "ann")
-		room := rpc[wire.CreateRoomReply](c, 2, "create_room", wire.CreateRoomRequest{Key: fmt.Sprint("room", e), Name: "archive"}).Room.ID
+		room := rpc[wire.CreateRoomReply](c, 2, "create_room", wire.CreateRoomRequest{Key: fmt.Sprint("room", e), Name: "archive", Kind: "public"}).Room.ID
 		for i := range 60 {
 			rpc[wire.SendReply](c, uint32(10+i), "send", wire.SendRequest{Room: room, Key: fmt.Sprintf("%d-%d", e, i), Text: strings.Repeat("长", 3000)})
 		}

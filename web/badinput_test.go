@@ -24,7 +24,7 @@ type requestFixture struct {
 func newRequestFixture(t *testing.T) *requestFixture {
 	w := &requestFixture{testServer: newTestServer(t, withPush(t)), admin: api.Caller{Admin: true}}
 	w.ann, w.bob, w.eve = w.signIn(t, "u-ann", 10_000), w.signIn(t, "u-bob", 10_000), w.signIn(t, "u-eve", 10_000)
-	w.room = call[wire.CreateRoomReply](t, w.testServer, w.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
+	w.room = call[wire.CreateRoomReply](t, w.testServer, w.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public"}).Room.ID
 	call[wire.JoinReply](t, w.testServer, w.bob, "join", wire.JoinRequest{Room: w.room})
 	call[wire.SendReply](t, w.testServer, w.ann, "send", wire.SendRequest{Room: w.room, Key: "hello", Text: "hello"})
 	w.packet = call[wire.SendPacketReply](t, w.testServer, w.ann, "send_packet",
@@ -38,7 +38,7 @@ func newRequestFixture(t *testing.T) *requestFixture {
 // good returns a valid request for a method. It would succeed, except that its key may be used already.
 func (w *requestFixture) good(method string) map[string]any {
 	return map[string]map[string]any{
-		"create_room":      {"key": "new", "name": "New", "members": []string{"u-bob"}, "invite": "admins", "guests": false},
+		"create_room":      {"key": "new", "name": "New","kind":"public", "members": []string{"u-bob"}, "invite": "admins", "guests": false},
 		"direct":           {"user": "u-bob"},
 		"block":            {"user": "u-bob"},
 		"unblock":          {"user": "u-bob"},

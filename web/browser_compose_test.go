@@ -22,7 +22,7 @@ func TestBrowserCompose(t *testing.T) {
 	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
 	bob := visitAsGuest(t, browser, page, "Bob", webtest.Screen{Phone: true, Dark: true})
 	cyn := s.httpGuest(t, "Cyn")
-	room := cyn.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), userID(bob)).Room.ID
+	room := cyn.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(bob)).Room.ID
 	for _, v := range []*webtest.Visitor{ann, bob} {
 		v.Press("link", "Tea")
 	}
@@ -103,7 +103,7 @@ func TestBrowserThanks(t *testing.T) {
 	page := "http://" + s.listen(t)
 	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
 	cyn := visitAsGuest(t, browser, page, "Cyn", webtest.Screen{Phone: true})
-	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), userID(cyn)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(cyn)).Room.ID
 	bob.packet(room, 100, 2, `,"greeting":"for tea"`)
 	for _, v := range []*webtest.Visitor{ann, cyn} {
 		v.Press("link", "Tea")
@@ -174,7 +174,7 @@ func TestBrowserOpenedCard(t *testing.T) {
 			Navigator.prototype.vibrate = () => { shaken++; return true; };
 			AudioContext = class extends AudioContext { constructor() { super(); rung++; } };`)
 		v.Reload()
-		room := bob.does("create_room", `"name":"Tea of %s","members":[%q]`, name, userID(v)).Room.ID
+		room := bob.does("create_room", `"name":"Tea of %s","kind":"public","members":[%q]`, name, userID(v)).Room.ID
 		v.Press("link", "Tea of "+name)
 		for n, greeting := range []string{"first", "second"} {
 			packet := bob.packet(room, 100, 3, fmt.Sprintf(`,"greeting":%q`, greeting))

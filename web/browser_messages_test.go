@@ -18,7 +18,7 @@ func TestBrowserRecall(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	ann.Press("link", "Tea")
 	say := func(text string) {
 		ann.Fill("Message", text)
@@ -82,7 +82,7 @@ func TestBrowserReadReceiptsStay(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	ann.Press("link", "Tea")
 	ann.Fill("Message", "hello")
 	ann.Key("\r")
@@ -100,7 +100,7 @@ func TestBrowserUnsentOutlivesTheTab(t *testing.T) {
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	ann.Press("link", "Tea")
 	ann.Has("textbox", "Message")
 	webtest.Ask[int](ann.Tab, `WebSocket.prototype.send = () => {}, 0`)
@@ -140,7 +140,7 @@ func TestBrowserPublicRoomsRenew(t *testing.T) {
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	ann.Sees("No public rooms yet")
-	bob.does("create_room", `"name":"Tea"`)
+	bob.does("create_room", `"name":"Tea","kind":"public"`)
 	ann.Press("button", "Join Tea")
 	ann.Has("heading", "Tea")
 }
@@ -151,7 +151,7 @@ func TestBrowserNamesStayInPlace(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	bob.does("create_room", `"name":"שלום","members":[%q]`, userID(ann))
+	bob.does("create_room", `"name":"שלום","kind":"public","members":[%q]`, userID(ann))
 	ann.Press("link", "שלום")
 	ann.Has("heading", "שלום")
 	if wrong := webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('[dir=auto].cut')].map((e) => {
@@ -177,7 +177,7 @@ func TestBrowserEmojis(t *testing.T) {
 	mei.Key("\r")
 	mei.Has("button", "小美 打开设置")
 	meiID := webtest.Ask[string](mei.Tab, `JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(localStorage.getItem("hongbao-guest").split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)))).sub`)
-	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), meiID).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), meiID).Room.ID
 	bob.does("send", `"room":%q,"text":"tea?"`, room)
 	ann.Press("link", "Tea")
 	ann.Press("button", "Emojis")
@@ -214,7 +214,7 @@ func TestBrowserQuotesAndOwnMessages(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	bob.does("send", `"room":%q,"text":"the very first"`, room)
 	first := bob.history(room)
 	for n := range 150 {

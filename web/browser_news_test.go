@@ -16,8 +16,8 @@ import (
 // twoRooms puts Ann into two rooms of Bob.
 func twoRooms(t *testing.T, bob *httpGuest, ann *webtest.Visitor) (tea, cake string) {
 	t.Helper()
-	tea = bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
-	cake = bob.does("create_room", `"name":"Cake","members":[%q]`, userID(ann)).Room.ID
+	tea = bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	cake = bob.does("create_room", `"name":"Cake","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	ann.Has("link", "Tea")
 	ann.Has("link", "Cake")
 	return tea, cake

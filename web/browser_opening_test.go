@@ -54,7 +54,7 @@ func TestBrowserOpening(t *testing.T) {
 	browser := webtest.Browser(t)
 	for name, screen := range map[string]webtest.Screen{"laptop": {}, "phone": {Phone: true}} {
 		ann := visitAsGuest(t, browser, "http://"+s.listen(t), "Ann", screen)
-		room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+		room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 		bob.packet(room, 123, 1, `,"greeting":"for tea"`)
 		ann.Press("link", "Tea")
 		ann.Press("button", "for tea")
@@ -93,7 +93,7 @@ func TestBrowserOpeningNeedsPassphrase(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	bob.packet(room, 123, 1, `,"passphrase":"oolong"`)
 	ann.Press("link", "Tea")
 	ann.Press("button", "Red packet from Bob")
@@ -111,7 +111,7 @@ func TestBrowserPacketLink(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
-	room := bob.does("create_room", `"name":"Tea"`).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public"`).Room.ID
 	packet := bob.packet(room, 123, 2, "").ID
 	browser := webtest.Browser(t)
 	for name, screen := range map[string]webtest.Screen{"Ann": {}, "Cyn": {Phone: true}} {
@@ -141,7 +141,7 @@ func TestBrowserEnvelopeLives(t *testing.T) {
 	browser := webtest.Browser(t)
 	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
 	cyn := visitAsGuest(t, browser, page, "Cyn", webtest.Screen{Phone: true, Calm: true})
-	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), userID(cyn)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(cyn)).Room.ID
 	both := []*webtest.Visitor{ann, cyn}
 	for _, v := range both {
 		v.Press("link", "Tea")

@@ -17,7 +17,7 @@ func TestBrowserGoverning(t *testing.T) {
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
 	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, me).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, me).Room.ID
 	bob.does("set_role", `"room":%q,"user":%q,"role":"owner"`, room, me)
 
 	ann.Press("link", "Tea")
@@ -108,7 +108,7 @@ func TestBrowserRoomSettings(t *testing.T) {
 	ann.Press("switch", "Guests may join")
 	bob.Sees("Ann opened the room to guests")
 
-	cake := host.does("create_room", `"name":"Cake"`).Room.ID
+	cake := host.does("create_room", `"name":"Cake","kind":"public"`).Room.ID
 	host.does("update_room", `"room":%q,"guests":false`, cake)
 	link := bob.Again(t, page+"/#/room/"+cake, webtest.Screen{Language: "zh-CN"})
 	link.Press("button", "加入")
@@ -124,7 +124,7 @@ func TestBrowserContacts(t *testing.T) {
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	device := &httpGuest{t: t, h: bob.h, GuestReply: wire.GuestReply{Token: webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest')`)}}
 	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
-	bob.does("create_room", `"name":"Tea","members":[%q]`, me)
+	bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, me)
 	contacts := func() wire.ContactsReply {
 		return mustAnswer[wire.ContactsReply](t, ask(t, bob.h, "POST", "/v1/commands/contacts", device.Token, "{}"), 200)
 	}
@@ -171,7 +171,7 @@ func TestBrowserWallet(t *testing.T) {
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	token := webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest')`)
 	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, me).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, me).Room.ID
 	ann.Press("link", "Tea")
 	ann.Press("button", "Wallet, ¥10.00")
 	ann.Sees("Play money to begin with", "+¥10.00")

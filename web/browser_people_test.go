@@ -94,7 +94,7 @@ func TestBrowserLinkLeadsPastTheLobby(t *testing.T) {
 	s := newLobbyServer(t)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
-	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	room := bob.does("create_room", `"name":"Hall","kind":"public"`).Room.ID
 	ann := webtest.Browser(t).Visit(t, page+"/#/room/"+room, webtest.Screen{})
 	comeIn(ann, "Ann")
 	ann.Press("button", "Join")
@@ -137,7 +137,7 @@ func TestBrowserGuestChangesProfile(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
-	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	room := bob.does("create_room", `"name":"Hall","kind":"public"`).Room.ID
 	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t)+"/#/room/"+room, webtest.Screen{Phone: true})
 	comeIn(ann, "Ann")
 	ann.Press("button", "Join")
@@ -191,7 +191,7 @@ func TestBrowserGuestChoosesAPicture(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
-	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	room := bob.does("create_room", `"name":"Hall","kind":"public"`).Room.ID
 	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t)+"/#/room/"+room, webtest.Screen{})
 	comeIn(ann, "Ann")
 	ann.Press("button", "Join")
@@ -281,7 +281,7 @@ func TestBrowserSystem(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	if _, err := s.CallFor(t.Context(), chat.System, "send", []byte(`{"room":"`+room+`","key":"k","text":"We close at noon"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestBrowserFrozenRoom(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	freeze := func(frozen bool) {
 		t.Helper()
 		if _, err := s.chat.UpdateRoom(t.Context(), chat.System, room, chat.RoomChange{Frozen: &frozen}); err != nil {

@@ -105,7 +105,7 @@ func TestPushIsSentByOneInstance(t *testing.T) {
 		engines.push = true
 		one, two := engines.open(t), engines.open(t)
 		ann, bob, cyn, dan := one.signIn(t, "ann", 1000), one.signIn(t, "bob", 0), one.signIn(t, "cyn", 0), one.signIn(t, "dan", 0)
-		request := wire.CreateRoomRequest{Key: "tea", Name: "Tea", Members: []string{"bob", "cyn", "dan"}}
+		request := wire.CreateRoomRequest{Key: "tea", Name: "Tea", Kind: "public", Members: []string{"bob", "cyn", "dan"}}
 		room := call[wire.CreateRoomReply](t, one, ann, "create_room", request).Room.ID
 		for user, c := range map[string]api.Caller{"ann": ann, "bob": bob, "cyn": cyn, "dan": dan} {
 			call[wire.SubscribePushReply](t, one, c, "subscribe_push", service.subscription(user))

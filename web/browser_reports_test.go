@@ -17,7 +17,7 @@ func TestBrowserReports(t *testing.T) {
 	bob := s.httpGuest(t, "Bob")
 	page := "http://" + s.listen(t)
 	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	said := bob.does("send", `"room":%q,"text":"win a prize"`, room).Seq
 	packet := bob.does("send_packet", `"room":%q,"total":100,"count":2`, room).Seq
 	own := mustSay(t, ann, "hello")

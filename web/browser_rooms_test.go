@@ -91,7 +91,7 @@ func TestBrowserRoomList(t *testing.T) {
 	if got := title(ann); got != "(1) hongbao" {
 		t.Errorf("the title is %q", got)
 	}
-	cake := bob.does("create_room", `"name":"Cake","members":[%q]`, me).Room.ID
+	cake := bob.does("create_room", `"name":"Cake","kind":"public","members":[%q]`, me).Room.ID
 	bob.does("send_packet", `"room":%q,"total":500,"count":2,"greeting":"for you all"`, cake)
 	ann.Sees("[Red packet]", ": for you all")
 	direct := bob.does("direct", `"user":%q`, me).Room.ID
@@ -123,9 +123,9 @@ func TestBrowserComingIn(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
-	tea := bob.does("create_room", `"name":"Tea"`).Room.ID
+	tea := bob.does("create_room", `"name":"Tea","kind":"public"`).Room.ID
 	for i := range 30 {
-		bob.does("create_room", `"name":"Table %d"`, i)
+		bob.does("create_room", `"name":"Table %d","kind":"public"`, i)
 	}
 	secret := bob.does("create_room", `"name":"Secret","kind":"private"`).Room.ID
 	browser := webtest.Browser(t)

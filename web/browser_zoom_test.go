@@ -56,7 +56,7 @@ func TestBrowserZoom(t *testing.T) {
 	ann.Fill("What may we call you?", "Ann")
 	ann.Key("\r")
 	ann.Sees("No rooms yet")
-	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	bob.packet(room, 123, 1, `,"greeting":"for tea"`)
 	ann.Press("link", "Tea")
 	ann.Press("button", "for tea")

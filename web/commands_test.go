@@ -16,7 +16,7 @@ func TestRooms(t *testing.T) {
 	s := newTestServer(t)
 	ann, bob := s.signIn(t, "u-ann", 0), s.signIn(t, "u-bob", 0)
 
-	request := wire.CreateRoomRequest{Key: "k", Name: "Hall"}
+	request := wire.CreateRoomRequest{Key: "k", Name: "Hall", Kind: "public"}
 	made := call[wire.CreateRoomReply](t, s, ann, "create_room", request)
 	room := made.Room
 	if made.Dup || room.Name != "Hall" || room.Kind != "public" || room.Role != "owner" || room.Members != 1 || room.CreatedAt == 0 {
@@ -230,7 +230,7 @@ func TestAdminCommands(t *testing.T) {
 func (s *testServer) twoInARoom(t *testing.T) (ann, bob api.Caller, room string) {
 	t.Helper()
 	ann, bob = s.signIn(t, "u-ann", 10_000), s.signIn(t, "u-bob", 10_000)
-	room = call[wire.CreateRoomReply](t, s, ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
+	room = call[wire.CreateRoomReply](t, s, ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public"}).Room.ID
 	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
 	return ann, bob, room
 }

@@ -135,7 +135,7 @@ func TestRefresh(t *testing.T) {
 		if r.Id != 2 || r.Refresh == nil || r.Refresh.Client != connected.Client || !r.Refresh.Expires || r.Refresh.Ttl < 7190 || r.Refresh.Ttl > 7200 {
 			t.Fatalf("refresh: %v", r)
 		}
-		room := rpc[wire.CreateRoomReply](c, 3, "create_room", wire.CreateRoomRequest{Key: t.Name(), Name: "n"}).Room
+		room := rpc[wire.CreateRoomReply](c, 3, "create_room", wire.CreateRoomRequest{Key: t.Name(), Name: "n", Kind: "public"}).Room
 		s.eventually(t, "ann is online", func() bool {
 			online, err := s.chat.MembersOnline(t.Context(), []string{"ann"})
 			return err == nil && online[0]

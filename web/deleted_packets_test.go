@@ -79,7 +79,7 @@ func TestDetailsStayUnderAMebibyte(t *testing.T) {
 	}
 	sender := api.Caller{User: worst(0)}
 	s.admin(t, "credit", wire.AdjustRequest{User: id(0), Amount: 20_000_000, Key: "start"})
-	room := call[wire.CreateRoomReply](t, s, sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
+	room := call[wire.CreateRoomReply](t, s, sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public"}).Room.ID
 	now := time.Now()
 	sent, err := engines.ledger.Send(t.Context(), redpacket.UnsealedPacket{
 		Packet: redpacket.Packet{Ref: redpacket.Ref{ID: "p"}, Room: room, From: sender.User, Mode: redpacket.Lucky, Spread: redpacket.Calm,

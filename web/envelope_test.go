@@ -135,7 +135,7 @@ func TestIDInFlight(t *testing.T) {
 		addr := s.listen(t)
 		bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 			c, _ := connected(t, addr, e, "ann")
-			create := `{"id":2,"rpc":{"method":"create_room","data":{"key":"` + t.Name() + `","name":"n"}}}`
+			create := `{"id":2,"rpc":{"method":"create_room","data":{"key":"` + t.Name() + `","name":"n","kind":"public"}}}`
 			c.send(create)
 			c.reply(2)
 			c.send(create)
@@ -148,7 +148,7 @@ func TestIDInFlight(t *testing.T) {
 			}
 			release := s.holdCommits(t)
 			defer release()
-			c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)
+			c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n","kind":"public"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)
 			c.mustClose(wire.CloseProtocolError)
 		})
 	})

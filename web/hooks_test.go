@@ -118,7 +118,7 @@ func newHookFixture(t *testing.T, change ...func(*Options)) *hookFixture {
 	s.engines.packets.Fundings = store
 	s.testServer = s.engines.open(t, append([]func(*Options){func(o *Options) { o.Alone, o.Hooks = true, s.fakeHooks }}, change...)...)
 	s.ann, s.bob, s.cyn = s.signIn(t, "ann", 1000), s.signIn(t, "bob", 0), s.signIn(t, "cyn", 0)
-	s.room = call[wire.CreateRoomReply](t, s.testServer, s.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Members: []string{"bob", "cyn"}}).Room.ID
+	s.room = call[wire.CreateRoomReply](t, s.testServer, s.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public", Members: []string{"bob", "cyn"}}).Room.ID
 	s.questions(t)
 	return s
 }
@@ -135,7 +135,7 @@ func (s *hookFixture) each(t *testing.T, n int) map[string]any {
 		"send":        wire.SendRequest{Room: s.room, Key: fmt.Sprint("send", n), Text: "hello"},
 		"edit":        wire.EditRequest{Room: s.room, Seq: text.Seq, Text: "second"},
 		"send_packet": wire.SendPacketRequest{Room: s.room, Key: fmt.Sprint("packet", n), Total: 10, Count: new(1), Passphrase: "sesame"},
-		"create_room": wire.CreateRoomRequest{Key: fmt.Sprint("room", n), Name: "Other"},
+		"create_room": wire.CreateRoomRequest{Key: fmt.Sprint("room", n), Name: "Other", Kind: "public"},
 		"invite":      wire.InviteRequest{Room: s.room, Users: []string{fmt.Sprint("dan", n)}},
 		"grab":        wire.GrabRequest{Packet: packet.Packet.ID, Passphrase: "sesame"},
 	}
@@ -263,7 +263,7 @@ func TestHopelessRequestsAreNotAskedAbout(t *testing.T) {
 		{"send", wire.SendRequest{Room: s.room, Text: "no key"}, wire.CodeBadRequest},
 		{"edit", wire.EditRequest{Room: s.room, Seq: 1, Text: long}, wire.CodeTooLong},
 		{"send_packet", wire.SendPacketRequest{Room: s.room, Key: "k", Total: 1, Count: new(2)}, wire.CodeBadRequest},
-		{"create_room", wire.CreateRoomRequest{Key: "k", Name: long}, wire.CodeTooLong},
+		{"create_room", wire.CreateRoomRequest{Key: "k", Name: long, Kind: "public"}, wire.CodeTooLong},
 		{"invite", wire.InviteRequest{Room: s.room}, wire.CodeBadRequest},
 		{"grab", wire.GrabRequest{Packet: "none"}, wire.CodeNotFound},
 	} {

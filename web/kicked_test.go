@@ -99,7 +99,7 @@ func TestKickedAndBackAtOnce(t *testing.T) {
 		ann := a.signIn(t, "ann", 0)
 		a.signIn(t, "bob", 0)
 		his, _ := connected(t, b.listen(t), wire.JSON, "bob")
-		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "public", Members: []string{"bob"}}).Room.ID
 		his.push(isSubscribe)
 
 		bus.pick(nil, func(topic string, _ []byte) bool { return topic == push.UserTopic("bob") })
@@ -134,7 +134,7 @@ func TestKickedAndBackWithLostSignals(t *testing.T) {
 		his, _ := connected(t, b.listen(t), wire.JSON, "bob")
 		var rooms []string
 		for i := range 3 {
-			request := wire.CreateRoomRequest{Key: fmt.Sprint("k", i), Name: "n", Members: []string{"bob"}}
+			request := wire.CreateRoomRequest{Key: fmt.Sprint("k", i), Name: "n", Kind: "public", Members: []string{"bob"}}
 			rooms = append(rooms, call[wire.CreateRoomReply](t, a, ann, "create_room", request).Room.ID)
 			his.push(isSubscribe)
 		}

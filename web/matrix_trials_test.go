@@ -42,7 +42,7 @@ type trial struct {
 
 // trials holds all commands of members. A method without a trial fails the test.
 var trials = []trial{
-	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n"} }, everyone},
+	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n", Kind: "public"} }, everyone},
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
 	{"rooms", nil, func(*cell) any { return wire.RoomsRequest{} }, everyone},
 	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},

@@ -72,7 +72,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		t.Fatal(err)
 	}
 	for i := range maxUserRooms {
-		request := wire.CreateRoomRequest{Key: fmt.Sprint("of-full-", i), Name: "of full", Members: []string{"full"}}
+		request := wire.CreateRoomRequest{Key: fmt.Sprint("of-full-", i), Name: "of full", Kind: "public", Members: []string{"full"}}
 		call[wire.CreateRoomReply](t, s.testServer, host, "create_room", request)
 	}
 	for name, kind := range map[string]string{
@@ -175,7 +175,7 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 // request returns a request for the method that would succeed if the room and the packet allowed it.
 func (s *errorFixture) request(method, room, packet string) object {
 	return map[string]object{
-		"create_room":      {"key": "new", "name": "new"},
+		"create_room":      {"key": "new", "name": "new","kind":"public"},
 		"direct":           {"user": "bob"},
 		"block":            {"user": "cyn"},
 		"unblock":          {"user": "cyn"},

@@ -266,7 +266,7 @@ func mustFail(t *testing.T, r *protocol.Reply, code wire.Code) {
 // room creates a public room with the given owner.
 func (s *testServer) room(t *testing.T, owner api.Caller, name string) wire.Room {
 	t.Helper()
-	request := wire.CreateRoomRequest{Key: "room-" + strings.ReplaceAll(name, " ", "-"), Name: name}
+	request := wire.CreateRoomRequest{Key: "room-" + strings.ReplaceAll(name, " ", "-"), Name: name, Kind: "public"}
 	return call[wire.CreateRoomReply](t, s, owner, "create_room", request).Room
 }
 

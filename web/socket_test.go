@@ -163,7 +163,7 @@ func TestDrain(t *testing.T) {
 		idle, _ := connected(t, addr, wire.JSON, "ann")
 		busy, _ := connected(t, addr, wire.Protobuf, "bob")
 		release := s.holdCommits(t)
-		busy.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n"}}}`)
+		busy.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n","kind":"public"}}}`)
 		s.eventually(t, "a command in flight", func() bool { return s.inFlight("bob") == 1 })
 
 		drained := make(chan error, 1)

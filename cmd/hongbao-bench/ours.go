@@ -93,7 +93,7 @@ func openService(ctx context.Context, e schemes.Engines, known *packetIDs, log *
 // Open implements schemes.Scheme. It creates the sender's room unless it exists, funds the sender's wallet, and sends the packet.
 func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
 	from := chat.User{ID: p.Sender, Name: p.Sender}
-	room, _, err := s.rooms.CreateRoom(ctx, from, chat.CreateRoom{Key: "room", Name: "hall"})
+	room, _, err := s.rooms.CreateRoom(ctx, from, chat.CreateRoom{Key: "room", Name: "hall", Kind: chat.Public})
 	if err != nil {
 		return err
 	}

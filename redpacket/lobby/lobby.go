@@ -68,7 +68,7 @@ type Lobby struct {
 
 // Open returns the lobby. It creates the room at the first call on a database.
 func Open(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, o Options) (*Lobby, error) {
-	m, _, err := rooms.CreateRoom(ctx, Host, chat.CreateRoom{Key: roomKey, Name: roomName})
+	m, _, err := rooms.CreateRoom(ctx, Host, chat.CreateRoom{Key: roomKey, Name: roomName, Kind: chat.Public})
 	if err != nil {
 		return nil, fmt.Errorf("open lobby: %w", err)
 	}

@@ -40,7 +40,7 @@ func Example() {
 	check(err)
 	defer bob.Close()
 
-	room, err := ann.CreateRoom(ctx, client.NewRoom{Name: "party"})
+	room, err := ann.CreateRoom(ctx, client.NewRoom{Name: "party", Kind: "public"})
 	check(err)
 	_, err = bob.Join(ctx, room.ID)
 	check(err)
@@ -73,7 +73,7 @@ func Example_packet() {
 	carol, err := client.New(serverURL(), client.Options{Token: tokenOf("Carol", 1000)})
 	check(err)
 	defer carol.Close()
-	room, err := carol.CreateRoom(ctx, client.NewRoom{Name: "family"})
+	room, err := carol.CreateRoom(ctx, client.NewRoom{Name: "family", Kind: "public"})
 	check(err)
 
 	sent, err := carol.SendPacket(ctx, client.NewPacket{Room: room.ID, Total: 888, Count: 1})
@@ -155,7 +155,7 @@ func ExampleClient_Send() {
 	c, err := client.New(serverURL(), client.Options{Token: tokenOf("Frank", 0)})
 	check(err)
 	defer c.Close()
-	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "orders"})
+	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "orders", Kind: "public"})
 	check(err)
 	for range 2 {
 		sent, err := c.Send(ctx, client.Message{Room: room.ID, Key: "order-17-shipped", Text: "Your order is on its way."})
@@ -173,7 +173,7 @@ func ExampleClient_History() {
 	c, err := client.New(serverURL(), client.Options{Token: tokenOf("Grace", 0)})
 	check(err)
 	defer c.Close()
-	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "notes"})
+	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "notes", Kind: "public"})
 	check(err)
 	for _, text := range []string{"one", "too", "three"} {
 		_, err := c.Send(ctx, client.Message{Room: room.ID, Text: text})

@@ -16,7 +16,7 @@ func TestRoomPrefs(t *testing.T) {
 	annID := unique(t, "ann")
 	one, other := open(t, shared.addr, annID), open(t, shared.addr, annID)
 	must[model.Account](t)(other.Ready(soon(t)))
-	r := must[model.Room](t)(one.CreateRoom(soon(t), client.NewRoom{Name: "council"}))
+	r := must[model.Room](t)(one.CreateRoom(soon(t), client.NewRoom{Name: "council", Kind: "public"}))
 	await[model.Entered](t, other, nil)
 	if err := one.SetRoomPrefs(soon(t), r.ID, client.RoomPrefs{Silent: new(true), Archived: new(true)}); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestGovern(t *testing.T) {
 	if changed.Invite != "members" || *changed.Guests || ann.Rooms()[0].Invite != "members" || ann.Rooms()[0].Guests {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}
-	closed := client.NewRoom{Name: "closed", Invite: "admins", Guests: new(false)}
+	closed := client.NewRoom{Name: "closed", Kind: "public", Invite: "admins", Guests: new(false)}
 	if made := must[model.Room](t)(ann.CreateRoom(soon(t), closed)); made.Invite != "admins" || made.Guests {
 		t.Errorf("%+v", made)
 	}

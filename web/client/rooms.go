@@ -13,7 +13,7 @@ import (
 type NewRoom struct {
 	Key     string // identifies this room permanently; "": a random key is used
 	Name    string
-	Kind    string   // public or private; "": public
+	Kind    string   // public or private; "": private
 	Members []string // ids of the first members besides the user
 	Invite  string   // which members may invite users: members or admins; "": admins in a private room, else members
 	Guests  *bool    // whether guests may enter; nil: they may

@@ -239,7 +239,7 @@ func unique(t *testing.T, name string) string {
 // room creates a public room, which the other users join.
 func room(t *testing.T, owner *client.Client, others ...*client.Client) string {
 	t.Helper()
-	r := must[model.Room](t)(owner.CreateRoom(soon(t), client.NewRoom{Name: t.Name()[:min(len(t.Name()), 60)]}))
+	r := must[model.Room](t)(owner.CreateRoom(soon(t), client.NewRoom{Name: t.Name()[:min(len(t.Name()), 60)], Kind: "public"}))
 	for _, c := range others {
 		must[model.Room](t)(c.Join(soon(t), r.ID))
 		await(t, c, func(e model.Entered) bool { return e.Room.ID == r.ID })

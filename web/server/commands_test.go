@@ -16,7 +16,7 @@ func TestHostCreatesAUserAndActsForIt(t *testing.T) {
 		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body)
 	}
 
-	h.refused(as("ann", "create_room", `{"name":"Tea"}`), wire.CodeNotFound, "not_found")
+	h.refused(as("ann", "create_room", `{"name":"Tea","kind":"public"}`), wire.CodeNotFound, "not_found")
 	ok[hostapi.UserReply](h, put("ann", `{"name":"Ann","avatar":"https://shop.example.com/ann.png"}`))
 	if u := ok[hostapi.UserReply](h, put("ann", `{"name":"Anna"}`)).User; u.Name != "Anna" || u.Avatar != "https://shop.example.com/ann.png" {
 		t.Errorf("%+v, want the new name and the old avatar", u)
@@ -37,7 +37,7 @@ func TestHostCreatesAUserAndActsForIt(t *testing.T) {
 		h.refused(as("ann", "send", body), wire.CodeBadRequest, "bad_request field=data")
 	}
 
-	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob@shop"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob@shop"]}`)).Room.ID
 	for n := range 60 { // more than ann may send in the same time
 		ok[wire.SendReply](h, as("ann", "send", fmt.Sprintf(`{"room":%q,"key":"k%d","text":"hello"}`, room, n)))
 	}

@@ -34,7 +34,7 @@ func TestHostReadsEvents(t *testing.T) {
 	h := newTestHost(t)
 	h.known("ann")
 	as := func(command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/ann/"+command, body) }
-	room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"r"}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","kind":"public","key":"r"}`)).Room.ID
 	say := func(key string) {
 		ok[wire.SendReply](h, as("send", fmt.Sprintf(`{"room":%q,"key":%q,"text":"hello"}`, room, key)))
 	}
@@ -74,7 +74,7 @@ func TestHostWaitsForEvents(t *testing.T) {
 		h := newTestHost(t)
 		h.known("ann")
 		as := func(command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/ann/"+command, body) }
-		room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"r"}`)).Room.ID
+		room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","kind":"public","key":"r"}`)).Room.ID
 		began := time.Now()
 		got := make(chan answer)
 		next := get[hostapi.EventsReply](h, "events?after=newest").Next

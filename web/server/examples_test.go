@@ -282,7 +282,7 @@ func (h *testHost) everyEvent() {
 	as := func(user, command, body string, values ...any) answer {
 		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
 	}
-	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob"]}`)).Room.ID
 	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":10000,"note":"order 17"}`, "Idempotency-Key", "credit"))
 	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/debit", `{"amount":2500,"note":"order 18"}`, "Idempotency-Key", "debit"))
 	seq := ok[wire.SendReply](h, as("ann", "send", `{"room":%q,"key":"k","text":"hello"}`, room)).Seq

@@ -39,7 +39,7 @@ func TestHostMovesMoney(t *testing.T) {
 	as := func(key, user, command, body string) answer {
 		return h.send(key, "POST", "/v1/server/as/"+user+"/"+command, body)
 	}
-	room := ok[wire.CreateRoomReply](h, as(h.all, "ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as(h.all, "ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob"]}`)).Room.ID
 	chatOnly := h.newKey("chat-only", hostapi.Chat, hostapi.Read)
 	send := fmt.Sprintf(`{"room":%q,"key":"p","mode":"equal","total":300,"count":1}`, room)
 	h.refused(as(chatOnly, "ann", "send_packet", send), wire.CodeForbidden, "forbidden scope=money")
@@ -67,7 +67,7 @@ func TestHostFreezesAndLimitsWallets(t *testing.T) {
 		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
 	}
 	ok[wire.AdjustReply](h, money("POST", "ann/credit", `{"amount":1000}`))
-	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob"]}`)).Room.ID
 	packet := func(key string, total int) answer {
 		return as("ann", "send_packet", `{"room":%q,"key":%q,"mode":"equal","total":%d,"count":1}`, room, key, total)
 	}
@@ -146,7 +146,7 @@ func TestHostExportsTheLedger(t *testing.T) {
 		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
 	}
 	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit?reason=test", `{"amount":1000,"note":"welcome"}`, "Idempotency-Key", "k", "X-Request-Id", "order-1"))
-	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob"]}`)).Room.ID
 	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":2}`, room)).Packet.ID
 	var all []hostapi.LedgerTransfer
 	read := func(after string) string {
@@ -182,7 +182,7 @@ func TestHostReadsThePacket(t *testing.T) {
 		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
 	}
 	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":1000}`, "Idempotency-Key", "k"))
-	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","kind":"public","key":"r","members":["bob"]}`)).Room.ID
 	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":1,"passphrase":"sesame"}`, room)).Packet.ID
 	story := func() hostapi.PacketStory { return get[hostapi.PacketStory](h, "packets/"+packet) }
 	if s := story(); s.Packet == nil || s.Packet.ID != packet || s.Status != "open" || s.Proof != nil || len(s.Transfers) != 1 || len(s.Entries) != 1 || s.ClosedAt != 0 {

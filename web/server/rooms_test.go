@@ -119,7 +119,7 @@ func TestHostChangesMembersInBulk(t *testing.T) {
 func TestHostBansForATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newTestHost(t)
-		room := ok[hostapi.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/rooms", `{"name":"Hall","owner":"ann","members":["bob","cid"]}`, "Idempotency-Key", "r")).Room.ID
+		room := ok[hostapi.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/rooms", `{"name":"Hall","kind":"public","owner":"ann","members":["bob","cid"]}`, "Idempotency-Key", "r")).Room.ID
 		kick := func(body string, values ...any) answer {
 			return h.send(h.all, "POST", "/v1/server/system/kick", fmt.Sprintf(`{"room":%q,"ban":true,`, room)+fmt.Sprintf(body, values...)+`}`)
 		}

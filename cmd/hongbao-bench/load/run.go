@@ -212,7 +212,7 @@ func (c *group) makeRooms(ctx context.Context, n int, owner func(i int) *user) e
 		u := owner(i)
 		var made wire.CreateRoomReply
 		name := fmt.Sprintf("load %s %d", c.run, before+i)
-		err := c.target.command(ctx, u, "create_room", wire.CreateRoomRequest{Key: c.key("room", before+i), Name: name}, &made)
+		err := c.target.command(ctx, u, "create_room", wire.CreateRoomRequest{Key: c.key("room", before+i), Name: name, Kind: "public"}, &made)
 		rooms[i] = newRoom(made.Room.ID, wire.RoomChannel(made.Room.ID))
 		rooms[i].owner = u
 		return err

@@ -25,7 +25,7 @@ export async function person(user, { line = false, ...options } = {}) {
 
 /** room makes a public room with all of these in it. */
 export async function room(owner, ...others) {
-  const { room: { id } } = await owner.client.createRoom({ name: 'room' });
+  const { room: { id } } = await owner.client.createRoom({ name: 'room', kind: 'public' });
   for (const one of others) {
     await one.client.join(id);
     await one.ear.next('entered', (e) => e.room.id === id);

@@ -105,7 +105,7 @@ type RoomReply struct {
 type CreateRoomRequest struct {
 	Ref          string   `json:"ref,omitempty"` // the host's own id, which no other room may have
 	Name         string   `json:"name"`
-	Kind         string   `json:"kind,omitempty" enum:"public,private"` // "": public
+	Kind         string   `json:"kind,omitempty" enum:"public,private"` // "": private
 	Announcement string   `json:"announcement,omitempty"`
 	Owner        string   `json:"owner"`
 	Members      []string `json:"members,omitempty"` // besides the owner

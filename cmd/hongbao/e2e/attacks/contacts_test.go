@@ -41,7 +41,7 @@ func TestRoomsOfOthersLockNobodyOut(t *testing.T) {
 		})
 	}
 	one := e2e.Connect(t, server, victim, false)
-	if _, code := codeOf[wire.CreateRoomReply](t, one, "create_room", wire.CreateRoomRequest{Key: "mine", Name: "mine"}); code != 0 {
+	if _, code := codeOf[wire.CreateRoomReply](t, one, "create_room", wire.CreateRoomRequest{Key: "mine", Name: "mine", Kind: "public"}); code != 0 {
 		t.Errorf("the victim creates a room: %d %s", code, code.Word())
 	}
 }

@@ -76,7 +76,7 @@ func TestBannedGuestComesBackAsNobody(t *testing.T) {
 	t.Parallel()
 	server := start(t, "HONGBAO_JWT_SECRET="+secret, "HONGBAO_GUESTS=public")
 	owner := e2e.Connect(t, server, wire.GuestReply{Token: hostToken(t, auth.Claims{User: "owner"}), User: wire.User{ID: "owner"}}, false)
-	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	first := server.Guest("first")
 	mustAnswer(t, server, http.StatusOK, first.Token, "commands/join", wire.JoinRequest{Room: room})
 	e2e.Call[wire.KickReply](owner, "kick", wire.KickRequest{Room: room, User: first.User.ID, Ban: true})

@@ -37,7 +37,7 @@ func TestBrowserHostile(t *testing.T) {
 	ann := f.openPage(webtest.Screen{Phone: true})
 	ann.signInAs(hostile[0])
 	me := &apiUser{f, wire.GuestReply{Token: ann.token()}}
-	room := command[wire.CreateRoomReply](me, "create_room", wire.CreateRoomRequest{Key: newKey(), Name: hostile[2]}).Room.ID
+	room := command[wire.CreateRoomReply](me, "create_room", wire.CreateRoomRequest{Key: newKey(), Name: hostile[2], Kind: "public"}).Room.ID
 	announcement := strings.Join(hostile, "\n")
 	command[rawReply](me, "update_room", wire.UpdateRoomRequest{Room: room, Announcement: &announcement})
 	var last, packet string
@@ -54,7 +54,7 @@ func TestBrowserHostile(t *testing.T) {
 		command[wire.SendReply](user, "send", wire.SendRequest{Room: room, Key: newKey(), Text: text + "\n" + strings.Repeat(text, 12), ReplyTo: int64(min(i, 1)), Mentions: []string{ann.id()}})
 		packet = command[wire.SendPacketReply](user, "send_packet", wire.SendPacketRequest{Room: room, Key: newKey(), Total: 100, Count: new(2), Greeting: text}).Packet.ID
 		command[wire.GrabReply](user, "grab", wire.GrabRequest{Packet: packet})
-		command[wire.CreateRoomReply](user, "create_room", wire.CreateRoomRequest{Key: newKey(), Name: name, Members: []string{ann.id()}})
+		command[wire.CreateRoomReply](user, "create_room", wire.CreateRoomRequest{Key: newKey(), Name: name, Kind: "public", Members: []string{ann.id()}})
 		last = user.User.ID
 	}
 	tom := f.newAPIUser("Tom")

@@ -22,7 +22,7 @@ type sample struct {
 // addPublicRoom creates a room that is there before the user signs in.
 func (f *fixture) addPublicRoom(in language) {
 	f.t.Helper()
-	command[wire.CreateRoomReply](f.newAPIUser(in.people[4]), "create_room", wire.CreateRoomRequest{Key: newKey(), Name: in.public})
+	command[wire.CreateRoomReply](f.newAPIUser(in.people[4]), "create_room", wire.CreateRoomRequest{Key: newKey(), Name: in.public, Kind: "public"})
 }
 
 // populate fills the rooms of a user that has signed in.

@@ -189,7 +189,7 @@ func (w *world) makeUsers(crowd int) {
 		owner := w.users[n%crowd]
 		var reply wire.CreateRoomReply
 		key := fmt.Sprint("room-", n)
-		e2e.NoError(w.t, owner.call(w.ctx, "create_room", wire.CreateRoomRequest{Key: key, Name: key}, &reply))
+		e2e.NoError(w.t, owner.call(w.ctx, "create_room", wire.CreateRoomRequest{Key: key, Name: key, Kind: "public"}, &reply))
 		lobby = reply.Room.ID
 		w.rooms = append(w.rooms, lobby)
 	}

@@ -68,7 +68,7 @@ func fundingsBalance(t *testing.T, start func(binary string, variables []string)
 	for n := range payers {
 		p.guests = append(p.guests, p.servers[0].Guest(fmt.Sprint("payer ", n)))
 	}
-	p.room = p.must(p.guests[0], "create_room", wire.CreateRoomRequest{Key: "room", Name: "Payers"}, "room.id")
+	p.room = p.must(p.guests[0], "create_room", wire.CreateRoomRequest{Key: "room", Name: "Payers", Kind: "public"}, "room.id")
 	for _, g := range p.guests[1:] {
 		p.must(g, "join", wire.JoinRequest{Room: p.room}, "room.id")
 	}

@@ -70,7 +70,7 @@ func newChattingCrowd(t *testing.T) *chattingCrowd {
 	owner := e2e.Connect(t, c.server, c.server.Guest("owner"), false)
 	for n := range restartRooms {
 		key := fmt.Sprint("room-", n)
-		c.rooms = append(c.rooms, e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: key, Name: key}).Room.ID)
+		c.rooms = append(c.rooms, e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: key, Name: key, Kind: "public"}).Room.ID)
 	}
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 20)

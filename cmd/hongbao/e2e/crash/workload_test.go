@@ -53,7 +53,7 @@ func (w *workload) prepare(s *e2e.Server) {
 	w.t.Helper()
 	w.server = s
 	w.sender = e2e.Connect(w.t, s, s.Guest("sender"), false)
-	w.room = e2e.Call[wire.CreateRoomReply](w.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	w.room = e2e.Call[wire.CreateRoomReply](w.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	for i := range 3 {
 		c := e2e.Connect(w.t, s, s.Guest(fmt.Sprint("grabber ", i)), i%2 == 1)
 		e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: w.room})
@@ -105,7 +105,7 @@ func (w *workload) deleteRoom(ctx context.Context) {
 	var sent wire.SendPacketReply
 	for _, step := range []func() error{
 		func() (err error) {
-			room, err = e2e.Try[wire.CreateRoomReply](ctx, w.sender, "create_room", wire.CreateRoomRequest{Key: "deleted", Name: "deleted"})
+			room, err = e2e.Try[wire.CreateRoomReply](ctx, w.sender, "create_room", wire.CreateRoomRequest{Key: "deleted", Name: "deleted", Kind: "public"})
 			return err
 		},
 		func() error {

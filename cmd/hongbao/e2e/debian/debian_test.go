@@ -59,7 +59,7 @@ func TestEmptyDebian(t *testing.T) {
 	await(t, server, addr)
 	follow("Try it")
 	ann := caller{t: t, server: server, addr: addr, token: token(t, root)}
-	room := call[wire.CreateRoomReply](ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := call[wire.CreateRoomReply](ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	say := func(text string) {
 		t.Helper()
 		call[wire.SendReply](ann, "send", wire.SendRequest{Room: room, Key: text, Text: text})

@@ -43,7 +43,7 @@ func TestDemonstration(t *testing.T) {
 func newFixture(t *testing.T, protobuf bool) *fixture {
 	f := &fixture{t: t, server: startServer(t)}
 	f.sender = e2e.Connect(t, f.server, f.server.Guest("sender"), protobuf)
-	created := e2e.Call[wire.CreateRoomReply](f.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"})
+	created := e2e.Call[wire.CreateRoomReply](f.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"})
 	f.room = created.Room.ID
 	for i := range 9 {
 		c := e2e.Connect(t, f.server, f.server.Guest(fmt.Sprint("guest ", i+1)), protobuf)

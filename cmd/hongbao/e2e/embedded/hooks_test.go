@@ -23,7 +23,7 @@ func TestWordFilter(t *testing.T) {
 		e2e.NoError(t, err)
 		return string(body), status
 	}
-	created, _ := post("create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"})
+	created, _ := post("create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public"})
 	var room wire.CreateRoomReply
 	e2e.NoError(t, json.Unmarshal([]byte(created), &room))
 	id := room.Room.ID

@@ -54,7 +54,7 @@ func TestTLS(t *testing.T) {
 		return c
 	}
 	ann, ben := connect("Ann"), connect("Ben")
-	room, err := ann.CreateRoom(t.Context(), client.NewRoom{Name: "tea", Members: []string{ben.Me().ID}})
+	room, err := ann.CreateRoom(t.Context(), client.NewRoom{Name: "tea", Kind: "public", Members: []string{ben.Me().ID}})
 	e2e.NoError(t, err)
 	sent, err := ann.SendPacket(t.Context(), client.NewPacket{Room: room.ID, Total: 100, Count: 1})
 	e2e.NoError(t, err)

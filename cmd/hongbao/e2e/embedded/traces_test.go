@@ -28,7 +28,7 @@ func TestDeadCollectorDelaysNothing(t *testing.T) {
 	server := e2e.Start(t, e2e.Build(t, ""), t.TempDir(), "127.0.0.1:0",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+l.Addr().String(), "OTEL_EXPORTER_OTLP_TIMEOUT=200", "OTEL_BSP_SCHEDULE_DELAY=10", "OTEL_BSP_MAX_QUEUE_SIZE=16")
 	client := e2e.Connect(t, server, server.Guest("ann"), false)
-	room := e2e.Call[wire.CreateRoomReply](client, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](client, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	count := 3
 	var slowest time.Duration
 	for n := range 100 {

@@ -83,7 +83,7 @@ func newCrowd(t *testing.T) *crowd {
 	owner := e2e.Connect(t, c.Front(), c.Front().Guest("owner"), false)
 	for n := range crowdRooms {
 		key := fmt.Sprint("room-", n)
-		c.rooms = append(c.rooms, e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: key, Name: key}).Room.ID)
+		c.rooms = append(c.rooms, e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: key, Name: key, Kind: "public"}).Room.ID)
 	}
 	c.clients = make([]*e2e.Client, crowdClients)
 	var all sync.WaitGroup

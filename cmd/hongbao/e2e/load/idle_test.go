@@ -122,7 +122,7 @@ func newIdleSocket(address, user string) (*idleSocket, error) {
 	if err := s.call(1, `"connect":{"token":"`+token+`"}`); err != nil {
 		return nil, err
 	}
-	return s, s.call(2, `"rpc":{"method":"create_room","data":{"key":"room","name":"a room of one's own"}}`)
+	return s, s.call(2, `"rpc":{"method":"create_room","data":{"key":"room","name":"a room of one's own","kind":"public"}}`)
 }
 
 // call sends a command and reads until it is answered.

@@ -87,7 +87,7 @@ func (s *storm) fill() {
 	s.t.Helper()
 	for i := range stormRooms {
 		var created wire.CreateRoomReply
-		e2e.NoError(s.t, s.command("u-0", "create_room", wire.CreateRoomRequest{Key: fmt.Sprint("room-", i), Name: fmt.Sprint("Room ", i)}, &created))
+		e2e.NoError(s.t, s.command("u-0", "create_room", wire.CreateRoomRequest{Key: fmt.Sprint("room-", i), Name: fmt.Sprint("Room ", i), Kind: "public"}, &created))
 		s.rooms = append(s.rooms, created.Room.ID)
 		e2e.NoError(s.t, s.command("u-0", "send", wire.SendRequest{Room: created.Room.ID, Key: fmt.Sprint("first-", i), Text: "first"}, nil))
 	}

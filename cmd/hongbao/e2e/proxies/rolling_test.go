@@ -96,7 +96,7 @@ func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Clu
 	for n := range 12 {
 		c := e2e.Connect(t, front, front.Guest(fmt.Sprint("user ", n)), n%2 == 1)
 		if n == 0 {
-			room = e2e.Call[wire.CreateRoomReply](c, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+			room = e2e.Call[wire.CreateRoomReply](c, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 		} else {
 			e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: room})
 		}

@@ -113,7 +113,7 @@ type busy struct {
 func startBusy(t *testing.T, s *e2e.Server) *busy {
 	t.Helper()
 	b := &busy{client: e2e.Connect(t, s, s.Guest("busy"), false)}
-	b.room = e2e.Call[wire.CreateRoomReply](b.client, "create_room", wire.CreateRoomRequest{Key: "busy", Name: "busy"}).Room.ID
+	b.room = e2e.Call[wire.CreateRoomReply](b.client, "create_room", wire.CreateRoomRequest{Key: "busy", Name: "busy", Kind: "public"}).Room.ID
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() { failed <- b.write(ctx) }()

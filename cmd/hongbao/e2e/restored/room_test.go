@@ -27,7 +27,7 @@ func openRoom(t *testing.T, servers ...*e2e.Server) *room {
 			r.clients = append(r.clients, e2e.Connect(t, s, s.Guest(fmt.Sprint("user ", i, protobuf)), protobuf))
 		}
 	}
-	r.id = e2e.Call[wire.CreateRoomReply](r.owner(), "create_room", wire.CreateRoomRequest{Key: "room", Name: "restored"}).Room.ID
+	r.id = e2e.Call[wire.CreateRoomReply](r.owner(), "create_room", wire.CreateRoomRequest{Key: "room", Name: "restored", Kind: "public"}).Room.ID
 	r.own = follow(t, servers[0], servers[0].Guest("own"), r.id)
 	for _, c := range r.clients[1:] {
 		e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: r.id})

@@ -52,7 +52,7 @@ func TestScaledClocks(t *testing.T) {
 	e2e.NoError(t, rooms.SignIn(ctx, ann))
 	_, _, err = packets.Adjust(ctx, redpacket.AdjustRequest{User: ann.ID, Amount: 1000, Key: "money"})
 	e2e.NoError(t, err)
-	room, _, err := rooms.CreateRoom(ctx, ann, chat.CreateRoom{Key: "room", Name: "room"})
+	room, _, err := rooms.CreateRoom(ctx, ann, chat.CreateRoom{Key: "room", Name: "room", Kind: chat.Public})
 	e2e.NoError(t, err)
 	sent, err := packets.Send(ctx, ann, redpacket.SendRequest{Room: room.Room.ID, Key: "packet", Total: 100, Count: 2})
 	e2e.NoError(t, err)

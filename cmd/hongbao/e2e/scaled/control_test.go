@@ -64,7 +64,7 @@ func oldestSocketsAreClosed(t *testing.T, c *e2e.Cluster) {
 // allSocketsJoinAndLeave has a user with a socket on each server join a room, leave it, and join again.
 func allSocketsJoinAndLeave(t *testing.T, c *e2e.Cluster) {
 	owner := e2e.Connect(t, c.Servers[0], c.Servers[0].Guest("owner"), false)
-	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	guest := c.Front().Guest("joins and leaves")
 	var listeners []*listener
 	for _, s := range c.Servers {
@@ -125,7 +125,7 @@ func allSocketsJoinAndLeave(t *testing.T, c *e2e.Cluster) {
 // cache: it must learn of the change too.
 func membershipIsDropped(t *testing.T, c *e2e.Cluster) {
 	owner := e2e.Connect(t, c.Servers[0], c.Servers[0].Guest("owner"), false)
-	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	guest := c.Front().Guest("member")
 	here, there := listen(t, c.Servers[1], guest), c.Servers[2]
 	for range 2 {
@@ -154,7 +154,7 @@ func balancesArePushed(t *testing.T, c *e2e.Cluster) {
 	senderElsewhere, grabberElsewhere := listen(t, c.Servers[2], from), listen(t, c.Servers[2], to)
 	awaitSubscribers(t, c, from.User.ID, 2)
 	awaitSubscribers(t, c, to.User.ID, 2)
-	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	e2e.Call[wire.JoinReply](grabber, "join", wire.JoinRequest{Room: room})
 	send := func(key string, total int64) string {
 		t.Helper()

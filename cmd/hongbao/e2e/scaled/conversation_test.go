@@ -44,7 +44,7 @@ func newConversation(t *testing.T, servers ...*e2e.Server) *conversation {
 		speaker, guest := server.Guest(fmt.Sprint("speaker ", n)), server.Guest(fmt.Sprint("listener ", n))
 		client := e2e.Connect(t, server, speaker, n%2 == 1)
 		if n == 0 {
-			c.room = e2e.Call[wire.CreateRoomReply](client, "create_room", wire.CreateRoomRequest{Key: "conversation", Name: "conversation"}).Room.ID
+			c.room = e2e.Call[wire.CreateRoomReply](client, "create_room", wire.CreateRoomRequest{Key: "conversation", Name: "conversation", Kind: "public"}).Room.ID
 		}
 		e2e.Call[wire.JoinReply](client, "join", wire.JoinRequest{Room: c.room})
 		c.speakers = append(c.speakers, client)

@@ -102,7 +102,7 @@ func (i *isolation) mustSucceed(status int, answer []byte) []byte {
 
 func (i *isolation) room(name string) string {
 	var reply wire.CreateRoomReply
-	e2e.NoError(i.T, json.Unmarshal(i.mustSucceed(i.command(0, i.owner, "create_room", wire.CreateRoomRequest{Key: name, Name: name})), &reply))
+	e2e.NoError(i.T, json.Unmarshal(i.mustSucceed(i.command(0, i.owner, "create_room", wire.CreateRoomRequest{Key: name, Name: name, Kind: "public"})), &reply))
 	return reply.Room.ID
 }
 

@@ -42,7 +42,7 @@ func TestLeakedKeys(t *testing.T) {
 	}
 	speaker := e2e.Connect(t, cluster.Servers[0], cluster.Servers[0].Guest("speaker"), false)
 	listener := e2e.Connect(t, cluster.Servers[1], cluster.Servers[1].Guest("listener"), false)
-	room := e2e.Call[wire.CreateRoomReply](speaker, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](speaker, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	e2e.Call[wire.JoinReply](listener, "join", wire.JoinRequest{Room: room})
 	e2e.Call[wire.SendReply](speaker, "send", wire.SendRequest{Room: room, Key: "text", Text: "text"})
 	listener.Await(room, "the text", func(e wire.Entry) bool { return e.Key == "text" })
@@ -78,7 +78,7 @@ func TestLeakedSecrets(t *testing.T) {
 		t.Fatalf("credit: %d %s, %v", status, answer, err)
 	}
 	sender := e2e.Connect(t, cluster.Servers[0], guest, false)
-	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	packet := e2e.Call[wire.SendPacketReply](sender, "send_packet", wire.SendPacketRequest{
 		Room: room, Key: "packet", Mode: "equal", Total: 200, Count: new(2),
 	}).Packet.ID
@@ -121,7 +121,7 @@ func TestLeakedDatabasePassword(t *testing.T) {
 	e2e.NoError(t, err)
 	cluster := e2e.StartCluster(t, binary, storetest.Redis(t), database, nil, nil)
 	sender := e2e.Connect(t, cluster.Servers[0], cluster.Servers[0].Guest("sender"), false)
-	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	packet := e2e.Call[wire.SendPacketReply](sender, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Mode: "equal", Total: 200, Count: new(2)}).Packet.ID
 
 	withPassword := func(password string) string {

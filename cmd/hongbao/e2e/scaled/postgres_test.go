@@ -85,7 +85,7 @@ func newOutage(t *testing.T, cluster *e2e.Cluster) *outage {
 	t.Helper()
 	o := &outage{t: t}
 	owner := e2e.Connect(t, cluster.Servers[0], cluster.Servers[0].Guest("owner"), false)
-	o.room = e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "outage", Name: "outage"}).Room.ID
+	o.room = e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "outage", Name: "outage", Kind: "public"}).Room.ID
 	for n := range packetsToGrab {
 		reply := e2e.Call[wire.SendPacketReply](owner, "send_packet", wire.SendPacketRequest{
 			Room: o.room, Key: fmt.Sprint("to-grab-", n), Mode: "equal", Total: 3, Count: new(len(cluster.Servers)),

@@ -21,7 +21,7 @@ func TestScaledRoles(t *testing.T) {
 	database := storetest.Database(t)
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, nil)
 	owner := e2e.Connect(t, cluster.Front(), cluster.Front().Guest("owner"), false)
-	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "roles"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](owner, "create_room", wire.CreateRoomRequest{Key: "room", Name: "roles", Kind: "public"}).Room.ID
 	sent := e2e.Call[wire.SendPacketReply](owner, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: new(2)})
 	e2e.Call[wire.GrabReply](owner, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
 

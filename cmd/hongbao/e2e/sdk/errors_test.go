@@ -122,7 +122,7 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 		{wire.CodeJoinedLater, "grab", wire.GrabRequest{Packet: earlier}},
 		{wire.CodeWrongPassphrase, "grab", wire.GrabRequest{Packet: locked, Passphrase: "open"}},
 		{wire.CodeContactRefused, "direct", wire.DirectRequest{User: "cyn"}},
-		{wire.CodeDenied, "create_room", wire.CreateRoomRequest{Key: f.key(), Name: "denied"}},
+		{wire.CodeDenied, "create_room", wire.CreateRoomRequest{Key: f.key(), Name: "denied", Kind: "public"}},
 		{wire.CodePacketFinished, "cancel_packet", wire.CancelPacketRequest{Packet: grabbed}},
 	} {
 		all[r.code] = r

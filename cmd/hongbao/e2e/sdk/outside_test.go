@@ -25,7 +25,7 @@ func TestBotOutside(t *testing.T) {
 	server := e2e.Start(t, e2e.Build(t, ""), t.TempDir(), "127.0.0.1:0")
 	ann := e2e.Connect(t, server, server.Guest("Ann"), false)
 	guest := server.Guest("Bot")
-	room := e2e.Call[wire.CreateRoomReply](ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	room := e2e.Call[wire.CreateRoomReply](ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
 	cmd := exec.Command(bot, server.SocketURL(false))
 	cmd.Env = append(e2e.BareEnvironment(), "HONGBAO_TOKEN="+guest.Token)
 	var said strings.Builder

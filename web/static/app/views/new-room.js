@@ -10,7 +10,7 @@ import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
 export class NewRoom extends Component {
-  state = { name: '', kind: /** @type {'public'|'private'} */ ('public'), invite: undefined, guests: true, isSent: false, isMaking: false, error: null };
+  state = { name: '', kind: /** @type {'public'|'private'} */ ('private'), invite: undefined, guests: true, isSent: false, isMaking: false, error: null };
 
   key = newKey(); // of the present fields: a second try creates no second room
 
@@ -64,7 +64,7 @@ export class NewRoom extends Component {
         h('p', { class: 'problem one-line', id: 'new-room-said', role: 'alert' }, problem)),
       h('fieldset', { class: 'kinds' },
         h('legend', { class: 'small muted' }, t('newRoom.who')),
-        [['public', 'people'], ['private', 'lock']].map(([value, icon]) => (
+        [['private', 'lock'], ['public', 'people']].map(([value, icon]) => (
           h(Kind, { key: value, value, icon, checked: value === kind, choose: () => this.set({ kind: value }) })))),
       h(Choice, { label: t('info.inviters.title'), name: 'new-room-inviters', value: inviters({ kind, invite }), choose: (value) => this.set({ invite: value }),
         options: ['members', 'admins'].map((value) => ({ value, label: t(`info.inviters.${value}`) })) }),

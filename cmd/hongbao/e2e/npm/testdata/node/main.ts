@@ -32,7 +32,7 @@ function text(client: Client, room: string, wanted: string): Promise<Entry> {
   });
 }
 
-const { room }: { room: Room } = await ann.createRoom({ name: 'party' });
+const { room }: { room: Room } = await ann.createRoom({ name: 'party', kind: 'public' });
 await bob.join(room.id);
 const hello = text(ann, room.id, 'hello');
 await bob.send({ room: room.id, text: 'hello', key: newKey() });

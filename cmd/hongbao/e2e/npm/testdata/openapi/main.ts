@@ -8,7 +8,7 @@ type Entry = components['schemas']['Entry'];
 const [baseUrl = '', token = ''] = process.argv.slice(2);
 const api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 
-const created = await api.POST('/v1/commands/create_room', { body: { key: 'party', name: 'party' } });
+const created = await api.POST('/v1/commands/create_room', { body: { key: 'party', name: 'party', kind: 'public' } });
 if (!created.data) throw new Error(created.error.error.message);
 const room = created.data.room.id;
 await api.POST('/v1/commands/send', { body: { room, key: 'hello', text: 'hello' } });
