@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -33,26 +34,37 @@ func (s *Service) UserRecord(ctx context.Context, user string) (UserRecord, erro
 const (
 	recordsPage = 100  // records of a page, if the caller sets no limit
 	recordsMost = 1000 // largest number of records in a page, or in one request
+
+	namesPage = 10_000 // users among whom one page of a search by name looks: no index finds a part of a name
 )
 
 // UserQuery selects users. The zero value selects all.
 type UserQuery struct {
 	Suspended bool   // only suspended users
 	RefPrefix string // only users whose ref begins with it
+	Name      string // only users whose name contains it; case does not matter for ASCII letters
 	Next      string // cursor of the page; "": the first one
 	Limit     int    // 0: recordsPage
+	Among     int    // with Name: a page has only those of the next users, and may be empty without being the last; UserRecords sets it
 }
 
-// UserRecords lists users. more is the cursor of the following page; "" if there is none.
+// UserRecords lists users by id; by ref if RefPrefix is set. more is the cursor of the following page; "" if there is none.
 func (s *Service) UserRecords(ctx context.Context, q UserQuery) (users []UserRecord, more string, err error) {
 	if q.Limit, err = recordsLimit(q.Limit); err != nil {
 		return nil, "", err
+	}
+	switch {
+	case q.Name != "" && q.RefPrefix != "":
+		return nil, "", BadField("name", "cannot be combined with ref_prefix")
+	case utf8.RuneCountInString(q.Name) > s.limits.NameChars:
+		return nil, "", &FieldError{Err: ErrTooLong, Field: "name", Reason: "is longer than names are", Limit: s.limits.NameChars}
 	}
 	if q.RefPrefix != "" {
 		if err := checkRef("ref_prefix", q.RefPrefix); err != nil {
 			return nil, "", err
 		}
 	}
+	q.Among = namesPage
 	return s.store.UserRecords(ctx, q)
 }
 

@@ -20,7 +20,7 @@ func (s *Service) Account(ctx context.Context, user string) (Account, error) {
 }
 
 // Transfers lists the user's transfers, newest first.
-func (s *Service) Transfers(ctx context.Context, user, next string, limit int) ([]Transfer, string, error) {
+func (s *Service) Transfers(ctx context.Context, user, next string, limit int) ([]LedgerTransfer, string, error) {
 	return s.ledger.Transfers(ctx, user, next, limit)
 }
 

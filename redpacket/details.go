@@ -131,10 +131,10 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	return s.ledger.States(ctx, user, packets)
 }
 
-// Packets lists the packets that the user sent or received, with totals.
+// Packets lists the packets that the user sent or received, with totals, or the packets of a room.
 func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error) {
 	switch {
-	case q.Direction != DirSent && q.Direction != DirReceived:
+	case q.Direction != DirSent && q.Direction != DirReceived && q.Direction != DirRoom:
 		return PacketsPage{}, chat.BadField("direction", "must be sent or received")
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return PacketsPage{}, chat.BadField("to", "must not be before from")

@@ -83,9 +83,9 @@ type Ledger interface {
 
 	// Packets lists the packets that a user sent or received, newest first, with totals over the whole period.
 	Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error)
-	// Transfers lists a user's transfers, newest first. next is the cursor of the page; "" is the first page. more is the
+	// Transfers lists a user's transfers, newest first; Share is always 0. next is the cursor of the page; "" is the first page. more is the
 	// cursor of the following page; "" if there is none.
-	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
+	Transfers(ctx context.Context, user, next string, limit int) (transfers []LedgerTransfer, more string, err error)
 	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys never collide with
 	// the keys of users' commands. A credit creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
@@ -243,25 +243,26 @@ type DetailsPage struct {
 	Shares []Money // set once the packet is closed
 }
 
-// Direction says whether a user's sent or received packets are listed.
+// Direction says whether the packets that a user has sent, those that the user has received, or those of a room are listed.
 type Direction string
 
 // The directions.
 const (
 	DirSent     Direction = "sent"
 	DirReceived Direction = "received"
+	DirRoom     Direction = "room"
 )
 
-// PacketsQuery selects the packets that a user sent or received at From or later and before To.
+// PacketsQuery selects the packets that a user sent or received at From or later and before To, or those that were sent into a room then.
 type PacketsQuery struct {
-	User      string
+	Of        string // the user; the room if Direction is DirRoom
 	Direction Direction
 	From, To  time.Time // zero: unbounded
 	Next      string
 	Limit     int
 }
 
-// PacketsPage is one page of packets. Totals cover the whole period of the query, not only the page.
+// PacketsPage is one page of packets. Totals cover the whole period of the query, not only the page. A room's packets have none.
 type PacketsPage struct {
 	Packets []PacketState
 	Totals  Totals

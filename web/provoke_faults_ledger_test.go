@@ -125,7 +125,7 @@ func (s faultyLedger) Packets(ctx context.Context, q redpacket.PacketsQuery) (_ 
 	return s.Ledger.Packets(ctx, q)
 }
 
-func (s faultyLedger) Transfers(ctx context.Context, user, next string, limit int) (_ []redpacket.Transfer, _ string, err error) {
+func (s faultyLedger) Transfers(ctx context.Context, user, next string, limit int) (_ []redpacket.LedgerTransfer, _ string, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}

@@ -120,6 +120,7 @@ create table packets (
 
 create index packets_open on packets (expires_at, id) where status = 'open';
 create index packets_sender on packets (sender, created_at desc, id desc);
+create index packets_of_room on packets (room_id, created_at desc, id desc);
 
 create table claims (
     packet_id text not null,

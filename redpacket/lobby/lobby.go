@@ -138,7 +138,7 @@ func (l *Lobby) find(ctx context.Context) error {
 	if l.last.ID != "" {
 		return nil
 	}
-	page, err := l.packets.Packets(ctx, redpacket.PacketsQuery{User: Host.ID, Direction: redpacket.DirSent, Limit: 1})
+	page, err := l.packets.Packets(ctx, redpacket.PacketsQuery{Of: Host.ID, Direction: redpacket.DirSent, Limit: 1})
 	if err == nil && len(page.Packets) > 0 {
 		l.learn(page.Packets[0].Packet)
 	}

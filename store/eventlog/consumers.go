@@ -43,6 +43,9 @@ type Consumers interface {
 	// PutConsumer stores the position of a consumer, and creates it if there is none.
 	PutConsumer(ctx context.Context, c Consumer) error
 
+	// DeleteConsumer forgets a consumer, or returns chat.ErrNotFound.
+	DeleteConsumer(ctx context.Context, name string) error
+
 	// Lease makes the owner the only instance that delivers to the consumer, for the time ttl, and creates the consumer if there is none. It
 	// fails with ErrLease while another owner has the lease. The clock of the database times the lease (SQLite: that of the process). now
 	// is the UpdatedAt of a new consumer.

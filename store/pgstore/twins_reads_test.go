@@ -56,28 +56,30 @@ func (h *history) compare() {
 // lists reads all pages of the packets that the user sent and received, and of the user's transfers.
 func (h *history) lists(user string) {
 	h.Helper()
-	from, to := h.now.Add(-5*time.Second), h.now.Add(-3*time.Second)
+	from, to, room := h.now.Add(-5*time.Second), h.now.Add(-3*time.Second), "none"
 	if len(h.packets) > 0 { // bounds that are exactly the times of packets
 		from, to = pick(h, h.packets).CreatedAt, pick(h, h.packets).CreatedAt
+		room = pick(h, h.packets).Room
 	}
 	for _, q := range []redpacket.PacketsQuery{
-		{User: user, Direction: redpacket.DirSent, Limit: 2},
-		{User: user, Direction: redpacket.DirReceived, Limit: 3},
-		{User: user, Direction: redpacket.DirSent, Limit: 1, From: from, To: from.Add(4 * time.Second)},
-		{User: user, Direction: redpacket.DirReceived, Limit: 4, To: to},
-		{User: user, Direction: redpacket.DirSent, Limit: 4, To: to},
+		{Of: user, Direction: redpacket.DirSent, Limit: 2},
+		{Of: user, Direction: redpacket.DirReceived, Limit: 3},
+		{Of: user, Direction: redpacket.DirSent, Limit: 1, From: from, To: from.Add(4 * time.Second)},
+		{Of: user, Direction: redpacket.DirReceived, Limit: 4, To: to},
+		{Of: user, Direction: redpacket.DirSent, Limit: 4, To: to},
+		{Of: room, Direction: redpacket.DirRoom, Limit: 3},
 	} {
 		for more := true; more; more = q.Next != "" {
 			page := both(h, "packets", func(ctx context.Context, e engine) (redpacket.PacketsPage, error) { return e.Packets(ctx, q) })
 			q.Next = page.Next
 		}
 	}
-	both(h, "transfers", func(ctx context.Context, e engine) (all []redpacket.Transfer, err error) {
+	both(h, "transfers", func(ctx context.Context, e engine) (all []redpacket.LedgerTransfer, err error) {
 		for more := "-"; more != ""; {
 			if more == "-" {
 				more = ""
 			}
-			var page []redpacket.Transfer
+			var page []redpacket.LedgerTransfer
 			if page, more, err = e.Transfers(ctx, user, more, 3); err != nil {
 				return nil, err
 			}
@@ -88,7 +90,7 @@ func (h *history) lists(user string) {
 }
 
 // comparable replaces the ids that a store draws itself, and sorts transfers of the same time.
-func (h *history) comparable(all []redpacket.Transfer) []redpacket.Transfer {
+func (h *history) comparable(all []redpacket.LedgerTransfer) []redpacket.LedgerTransfer {
 	ours := map[string]bool{}
 	for _, a := range h.adjusts {
 		ours[a.ID] = true
@@ -98,7 +100,7 @@ func (h *history) comparable(all []redpacket.Transfer) []redpacket.Transfer {
 			all[i].ID = "drawn"
 		}
 	}
-	slices.SortStableFunc(all, func(a, b redpacket.Transfer) int {
+	slices.SortStableFunc(all, func(a, b redpacket.LedgerTransfer) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Packet, b.Packet), cmp.Compare(a.Kind, b.Kind))
 	})
 	return all

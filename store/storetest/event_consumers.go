@@ -21,6 +21,13 @@ func consumersListed(b *eventsBench) {
 	if list, err = b.u.Consumers.ConsumerList(b.ctx, 1); err != nil || len(list) != 1 {
 		b.Errorf("one of them: %+v, %v", list, err)
 	}
+	b.must(b.u.Consumers.DeleteConsumer(b.ctx, "bot"))
+	if list, err = b.u.Consumers.ConsumerList(b.ctx, 9); err != nil || len(list) != 1 || list[0].Name != "search" {
+		b.Errorf("after one was deleted: %+v, %v", list, err)
+	}
+	if err := b.u.Consumers.DeleteConsumer(b.ctx, "bot"); !errors.Is(err, chat.ErrNotFound) {
+		b.Errorf("deleted again: %v", err)
+	}
 	if _, err := b.u.Consumers.Consumer(b.ctx, "none"); !errors.Is(err, chat.ErrNotFound) {
 		b.Errorf("an unknown consumer: %v", err)
 	}

@@ -123,7 +123,7 @@ func (b *ledgerBench) transfersOfAll() (all []string) {
 		list, _, err := b.ledger.Transfers(b.ctx, user, "", 1000)
 		b.must(err)
 		for _, t := range list {
-			all = append(all, describeTransfer(user, t))
+			all = append(all, describeTransfer(user, t.Transfer))
 		}
 	}
 	slices.Sort(all)

@@ -41,7 +41,7 @@ func listTests() []ledgerTest {
 			}
 			slices.Reverse(want)
 			for limit := 1; limit <= 10; limit++ {
-				q := redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: limit}
+				q := redpacket.PacketsQuery{Of: sender, Direction: redpacket.DirSent, Limit: limit}
 				equal(b, "packets", b.allPackets(q), want)
 			}
 		}},
@@ -56,7 +56,7 @@ func listTests() []ledgerTest {
 				want = append(want, b.send(o).Packet.ID)
 			}
 			slices.Reverse(want)
-			for q := (redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 100}); ; {
+			for q := (redpacket.PacketsQuery{Of: sender, Direction: redpacket.DirSent, Limit: 100}); ; {
 				page := b.packets(q)
 				text, err := json.Marshal(page.Packets) // roughly the size on the wire
 				b.must(err)
@@ -84,16 +84,42 @@ func listTests() []ledgerTest {
 			}
 			slices.Reverse(want)
 			for limit := 1; limit <= 8; limit++ {
-				q := redpacket.PacketsQuery{User: member(0), Direction: redpacket.DirReceived, Limit: limit}
+				q := redpacket.PacketsQuery{Of: member(0), Direction: redpacket.DirReceived, Limit: limit}
 				equal(b, "packets", b.allPackets(q), want)
 			}
+		}},
+		{"packets/of a room, whatever the page, also when they have ended", func(b *ledgerBench) {
+			var want []redpacket.PacketState
+			for i := range 7 {
+				o := b.order(sender, 100, 2)
+				o.Packet.CreatedAt = b.now.Add(time.Duration(i/3) * time.Second) // with ties
+				p := b.send(o).Packet
+				if i%2 == 0 {
+					b.take(p, 2)
+					b.close(p, redpacket.Drained)
+				}
+				want = append(want, redpacket.PacketState{Packet: p, State: b.book(p).StateOf("nobody")})
+			}
+			slices.Reverse(want)
+			for limit := 1; limit <= 8; limit++ {
+				var got []redpacket.PacketState
+				for q := (redpacket.PacketsQuery{Of: want[0].Packet.Room, Direction: redpacket.DirRoom, Limit: limit}); ; {
+					page := b.packets(q)
+					got = append(got, page.Packets...)
+					if q.Next = page.Next; q.Next == "" {
+						break
+					}
+				}
+				equal(b, "packets", got, want)
+			}
+			equal(b, "another room", b.packets(redpacket.PacketsQuery{Of: "elsewhere", Direction: redpacket.DirRoom, Limit: 5}), redpacket.PacketsPage{})
 		}},
 		{"packets/each with its state", func(b *ledgerBench) {
 			p := b.packet(1000, 2)
 			b.take(p, 2)
 			b.close(p, redpacket.Drained)
 			for user, direction := range map[string]redpacket.Direction{sender: redpacket.DirSent, member(0): redpacket.DirReceived} {
-				page := b.packets(redpacket.PacketsQuery{User: user, Direction: direction, Limit: 5})
+				page := b.packets(redpacket.PacketsQuery{Of: user, Direction: direction, Limit: 5})
 				equal(b, "packets", page.Packets, []redpacket.PacketState{{Packet: p, State: b.book(p).StateOf(user)}})
 				equal(b, "next", page.Next, "")
 			}
@@ -103,7 +129,7 @@ func listTests() []ledgerTest {
 			b.take(expired, 1)
 			b.take(open, 1)
 			refunded := b.close(expired, redpacket.Expired).Book.Refunded
-			page := b.packets(redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1})
+			page := b.packets(redpacket.PacketsQuery{Of: sender, Direction: redpacket.DirSent, Limit: 1})
 			equal(b, "totals", page.Totals, redpacket.Totals{Count: 2, Amount: 1500 - refunded})
 		}},
 		{"packets/totals of received packets", func(b *ledgerBench) {
@@ -119,7 +145,7 @@ func listTests() []ledgerTest {
 					want.Luckiest++
 				}
 			}
-			page := b.packets(redpacket.PacketsQuery{User: member(0), Direction: redpacket.DirReceived, Limit: 2})
+			page := b.packets(redpacket.PacketsQuery{Of: member(0), Direction: redpacket.DirReceived, Limit: 2})
 			equal(b, "totals", page.Totals, want)
 		}},
 		{"packets/of a period", func(b *ledgerBench) {
@@ -134,13 +160,13 @@ func listTests() []ledgerTest {
 				b.verdict(redpacket.PaidNow, c)
 			}
 			for user, direction := range map[string]redpacket.Direction{sender: redpacket.DirSent, member(0): redpacket.DirReceived} {
-				q := redpacket.PacketsQuery{User: user, Direction: direction, Limit: 1, From: b.now.Add(time.Hour), To: b.now.Add(3 * time.Hour)}
+				q := redpacket.PacketsQuery{Of: user, Direction: direction, Limit: 1, From: b.now.Add(time.Hour), To: b.now.Add(3 * time.Hour)}
 				equal(b, "packets", b.allPackets(q), []string{all[2], all[1]})
 				equal(b, "totals", b.packets(q).Totals, redpacket.Totals{Count: 2, Amount: 200})
 			}
 		}},
 		{"packets/of an unknown user", func(b *ledgerBench) {
-			page := b.packets(redpacket.PacketsQuery{User: "stranger", Direction: redpacket.DirReceived, Limit: 5})
+			page := b.packets(redpacket.PacketsQuery{Of: "stranger", Direction: redpacket.DirReceived, Limit: 5})
 			equal(b, "page", page, redpacket.PacketsPage{})
 		}},
 		{"transfers/signed, newest first, whatever the page", func(b *ledgerBench) {
@@ -173,11 +199,11 @@ func listTests() []ledgerTest {
 			for range 2 {
 				b.packet(100, 1)
 			}
-			sent := b.packets(redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1}).Next
+			sent := b.packets(redpacket.PacketsQuery{Of: sender, Direction: redpacket.DirSent, Limit: 1}).Next
 			_, transfers, err := b.ledger.Transfers(b.ctx, sender, "", 1)
 			b.must(err)
 			for _, bad := range []string{"x", "!", "bnVsbA", transfers} {
-				_, err := b.ledger.Packets(b.ctx, redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1, Next: bad})
+				_, err := b.ledger.Packets(b.ctx, redpacket.PacketsQuery{Of: sender, Direction: redpacket.DirSent, Limit: 1, Next: bad})
 				if !errors.Is(err, chat.ErrBadRequest) {
 					b.Errorf("packets after %q: %v", bad, err)
 				}
@@ -221,7 +247,7 @@ func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
 }
 
 // allTransfers reads all pages of the user's transfers.
-func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Transfer) {
+func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.LedgerTransfer) {
 	b.Helper()
 	next := ""
 	for range maxPages {

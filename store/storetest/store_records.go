@@ -142,6 +142,25 @@ func listRecords(b *storeBench) {
 	list(chat.UserQuery{Limit: 3, RefPrefix: "shop~4"}, all[5])
 	list(chat.UserQuery{Limit: 3, RefPrefix: "%"})
 	list(chat.UserQuery{Limit: 3, RefPrefix: "shop~", Suspended: true}, all[5], all[2])
+	b.put(chat.UserPut{User: all[3], Name: new("Ann 50%")})
+	b.put(chat.UserPut{User: all[6], Name: new("Joanna")})
+	for name, want := range map[string][]string{"ann": sorted([]string{all[3], all[6]}), "0%": {all[3]}, "%": {all[3]}, "_": nil, "nobody": nil} {
+		for among := 1; among <= len(every)+1; among++ {
+			var got []string
+			pages := 0
+			for q := (chat.UserQuery{Limit: 1, Name: name, Among: among}); ; pages++ {
+				page, more, err := b.UserRecords(b.ctx, q)
+				b.must(err)
+				got = append(got, recordIDs(page)...)
+				if q.Next = more; more == "" {
+					break
+				}
+			}
+			if !slices.Equal(got, want) || pages > len(every)/among+len(want) {
+				b.Errorf("%q among %d users lists %v on %d pages, want %v", name, among, got, pages, want)
+			}
+		}
+	}
 	for _, next := range []string{"x", strings.Repeat("A", 40)} {
 		_, _, err := b.UserRecords(b.ctx, chat.UserQuery{Limit: 3, Next: next})
 		b.refusedField(err, chat.ErrBadRequest, "next")

@@ -42,6 +42,17 @@ func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 	}))
 }
 
+// DeleteConsumer implements eventlog.Consumers.
+func (t consumers) DeleteConsumer(ctx context.Context, name string) error {
+	return Outcome("delete consumer", t.db.Write(ctx, func(w Tx) error {
+		changed, err := w.Exec(`delete from event_consumers where name = $1`, name)
+		if err == nil && changed == 0 {
+			err = chat.ErrNotFound
+		}
+		return err
+	}))
+}
+
 // Lease implements eventlog.Consumers.
 func (t consumers) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {

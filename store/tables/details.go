@@ -97,7 +97,9 @@ func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page re
 	var listed []listedPacket
 	err = t.db.ReadBatch(ctx, func(r Querier, b *Batch) {
 		page, listed = redpacket.PacketsPage{}, nil
-		b.Each(func(row Row) error { return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest) }, totals.Text, totals.Args...)
+		if totals.Text != "" {
+			b.Each(func(row Row) error { return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest) }, totals.Text, totals.Args...)
+		}
 		b.Each(func(row Row) error {
 			p, err := scanPacket(r, r.Keys())(row)
 			listed = append(listed, p)

@@ -186,27 +186,33 @@ func (t packets) States(ctx context.Context, user string, packets []string) (sta
 	return states, Outcome("read states", err)
 }
 
-// listedPackets describes in SQL the packets that a user has sent, or those received: the tables, the condition for the user, and the
-// sort key. User is the left side of the condition. The sort key is At and then ID. The period of the query is about At.
+// listedPackets describes in SQL the packets of one list: the tables, the condition for the user or room, and the sort key. Of is the left side
+// of the condition. The sort key is At and then ID. The period of the query is about At.
 type listedPackets struct {
-	From, User, At, ID string
-	Totals             string                     // count, amount, luckiest
+	From, Of, At, ID string
+	Totals           string                     // count, amount, luckiest; "": none
 	Citus              func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page, or "" for the whole period
 }
 
 // packetLists has the list for each direction.
 var packetLists = map[redpacket.Direction]listedPackets{
 	redpacket.DirSent: {
-		From: `/*one*/ packets /*end*/ p`, User: `p.sender`, At: `p.created_at`, ID: `p.id`,
+		From: `/*one*/ packets /*end*/ p`, Of: `p.sender`, At: `p.created_at`, ID: `p.id`,
 		Totals: `count(*), cast(coalesce(sum(p.total - p.refunded), 0) as bigint), cast(0 as bigint)`,
 		Citus: func(page string) []string {
 			return stateParts(`true`, `sender = $1 and created_at >= $2 and created_at < $3`+page)
 		},
 	},
+	redpacket.DirRoom: {
+		From: `/*one*/ packets /*end*/ p`, Of: `p.room_id`, At: `p.created_at`, ID: `p.id`,
+		Citus: func(page string) []string {
+			return stateParts(`bucket = bucket_of($1)`, `room_id = $1 and created_at >= $2 and created_at < $3`+page)
+		},
+	},
 	redpacket.DirReceived: {
 		From: `/*one*/ transfers /*end*/ t join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.user_id = t.user_id
 			join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
-		User: `t.kind = 'claim' and t.user_id`, At: `t.at`, ID: `t.packet_id`,
+		Of: `t.kind = 'claim' and t.user_id`, At: `t.at`, ID: `t.packet_id`,
 		Totals: `count(*), cast(coalesce(sum(c.amount), 0) as bigint), count(*) filter (where c.luckiest)`,
 		Citus: func(page string) []string {
 			t := Of("t", "transfers t", `t.bucket = bucket_of($1) and t.user_id = $1 and t.kind = 'claim' and t.at >= $2 and t.at < $3`+page)
@@ -215,7 +221,7 @@ var packetLists = map[redpacket.Direction]listedPackets{
 	},
 }
 
-// packetsPage returns the statements for a page of packets: one for its totals, and one for the packets themselves,
+// packetsPage returns the statements for a page of packets: one for its totals, if the list has any, and one for the packets themselves,
 // whose rows scanPacket scans. Both must see one snapshot. The second reads one packet more than the limit, for
 // onePage. packetsPage fails if q.Next is no cursor.
 func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
@@ -226,16 +232,18 @@ func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 		}
 	}
 	list := packetLists[q.Direction]
-	period := []any{q.User, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
-	where := ` where ` + list.User + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
+	period := []any{q.Of, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
+	where := ` where ` + list.Of + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
 	after := `(` + list.At + `, ` + list.ID + `) < ($4, $5)`
 	order := ` order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`
-	return Statement{Text: FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, Args: period},
-		Statement{
-			Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + list.At + ` from ` + list.From + stateJoins(d) + where + `
+	if list.Totals != "" {
+		totals = Statement{Text: FirstOnCitus(list.Citus(``)...) + `select ` + list.Totals + ` from ` + list.From + where, Args: period}
+	}
+	return totals, Statement{
+		Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + list.At + ` from ` + list.From + stateJoins(d) + where + `
 			and ` + after + order,
-			Args: append(period[:3:3], at, id, q.Limit+1),
-		}, nil
+		Args: append(period[:3:3], at, id, q.Limit+1),
+	}, nil
 }
 
 // listedPacket is a packet of a list, with the time by which it is sorted.
@@ -263,6 +271,9 @@ func scanPacket(d Dialect, keys *secret.Keys) func(Row) (listedPacket, error) {
 // onePage returns the packets that fit into a page, and the cursor of the next page, or "" if all fit.
 func onePage(q redpacket.PacketsQuery, all []listedPacket) (page []redpacket.PacketState, next string) {
 	for _, l := range all {
+		if q.Direction == redpacket.DirRoom {
+			l.State.Mine = nil // of a user whose id is that of the room
+		}
 		page = append(page, l.PacketState)
 	}
 	if fit := redpacket.Fitting(page, q.Limit); fit < len(page) {
@@ -280,17 +291,18 @@ func millisOr(t time.Time, unbounded int64) int64 {
 }
 
 // Transfers implements redpacket.Ledger.
-func (t packets) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
+func (t packets) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.LedgerTransfer, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
 		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
-	all, err = list(ctx, t.db, func(row Row) (t redpacket.Transfer, err error) {
-		err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note)
+	all, err = list(ctx, t.db, func(row Row) (t redpacket.LedgerTransfer, err error) {
+		t.User = user
+		err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.Actor, &t.RequestID, &t.Reason)
 		return t, err
-	}, `select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
+	}, `select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note, actor, request_id, reason
 		from transfers where user_id = $1 /*! and bucket = bucket_of($1) */ and (at, id) < ($2, $3) order by at desc, id desc limit $4`, user, at, id, limit+1)
 	if err != nil {
 		return nil, "", Outcome("list transfers", err)

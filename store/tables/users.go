@@ -131,9 +131,21 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 			where f.kind = 'user' and f.ref > $1 and f.ref >= $2 and f.ref < $3` + onlySuspended(q) + ` order by f.ref limit $4`
 		args = []any{from, q.RefPrefix, q.RefPrefix + "\x7f", q.Limit + 1} // no ref has a character above ~
 	}
+	last := ""
+	if q.Name != "" {
+		if last, err = t.userAfter(ctx, from, q.Among); err != nil {
+			return nil, "", Outcome("list users", err)
+		}
+		query = `select ` + recordColumns + ` from users u where u.id > $1 and (u.id <= $3 or $3 = '')` + onlySuspended(q) +
+			` and ` + t.db.Like(`u.name`, 4) + ` order by u.id limit $2`
+		args = append(args, last, "%"+likeEscape.Replace(q.Name)+"%")
+	}
 	found, err = list(ctx, t.db, scanRecord, query, args...)
 	if err != nil {
 		return nil, "", Outcome("list users", err)
+	}
+	if last != "" {
+		more = cursor.Make(name, last)
 	}
 	if len(found) > q.Limit {
 		found = found[:q.Limit]
@@ -143,6 +155,15 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 		}
 	}
 	return found, more, nil
+}
+
+// userAfter returns the id of the n-th user after the given one, or "" if there are not so many.
+func (t users) userAfter(ctx context.Context, after string, n int) (user string, err error) {
+	err = t.db.Read(ctx, func(q Querier) error {
+		_, err := q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
+		return err
+	})
+	return user, err
 }
 
 func onlySuspended(q chat.UserQuery) string {

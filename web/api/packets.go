@@ -73,8 +73,8 @@ func (a *Commands) cancelPacket(ctx context.Context, c Caller, r *wire.CancelPac
 
 func (a *Commands) listPackets(ctx context.Context, c Caller, r *wire.PacketsRequest) (wire.PacketsReply, error) {
 	page, err := a.packets.Packets(ctx, redpacket.PacketsQuery{
-		User: c.User.ID, Direction: redpacket.Direction(r.Direction),
-		From: fromMillis(r.From), To: fromMillis(r.To), Next: r.Next, Limit: pageSize(r.Limit),
+		Of: c.User.ID, Direction: redpacket.Direction(r.Direction),
+		From: convert.FromMillis(r.From), To: convert.FromMillis(r.To), Next: r.Next, Limit: pageSize(r.Limit),
 	})
 	return wire.PacketsReply{
 		Packets: convert.List(page.Packets, convert.PacketState),
@@ -91,14 +91,6 @@ const (
 
 func pageSize(asked int) int { return min(cmp.Or(asked, pageDefault), pageMax) }
 
-// fromMillis returns the time of an optional field in Unix milliseconds. A missing field is the zero time.
-func fromMillis(ms *int64) time.Time {
-	if ms == nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(*ms)
-}
-
 func (a *Commands) wallet(ctx context.Context, c Caller, r *wire.WalletRequest) (wire.WalletReply, error) {
 	account, err := a.packets.Account(ctx, c.User.ID)
 	if err != nil {
@@ -107,6 +99,6 @@ func (a *Commands) wallet(ctx context.Context, c Caller, r *wire.WalletRequest) 
 	transfers, next, err := a.packets.Transfers(ctx, c.User.ID, r.Next, pageSize(r.Limit))
 	return wire.WalletReply{
 		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment,
-		Transfers: convert.List(transfers, convert.Transfer), Next: next,
+		Transfers: convert.List(transfers, func(t redpacket.LedgerTransfer) wire.Transfer { return convert.Transfer(t.Transfer) }), Next: next,
 	}, err
 }

@@ -28,6 +28,14 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// FromMillis returns the time of an optional field in Unix milliseconds. A missing field is the zero time.
+func FromMillis(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms)
+}
+
 // User converts a user to its form on the wire. chat.LobbyHost is not shown as a guest, although it has the id of one.
 func User(u chat.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest() && u.ID != chat.LobbyHost}

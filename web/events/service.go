@@ -75,6 +75,7 @@ func (s *Service) Mount(api *server.Server) error {
 		server.Handle("get_events", s.getEvents).Within((maxWait+15)*time.Second),
 		server.Handle("get_consumer", s.getConsumer),
 		server.Handle("put_consumer", s.putConsumer),
+		server.Handle("delete_consumer", s.deleteConsumer),
 		server.Handle("get_parked_events", s.getParked),
 		server.Handle("replay_parked_event", s.replayParked),
 	)
@@ -212,6 +213,16 @@ func (s *Service) putConsumer(ctx context.Context, c server.Caller, r *hostapi.P
 	}
 	stored := eventlog.Consumer{Name: r.Consumer, After: after.String(), UpdatedAt: s.o.Now()}
 	return hostapi.ConsumerReply{Consumer: consumerOf(stored)}, s.o.Store.PutConsumer(ctx, stored)
+}
+
+func (s *Service) deleteConsumer(ctx context.Context, _ server.Caller, r *hostapi.GetConsumerRequest) (hostapi.DeleteConsumerReply, error) {
+	switch {
+	case !consumerForm.MatchString(r.Consumer):
+		return hostapi.DeleteConsumerReply{}, errConsumer
+	case r.Consumer == WebhookConsumer:
+		return hostapi.DeleteConsumerReply{}, wire.NewError(wire.CodeForbidden, "consumer", WebhookConsumer)
+	}
+	return hostapi.DeleteConsumerReply{}, s.o.Store.DeleteConsumer(ctx, r.Consumer)
 }
 
 func consumerOf(c eventlog.Consumer) hostapi.Consumer {

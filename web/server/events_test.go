@@ -116,6 +116,11 @@ func TestConsumerPositions(t *testing.T) {
 	chat := h.newKey("chat-only", hostapi.Chat)
 	ok[hostapi.ConsumerReply](h, put(chat, "mine", "newest"))
 	h.refused(put(chat, events.WebhookConsumer, "newest"), wire.CodeForbidden, "forbidden scope=admin")
+	remove := func(consumer string) answer { return h.send(chat, "DELETE", "/v1/server/consumers/"+consumer, nil) }
+	ok[hostapi.DeleteConsumerReply](h, remove("mine"))
+	h.refused(remove("mine"), wire.CodeNotFound, "not_found")
+	h.refused(remove("No+Name"), wire.CodeBadRequest, "bad_request field=consumer")
+	h.refused(remove(events.WebhookConsumer), wire.CodeForbidden, "forbidden consumer=webhook")
 }
 
 // TestParkedEvents lists and replays an event that the webhook has refused for long.

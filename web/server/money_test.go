@@ -203,3 +203,45 @@ func TestHostReadsThePacket(t *testing.T) {
 	}
 	h.refused(h.send(h.all, "GET", "/v1/server/packets/none", nil), wire.CodeNotFound, "not_found")
 }
+
+// TestHostListsPacketsAndTransfers lists what belongs to a user or a room, also after the user was suspended.
+func TestHostListsPacketsAndTransfers(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob")
+	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit?reason=first", `{"amount":1000,"note":"welcome"}`, "Idempotency-Key", "one"))
+	as := func(user, command, body string) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body)
+	}
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", fmt.Sprintf(`{"room":%q,"key":"p","mode":"equal","total":300,"count":1}`, room))).Packet.ID
+	ok[wire.GrabReply](h, as("bob", "grab", fmt.Sprintf(`{"packet":%q}`, packet)))
+	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/ann/suspend", nil))
+	get := func(query string) answer { return h.send(h.all, "GET", "/v1/server/"+query, nil) }
+
+	page := ok[hostapi.TransfersReply](h, get("transfers?user=ann&limit=1"))
+	if len(page.Transfers) != 1 || page.Transfers[0].Kind != "send" || page.Transfers[0].User != "ann" || page.Transfers[0].Amount != -300 || !page.More {
+		t.Errorf("ann's newest transfer: %+v", page)
+	}
+	page = ok[hostapi.TransfersReply](h, get("transfers?user=ann&after="+page.Next))
+	if len(page.Transfers) != 1 || page.Transfers[0].Actor != "key/all" || page.Transfers[0].Reason != "first" || page.More || page.Next != "" {
+		t.Errorf("the one before: %+v", page)
+	}
+	for query, mine := range map[string]bool{"user=ann": false, "user=bob&direction=received": true, "room=" + room: false} {
+		found := ok[hostapi.ListPacketsReply](h, get("packets?"+query)).Packets
+		if len(found) != 1 || found[0].Packet.ID != packet || found[0].State.Status != "drained" || (found[0].State.Mine != nil) != mine {
+			t.Errorf("%s: %+v", query, found)
+		}
+	}
+	if found := ok[hostapi.ListPacketsReply](h, get("packets?user=bob")).Packets; len(found) != 0 {
+		t.Errorf("bob has sent %+v", found)
+	}
+	if found := ok[wire.MembersReply](h, get("rooms/"+room+"/members?limit=1")); len(found.Members) != 1 || found.Members[0].User.ID != "ann" || found.Next == "" {
+		t.Errorf("the first member: %+v", found)
+	}
+	h.refused(get("packets"), wire.CodeBadRequest, "bad_request field=user")
+	h.refused(get("packets?user=ann&room="+room), wire.CodeBadRequest, "bad_request field=user")
+	h.refused(get("packets?direction=sent&room="+room), wire.CodeBadRequest, "bad_request field=direction")
+	h.refused(get("packets?user=ann&from=2&to=1"), wire.CodeBadRequest, "bad_request field=to")
+	h.refused(get("packets?user=ann&next=x"), wire.CodeBadRequest, "bad_request field=next")
+	h.refused(get("transfers?user=a%20b"), wire.CodeBadRequest, "bad_request field=user")
+}

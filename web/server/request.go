@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -36,8 +38,9 @@ func decode(data []byte, into any) error {
 
 // compose returns the request as one JSON object: the fields of its body, then those of its path and query.
 func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error) {
-	if o.Request == nil {
-		return nil, nil
+	query := req.URL.Query()
+	if err := checkQuery(o, query); err != nil || o.Request == nil {
+		return nil, err
 	}
 	kind := reflect.TypeOf(o.Request)
 	members := map[string]json.RawMessage{}
@@ -54,7 +57,6 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 			return nil, chat.BadField("data", "is null, and must be a JSON object")
 		}
 	}
-	query := req.URL.Query()
 	for f := range kind.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
@@ -67,7 +69,7 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 		case o.InQuery(name):
 			delete(members, name)
 			if values, ok := query[name]; ok {
-				members[name] = parameter(f.Type, values[len(values)-1])
+				members[name] = parameter(f.Type, values[0])
 			}
 		}
 	}
@@ -76,6 +78,22 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 		return nil, chat.BadField("data", "is not a JSON object")
 	}
 	return data, nil
+}
+
+// checkQuery refuses parameters that the operation does not have, and those that are there more than once: otherwise a filter that is misspelt would
+// return all.
+func checkQuery(o hostapi.Operation, query url.Values) error {
+	known := o.Parameters()
+	for name, values := range query {
+		switch {
+		case o.Path == "" || name == reasonParameter && len(values) == 1:
+		case !slices.Contains(known, name):
+			return chat.BadField(name, "is no parameter of this request; it has "+cmp.Or(strings.Join(known, ", "), "none"))
+		case len(values) > 1:
+			return chat.BadField(name, "is there more than once")
+		}
+	}
+	return nil
 }
 
 // parameter returns a text of the path or the query as the JSON value of a field of this type. A text that is no number or

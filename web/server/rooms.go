@@ -18,7 +18,7 @@ func (s rooms) routes() []Route {
 	return []Route{
 		Handle("create_room", s.createRoom), Handle("get_room", s.getRoom), Handle("list_rooms", s.listRooms), Handle("update_room", s.updateRoom),
 		Handle("hand_over_room", s.handOverRoom), Handle("get_history", s.getHistory), Handle("delete_room", s.deleteRoom),
-		Handle("add_members", s.addMembers).Within(time.Minute), Handle("remove_members", s.removeMembers).Within(time.Minute), Handle("get_bans", s.getBans),
+		Handle("add_members", s.addMembers).Within(time.Minute), Handle("remove_members", s.removeMembers).Within(time.Minute), Handle("get_bans", s.getBans), Handle("get_members", s.getMembers),
 	}
 }
 
@@ -65,6 +65,12 @@ func (s rooms) handOverRoom(ctx context.Context, _ Caller, r *hostapi.HandOverRe
 // getHistory runs the command history as the system.
 func (s rooms) getHistory(ctx context.Context, _ Caller, r *wire.HistoryRequest) (reply wire.HistoryReply, err error) {
 	err = s.callSystem(ctx, "history", r, &reply)
+	return reply, err
+}
+
+// getMembers runs the command members as the system.
+func (s rooms) getMembers(ctx context.Context, _ Caller, r *wire.MembersRequest) (reply wire.MembersReply, err error) {
+	err = s.callSystem(ctx, "members", r, &reply)
 	return reply, err
 }
 

@@ -1,12 +1,35 @@
 package server
 
 import (
+	"cmp"
 	"context"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire/hostapi"
 )
+
+func (s money) listPackets(ctx context.Context, _ Caller, r *hostapi.ListPacketsRequest) (hostapi.ListPacketsReply, error) {
+	limit, err := pageSize(r.Limit)
+	if err != nil {
+		return hostapi.ListPacketsReply{}, err
+	}
+	q := redpacket.PacketsQuery{
+		Of: r.User, Direction: cmp.Or(redpacket.Direction(r.Direction), redpacket.DirSent), From: convert.FromMillis(r.From), To: convert.FromMillis(r.To),
+		Next: r.Next, Limit: limit,
+	}
+	switch {
+	case (r.User == "") == (r.Room == ""):
+		return hostapi.ListPacketsReply{}, chat.BadField("user", "or room must be named, and not both")
+	case r.Room != "" && r.Direction != "":
+		return hostapi.ListPacketsReply{}, chat.BadField("direction", "is of a user's packets, not of a room's")
+	case r.Room != "":
+		q.Of, q.Direction = r.Room, redpacket.DirRoom
+	}
+	page, err := s.o.Packets.Packets(ctx, q)
+	return hostapi.ListPacketsReply{Packets: convert.List(page.Packets, convert.PacketState), Next: page.Next}, err
+}
 
 func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
 	story, proof, err := s.o.Packets.Story(ctx, r.Packet)

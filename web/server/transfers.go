@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire/hostapi"
@@ -13,8 +14,24 @@ func (s money) getTransfers(ctx context.Context, _ Caller, r *hostapi.GetTransfe
 	if err != nil {
 		return hostapi.TransfersReply{}, err
 	}
+	if r.User != "" {
+		return s.transfersOf(ctx, r, limit)
+	}
 	page, err := s.o.Packets.LedgerAfter(ctx, r.After, limit)
 	return hostapi.TransfersReply{Transfers: convert.List(page.Transfers, ledgerTransferOf), Next: page.Next, More: page.More}, err
+}
+
+// transfersOf lists the transfers of one user. The list has no shares: the claims have them.
+func (s money) transfersOf(ctx context.Context, r *hostapi.GetTransfersRequest, limit int) (hostapi.TransfersReply, error) {
+	if err := chat.CheckUser("user", r.User); err != nil {
+		return hostapi.TransfersReply{}, err
+	}
+	transfers, next, err := s.o.Packets.Transfers(ctx, r.User, r.After, limit)
+	return hostapi.TransfersReply{Next: next, More: next != "", Transfers: convert.List(transfers, func(t redpacket.LedgerTransfer) hostapi.LedgerTransfer {
+		out := ledgerTransferOf(t)
+		out.Share = nil
+		return out
+	})}, err
 }
 
 func ledgerTransferOf(t redpacket.LedgerTransfer) hostapi.LedgerTransfer {

@@ -26,7 +26,7 @@ func (s users) getUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest)
 }
 
 func (s users) listUsers(ctx context.Context, _ Caller, r *hostapi.ListUsersRequest) (hostapi.ListUsersReply, error) {
-	users, more, err := s.o.Chat.UserRecords(ctx, chat.UserQuery{Suspended: r.Suspended, RefPrefix: r.RefPrefix, Next: r.Next, Limit: r.Limit})
+	users, more, err := s.o.Chat.UserRecords(ctx, chat.UserQuery{Suspended: r.Suspended, RefPrefix: r.RefPrefix, Name: r.Name, Next: r.Next, Limit: r.Limit})
 	return hostapi.ListUsersReply{Users: convert.List(users, userOf), Next: more}, err
 }
 

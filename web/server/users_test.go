@@ -69,6 +69,23 @@ func TestHostKeepsItsOwnRecordsOfUsers(t *testing.T) {
 	if page := ok[hostapi.ListUsersReply](h, h.send(h.all, "GET", "/v1/server/users?ref_prefix=customer-", nil)); len(page.Users) != 2 || page.Users[1].ID != "bob" {
 		t.Errorf("with the prefix: %+v", page.Users)
 	}
+	named := func(query string) string {
+		t.Helper()
+		var found []string
+		for _, u := range ok[hostapi.ListUsersReply](h, h.send(h.all, "GET", "/v1/server/users?"+query, nil)).Users {
+			found = append(found, u.ID)
+		}
+		return strings.Join(found, " ")
+	}
+	if got := named("name=NN&limit=1"); got != "ann" {
+		t.Errorf("with NN in the name: %q", got)
+	}
+	h.refused(h.send(h.all, "GET", "/v1/server/users?name=a&ref_prefix=c", nil), wire.CodeBadRequest, "bad_request field=name")
+	h.refused(h.send(h.all, "GET", "/v1/server/users?name="+strings.Repeat("a", 65), nil), wire.CodeTooLong, "too_long field=name limit=64")
+	h.refused(h.send(h.all, "GET", "/v1/server/users?nam=ann", nil), wire.CodeBadRequest, "bad_request field=nam")
+	h.refused(h.send(h.all, "GET", "/v1/server/users/ann?name=ann", nil), wire.CodeBadRequest, "bad_request field=name")
+	h.refused(h.send(h.all, "GET", "/v1/server/users?limit=1&limit=2", nil), wire.CodeBadRequest, "bad_request field=limit")
+	h.refused(h.send(h.all, "POST", "/v1/server/users/ann/suspend?reason=a&reason=b", nil), wire.CodeBadRequest, "bad_request field=reason")
 	h.refused(h.send(h.all, "GET", "/v1/server/users?next=x", nil), wire.CodeBadRequest, "bad_request field=next")
 	if act := h.act("put_user"); strings.Contains(act.Request, "gold") {
 		t.Errorf("the act has %s, want it without the custom data", act.Request)

@@ -24,7 +24,7 @@ func (all schemas) ofType(t reflect.Type) object {
 		all["Code"] = codeSchema()
 		return ref("schemas", "Code")
 	case t == reflect.TypeFor[json.RawMessage]():
-		return object{"type": "object"}
+		return object{"type": "object", "additionalProperties": true} // generators of clients take an object without it for one without fields
 	case t == reflect.TypeFor[hostapi.Event]():
 		if _, ok := all["Event"]; !ok {
 			all["Event"] = all.event()

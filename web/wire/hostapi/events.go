@@ -30,6 +30,13 @@ var eventOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "delete_consumer", Does: "Forgets a consumer. The consumer webhook cannot be deleted.", Request: GetConsumerRequest{}, Reply: DeleteConsumerReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "DELETE", Path: "/v1/server/consumers/{consumer}", Scope: Chat, Example: GetConsumerRequest{Consumer: "search"},
+	},
+	{
+		Method: wire.Method{
 			Name: "get_parked_events", Does: "Returns the events that the webhook has refused for three days, or at once if 10,000 others wait.", Request: GetParkedRequest{}, Reply: ParkedReply{},
 		},
 		Verb: "GET", Path: "/v1/server/webhook/parked", Scope: Read, Example: GetParkedRequest{Limit: 10},
@@ -101,7 +108,10 @@ type FundingDetails struct {
 	HostKey string `json:"host_key,omitempty"` // the host's own name for it, if it is known
 }
 
-// GetConsumerRequest is the request of get_consumer.
+// DeleteConsumerReply is the reply of delete_consumer.
+type DeleteConsumerReply struct{}
+
+// GetConsumerRequest is the request of get_consumer and delete_consumer.
 type GetConsumerRequest struct {
 	Consumer string `json:"consumer"`
 }

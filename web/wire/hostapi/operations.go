@@ -1,6 +1,7 @@
 package hostapi
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -87,6 +88,19 @@ func Find(name string) (Operation, bool) {
 
 // InPath reports whether a field of the request is part of the path.
 func (o Operation) InPath(field string) bool { return strings.Contains(o.Path, "{"+field+"}") }
+
+// Parameters returns the names of the fields of the request that are parameters of the query.
+func (o Operation) Parameters() (names []string) {
+	if o.Request == nil {
+		return nil
+	}
+	for f := range reflect.TypeOf(o.Request).Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); o.InQuery(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // InQuery reports whether a field of the request is a parameter of the query. A field that is neither in the path nor in the query
 // is in the body.

@@ -55,6 +55,13 @@ var roomOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "get_members", Does: "Returns a page of the members of a room, as the command members does.", Request: wire.MembersRequest{}, Reply: wire.MembersReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/rooms/{room}/members", Scope: Read, Example: wire.MembersRequest{Room: "r-1", Limit: 50},
+	},
+	{
+		Method: wire.Method{
 			Name: "get_bans", Does: "Lists the users that are banned from a room, by id.", Request: BansRequest{}, Reply: BansReply{}, Errors: []wire.Code{wire.CodeNotFound},
 		},
 		Verb: "GET", Path: "/v1/server/rooms/{room}/bans", Scope: Read, Example: BansRequest{Room: "r-1", Limit: 100},

@@ -10,11 +10,35 @@ var storyOperations = []Operation{
 		},
 		Verb: "GET", Path: "/v1/server/packets/{packet}", Scope: Read, Example: GetPacketRequest{Packet: "p-1"},
 	},
+	{
+		Method: wire.Method{
+			Name: "list_packets", Does: "Lists the packets that a user has sent or received, or those of a room, newest first, whatever state they are in.",
+			Request: ListPacketsRequest{}, Reply: ListPacketsReply{},
+		},
+		Verb: "GET", Path: "/v1/server/packets", Scope: Read, Example: ListPacketsRequest{Room: "r-1", Limit: 50},
+	},
 }
 
 // GetPacketRequest is the request of get_packet.
 type GetPacketRequest struct {
 	Packet string `json:"packet"`
+}
+
+// ListPacketsRequest is the request of list_packets. It names either a user or a room.
+type ListPacketsRequest struct {
+	User      string `json:"user,omitempty"`
+	Direction string `json:"direction,omitempty" enum:"sent,received"` // of a user's packets; "": sent
+	Room      string `json:"room,omitempty"`
+	From      *int64 `json:"from,omitempty"` // when the packet was sent, or received: at from or later
+	To        *int64 `json:"to,omitempty"`   // and before to
+	Next      string `json:"next,omitempty"` // the next of the page before; "": the first page
+	Limit     int    `json:"limit,omitempty" min:"1"`
+}
+
+// ListPacketsReply is the reply of list_packets.
+type ListPacketsReply struct {
+	Packets []wire.PacketState `json:"packets"` // mine is of the user; missing in the list of a room
+	Next    string             `json:"next,omitempty"`
 }
 
 // PacketStory is the reply of get_packet.

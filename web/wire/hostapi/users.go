@@ -31,7 +31,7 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "list_users", Does: "Lists users by id, also guests. With a ref_prefix it lists users by ref.",
+			Name: "list_users", Does: "Lists users by id, also guests. With a ref_prefix it lists users by ref. With a name, a page may be empty and have a next.",
 			Request: ListUsersRequest{}, Reply: ListUsersReply{},
 		},
 		Verb: "GET", Path: "/v1/server/users", Scope: Read, Example: ListUsersRequest{RefPrefix: "customer-", Limit: 100},
@@ -78,6 +78,7 @@ type GetUserRequest struct {
 type ListUsersRequest struct {
 	Suspended bool   `json:"suspended,omitempty"`  // only suspended users
 	RefPrefix string `json:"ref_prefix,omitempty"` // only users whose ref begins with it
+	Name      string `json:"name,omitempty"`       // only users whose name contains it; case does not matter for A to Z
 	Next      string `json:"next,omitempty"`       // the next of the page before; "": the first page
 	Limit     int    `json:"limit,omitempty" min:"1"`
 }

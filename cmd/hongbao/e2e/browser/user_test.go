@@ -32,6 +32,7 @@ func (u *browserUser) createRoom(name string) (room string) {
 	u.fixture.t.Helper()
 	u.Press("button", "New room")
 	u.Fill("Name", name)
+	u.Press("radio", "Public Everyone can find it and join.")
 	u.Press("button", "Make the room")
 	u.Has("heading", name)
 	return u.room()

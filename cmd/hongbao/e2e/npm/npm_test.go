@@ -35,6 +35,7 @@ const (
 	ws         = "ws@8.23.0"
 	vite       = "vite@7.3.8"
 	generator  = "openapi-typescript@7.13.0"
+	heyAPI     = "@hey-api/openapi-ts@0.99.0"
 	fetcher    = "openapi-fetch@0.17.0"
 	redocly    = "@redocly/cli@2.77.0"
 	spectral   = "@stoplight/spectral-cli@6.16.3"
@@ -207,6 +208,18 @@ func TestGeneratedClient(t *testing.T) {
 	if want := "text hello\npacket 1000 lucky\nrefused: 404 1001"; got != want {
 		t.Errorf("the program says %q, want %q", got, want)
 	}
+}
+
+// TestFreeObjectsOfGeneratedTypes compiles objects of the host, which have any fields, with the types of two generators.
+func TestFreeObjectsOfGeneratedTypes(t *testing.T) {
+	enginetest.Nightly(t, "npm")
+	need(t, generator, heyAPI, typeScript, nodeTypes)
+	dir := project(t, "testdata/server", generator, heyAPI, typeScript, nodeTypes)
+	document, err := filepath.Abs(filepath.Join(webDir, "spec", "server-openapi.json"))
+	e2e.NoError(t, err)
+	run(t, dir, "npx", "openapi-typescript", document, "--output", "schema.d.ts")
+	run(t, dir, "npx", "openapi-ts", "--input", document, "--output", "generated", "--plugins", "@hey-api/typescript")
+	run(t, dir, "npx", "tsc")
 }
 
 // TestDocumentsUnderLinters has Redocly and Spectral check all documents. There must be no error and no warning.
