@@ -404,6 +404,20 @@ func TestCurrencyFormat(t *testing.T) {
 	}
 }
 
+// TestSettingsPageListsEverySubcommand looks for a row of each subcommand in the table of the settings page.
+func TestSettingsPageListsEverySubcommand(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Subcommands\n")
+	for _, c := range append(commands(), command{name: "help"}) {
+		if !strings.Contains(table, "\n| `"+c.name+"` | ") {
+			t.Errorf("the table of subcommands in web/docs/settings.md has no row of %s", c.name)
+		}
+	}
+}
+
 // TestSettingsPageListsEverySetting compares the table of the settings page with the config, row by row.
 func TestSettingsPageListsEverySetting(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))

@@ -20,7 +20,7 @@ func (s *Service) whileLeased(ctx context.Context, consumer string, round func(c
 		_, err := s.o.Store.Lease(ctx, consumer, s.o.Instance, leaseTime, s.o.Now())
 		switch {
 		case err == nil:
-			s.o.Log.Info("reading the event stream", "consumer", consumer, "instance", s.o.Instance)
+			s.o.Log.Info("reading the event stream", "consumer", consumer)
 			s.runLeased(ctx, consumer, began.Add(leaseTime), round)
 		case !eventlog.Lost(err) && ctx.Err() == nil:
 			s.o.Log.Warn("event stream not read", "consumer", consumer, "err", err)

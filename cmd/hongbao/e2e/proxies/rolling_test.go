@@ -169,6 +169,48 @@ func talk(c *e2e.Client, room string, stop <-chan struct{}) (key string) {
 	}
 }
 
+// TestServerAPIBehindNginx calls the server API through nginx, with the file of the documents. Nothing but the server API is behind it.
+func TestServerAPIBehindNginx(t *testing.T) {
+	enginetest.Nightly(t, "whole")
+	binary, api := e2e.Build(t, ""), e2e.FreeAddress(t)
+	key, variables := e2e.APIKey(t, binary, api)
+	e2e.Start(t, binary, t.TempDir(), e2e.FreeAddress(t), variables...)
+	proxy, err := loopback.StartNginx(t.Context(), t.TempDir(), func(port int) string {
+		text := e2e.DeployFile(t, "nginx-api.conf")
+		for n := range 3 {
+			text = strings.Replace(text, fmt.Sprintf("hongbao-%d:8082", n+1), api, 1)
+		}
+		return inTestFolder(strings.Replace(text, "listen 8443;", fmt.Sprintf("listen 127.0.0.1:%d;", port), 1))
+	})
+	e2e.NoError(t, err)
+	t.Cleanup(proxy.Stop)
+	call := func(verb, path, body string) int {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), verb, "http://"+proxy.Addr()+path, strings.NewReader(body))
+		e2e.NoError(t, err)
+		request.Header.Set("Authorization", "Bearer "+key)
+		response, err := http.DefaultClient.Do(request)
+		e2e.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		return response.StatusCode
+	}
+	many := `{"users":[{"user":"ann","custom":{"text":"` + strings.Repeat("x", 4000) + `"}}` + strings.Repeat(`,{"user":"bob","custom":{"text":"`+strings.Repeat("x", 4000)+`"}}`, 999) + `]}`
+	for _, c := range []struct {
+		verb, path, body string
+		want             int
+	}{
+		{"PUT", "/v1/server/users/ann", `{"name":"Ann"}`, 200},
+		{"POST", "/v1/server/users", many, 200},
+		{"GET", "/v1/server/users/ann", "", 200},
+		{"GET", "/v1/server/users/ann%40shop", "", 404},
+		{"GET", "/v1/info", "", 404},
+	} {
+		if got := call(c.verb, c.path, c.body); got != c.want {
+			t.Errorf("%s %s: %d, want %d", c.verb, c.path, got, c.want)
+		}
+	}
+}
+
 // conf returns the file of the documents with the addresses of this test.
 func (b balancer) conf(t *testing.T, port int, servers []*e2e.Server, ops []string) string {
 	t.Helper()
@@ -181,7 +223,10 @@ func (b balancer) conf(t *testing.T, port int, servers []*e2e.Server, ops []stri
 		replace = append(replace, fmt.Sprintf("hongbao-%d:8080 port 8081", n+1), s.URL.Host+" port "+ops[n][strings.LastIndex(ops[n], ":")+1:])
 		replace = append(replace, fmt.Sprintf("hongbao-%d:8080", n+1), s.URL.Host)
 	}
-	conf := strings.NewReplacer(replace...).Replace(string(text))
-	// nginx keeps bodies of requests where only root may write, unless it is told another place.
+	return inTestFolder(strings.NewReplacer(replace...).Replace(string(text)))
+}
+
+// inTestFolder returns the settings with the folder of the test for bodies of requests, which nginx otherwise keeps where only root may write.
+func inTestFolder(conf string) string {
 	return strings.Replace(conf, "access_log off;", "access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;", 1)
 }
