@@ -83,9 +83,10 @@ func (s *Service) CreateHostRoom(ctx context.Context, r HostRoom) (made RoomReco
 	if err := s.unlessKeyUsed(ctx, System.ID, r.Key, fault); err != nil {
 		return RoomRecord{}, false, err
 	}
-	name, _ := NormalName(r.Name)
+	name := ""
 	now, others := s.now(), r.others(r.Owner)
-	if fault == nil {
+	if fault == nil { // otherwise no room is created, because the key is used
+		name, _ = NormalName(r.Name)
 		if err := s.store.EnsureUsers(ctx, append(slices.Clone(others), r.Owner)); err != nil {
 			return RoomRecord{}, false, err
 		}

@@ -92,9 +92,13 @@ func checkText(field, text string, limit int) error {
 
 func checkOptional(field, text string, limit int) error {
 	if utf8.RuneCountInString(text) > limit {
-		return &FieldError{Err: ErrTooLong, Field: field, Reason: fmt.Sprintf("must have at most %d characters", limit)}
+		return tooLong(field, limit)
 	}
 	return checkNUL(field, text)
+}
+
+func tooLong(field string, limit int) error {
+	return &FieldError{Err: ErrTooLong, Field: field, Reason: fmt.Sprintf("must have at most %d characters", limit)}
 }
 
 // checkNUL returns an error if the text has U+0000, which not every engine can store.

@@ -70,9 +70,13 @@ func NewestRooms(in []Membership, next string, limit int) (page []Membership, mo
 // created.
 func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m Membership, dup bool, err error) {
 	r.Kind = cmp.Or(r.Kind, Private)
-	name, _ := NormalName(r.Name)
-	if err := s.unlessKeyUsed(ctx, owner.ID, r.Key, s.CheckCreateRoom(owner.ID, r)); err != nil {
+	fault := s.CheckCreateRoom(owner.ID, r)
+	if err := s.unlessKeyUsed(ctx, owner.ID, r.Key, fault); err != nil {
 		return Membership{}, false, err
+	}
+	name := ""
+	if fault == nil { // otherwise no room is created, because the key is used
+		name, _ = NormalName(r.Name)
 	}
 	if err := s.SignIn(ctx, owner); err != nil {
 		return Membership{}, false, err

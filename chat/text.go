@@ -99,9 +99,16 @@ func pictorial(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x2000 && unicode.In(r, unicode.P, unicode.Sm)
 }
 
+// RawBytes returns the number of bytes that a text may have before it is normalised, if its normal form may have this many
+// characters. A longer text is refused before it is normalised: the work must not grow with what a client sends.
+func RawBytes(chars int) int { return 16 * chars }
+
 // checkName returns the normal form of a name that the caller may choose. It returns an error if the name is missing, is too
 // long, or has characters that cannot be seen.
 func checkName(name string, limit int) (string, error) {
+	if len(name) > RawBytes(limit) {
+		return "", tooLong("name", limit)
+	}
 	normal, ok := NormalName(name)
 	if !ok {
 		return "", BadField("name", "must not hold characters that cannot be seen")
@@ -109,9 +116,16 @@ func checkName(name string, limit int) (string, error) {
 	return normal, checkText("name", normal, limit)
 }
 
+// rawAvatarBytes is the largest address that NormalAvatar reads. Its callers allow less for the result.
+const rawAvatarBytes = 4 << 10
+
 // NormalAvatar returns the address of a picture in the form in which it is stored. It accepts addresses of http and https,
-// and those without a scheme. It returns "" for other texts, and for addresses with a user, a password or hidden characters.
+// and those without a scheme. It returns "" for other texts, for addresses with a user, a password or hidden characters, and for
+// those over rawAvatarBytes.
 func NormalAvatar(address string) string {
+	if len(address) > rawAvatarBytes {
+		return ""
+	}
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.User != nil || u.Opaque != "" || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || strings.ContainsFunc(address, hidden) {
 		return ""

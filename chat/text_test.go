@@ -1,11 +1,14 @@
 package chat
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"hongbao/store/enginetest"
 )
 
 func TestNameHasOnlyVisibleCharacters(t *testing.T) {
@@ -84,4 +87,31 @@ func FuzzName(f *testing.F) {
 		}
 		ReservedNames{name}.Holds(name)
 	})
+}
+
+// TestTextsAreLinear normalises long texts. The work must grow in proportion to the text.
+func TestTextsAreLinear(t *testing.T) {
+	enginetest.Linear(t, "name", func(text string) { NormalName(text) })
+	enginetest.Linear(t, "avatar", func(text string) { NormalAvatar("https://a.example/" + text) })
+	reserved := ReservedNames{"admin", "客服"}
+	enginetest.Linear(t, "reserved name", func(text string) { reserved.Holds(text) })
+	enginetest.Linear(t, "emoji", func(text string) { normalEmoji(text) })
+	enginetest.Linear(t, "key of a browser", func(text string) { _, _ = decodeKey(text) })
+	enginetest.Linear(t, "endpoint", func(text string) { _ = checkEndpoint("https://push.example/" + text) })
+}
+
+// TestLengthIsCheckedBeforeNormalising gives texts whose normal form is short. They must be refused before they are normalised.
+func TestLengthIsCheckedBeforeNormalising(t *testing.T) {
+	const chars = 64
+	for _, name := range []string{"Ann" + strings.Repeat(" ", RawBytes(chars)), strings.Repeat("\u200b", RawBytes(chars)) + "Ann"} {
+		if _, err := checkName(name, chars); !errors.Is(err, ErrTooLong) {
+			t.Errorf("a name of %d bytes: %v, want %v", len(name), err, ErrTooLong)
+		}
+	}
+	if got, err := checkName(strings.Repeat("e\u0301 \u0020", chars/2), chars); err != nil || len([]rune(got)) != chars-1 {
+		t.Errorf("a name of %d characters: %v", len([]rune(got)), err)
+	}
+	if got := NormalAvatar("https://a.example/" + strings.Repeat(" ", rawAvatarBytes)); got != "" {
+		t.Errorf("an avatar of %d bytes is read", len(got))
+	}
 }

@@ -416,8 +416,14 @@ func (g *PendingGrab) finish() (taken bool) {
 	return g.taken
 }
 
-// normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end.
-func normal(passphrase string) string { return strings.TrimSpace(norm.NFKC.String(passphrase)) }
+// normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end. chars is how many
+// characters it may have. A text that is too long by far stays as it is: it has too many characters in any form.
+func normal(passphrase string, chars int) string {
+	if len(passphrase) > chat.RawBytes(chars) {
+		return passphrase
+	}
+	return strings.TrimSpace(norm.NFKC.String(passphrase))
+}
 
 // same compares two texts by their hashes, in constant time. So the time does not show how much of the texts is equal.
 func same(a, b string) bool {
@@ -428,6 +434,7 @@ func same(a, b string) bool {
 // passphraseGuard limits how often a user, and all users together, may guess the passphrase of a packet.
 type passphraseGuard struct {
 	limiter  chat.Limiter // nil: no passphrase is accepted
+	chars    int          // that a passphrase may have
 	unlocked recentSet    // packet and user, for users that have given the right passphrase: their later tries cost no token
 }
 
@@ -470,7 +477,7 @@ func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase
 			return err
 		}
 	}
-	if !same(normal(passphrase), p.Passphrase) {
+	if !same(normal(passphrase, g.chars), p.Passphrase) {
 		return ErrWrongPassphrase
 	}
 	if !known {

@@ -27,6 +27,7 @@ func TestPassphraseIsComparedNormalised(t *testing.T) {
 	}{
 		{"as it is", "芝麻开门", "芝麻开门", true},
 		{"full width", "sesame 7", "ｓｅｓａｍｅ　７", true},
+		{"with spaces that are far too many", "sesame 8", "sesame 8" + strings.Repeat(" ", chat.RawBytes(32)), false},
 		{"half width", "ガギ", "ｶﾞｷﾞ", true},
 		{"composed", "caf\u00e9", "cafe\u0301", true},
 		{"decomposed", "A\u030angstro\u0308m", "\u00c5ngstr\u00f6m", true},

@@ -142,7 +142,7 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
 	r.To = eachOnce(r.To)
 	r.Count = cmp.Or(r.Count, len(r.To))
-	if p := normal(r.Passphrase); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
+	if p := normal(r.Passphrase, l.PassphraseChars); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
 		r.Passphrase = p
 	}
 	return r
@@ -233,7 +233,7 @@ func (r SendRequest) checkGrabbers(l Limits) error {
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "to", Reason: "must name at most " + strconv.Itoa(l.To)}
 	case len(r.To) > 0 && r.Count > len(r.To):
 		return chat.BadField("count", "must be at most the number of those who may grab")
-	case r.Passphrase != "" && normal(r.Passphrase) == "":
+	case r.Passphrase != "" && normal(r.Passphrase, l.PassphraseChars) == "":
 		return chat.BadField("passphrase", "must not be only spaces")
 	case strings.ContainsRune(r.Passphrase, 0):
 		return chat.BadField("passphrase", "must not hold U+0000")

@@ -120,7 +120,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.Limits = o.Limits.withDefaults()
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
-	s.passphrases.limiter = o.GuessLimiter
+	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}
 	s.recovery = newRecovery(s.flow)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -264,6 +265,16 @@ func (p proxies) client(r *http.Request) netip.Addr {
 		at = next
 	}
 	return at
+}
+
+// holder returns the address that holds a connection from there, of an IPv6 address its /64. A trusted proxy connects for many clients: its
+// connections have no holder, and the result is empty.
+func (p proxies) holder(from net.Addr) string {
+	at := address(from.String())
+	if p.trusts(at) {
+		return ""
+	}
+	return subnet(at)
 }
 
 // host returns the host name that the client used in its request.

@@ -42,7 +42,7 @@ func (s *Server) newMetrics() *metrics.Metrics {
 			return metrics.Web{
 				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
-				SocketsRefused: int64(s.sockets.Refusals()), HTTPSlow: int64(s.replies.Endings()),
+				SocketsRefused: int64(s.sockets.Refusals()), HTTPSlow: int64(s.replies.Endings()), ConnsClosed: int64(s.conns.Closings()),
 				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Events: events, Push: pushes.ByOutcome(),
 			}
 		},

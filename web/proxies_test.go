@@ -130,3 +130,21 @@ func TestOriginBehindProxies(t *testing.T) {
 		}
 	}
 }
+
+// TestProxyHoldsNoConnections asks whose connection it is. A trusted proxy must be nobody, and the addresses of a /64 must be one.
+func TestProxyHoldsNoConnections(t *testing.T) {
+	ours := prefixes("10.0.0.0/8")
+	for from, want := range map[string]string{
+		"10.1.2.3:99": "", "203.0.113.5:99": "203.0.113.5", "[2001:db8:1::7]:99": "2001:db8:1::/64", "[2001:db8:1::8]:99": "2001:db8:1::/64", "[::ffff:10.0.0.1]:99": "",
+	} {
+		if got := ours.holder(tcpAddress(from)); got != want {
+			t.Errorf("a connection from %s is held by %q, want %q", from, got, want)
+		}
+	}
+}
+
+// tcpAddress is the address of the other end of a connection.
+type tcpAddress string
+
+func (a tcpAddress) Network() string { return "tcp" }
+func (a tcpAddress) String() string  { return string(a) }

@@ -52,8 +52,9 @@ type Options struct {
 	Scans          int                  // how many commands that read very many rows (scans) may run at once; default 2
 	ReadWait       time.Duration        // scans are refused while their expected wait is longer than this; 0: none is refused; only with Rates
 	MaxReplyBytes  int64                // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
+	MaxConns       int                  // connections of clients on this instance, sockets too; 0: any number; ConnState counts them
 	MaxSockets     int                  // on this instance; 0: any number
-	MaxPerAddress  int                  // sockets of one address on this instance; 0: any number; only with Rates
+	MaxPerAddress  int                  // sockets of one address on this instance, and other connections of one; 0: any number; only with Rates
 	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed; default 10
 	Alone          bool                 // there is no other instance
 	Ops            Ops
@@ -99,10 +100,12 @@ type Server struct {
 	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
 	connects *connectLimiter
+	conns    *admission.Connections
 	sockets  *admission.Sockets
 	replies  *admission.Replies
 	errors   errorCodes
 	notAdmin rareLines
+	connEnds rareLines // lines about connections that were closed because there were too many
 
 	administration administration // static after New
 
@@ -159,6 +162,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		o.MaxPerAddress, o.ReadWait = 0, 0
 	}
 	s.sockets = admission.NewSockets(o.MaxSockets, o.MaxPerAddress)
+	s.conns = admission.NewConnections(o.MaxConns, o.MaxPerAddress, h.Connections, s.proxies.holder)
 	s.tracker = presence.New(presence.Options{
 		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
 		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -101,6 +102,17 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	attached = true // the session calls s.sockets.Leave when the socket is closed
 	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, from, upgrade) })
+}
+
+// ConnState bounds the connections of clients. It is for http.Server.ConnState of the server that serves Handler.
+func (s *Server) ConnState(conn net.Conn, state http.ConnState) {
+	closed := s.conns.Changed(conn, state)
+	if closed.Closed == 0 {
+		return
+	}
+	if unlogged, due := s.connEnds.next(s.o.Now()); due {
+		s.o.Log.Warn("too many connections: closed some", "address", closed.Holder, "open", closed.Connections, "closed", closed.Closed, "unlogged", unlogged)
+	}
 }
 
 // fullRetry is the wait that a client is told when there are too many sockets.

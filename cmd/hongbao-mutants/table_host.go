@@ -46,6 +46,22 @@ var hostMutants = []mutant{
 		harm:  "an answer that says nothing stops the server's goroutine, or allows",
 	},
 	{
+		file: "web/hook/hook.go",
+		old:  `	case errors.Is(err, errFull): //`,
+		new: `	case errors.Is(err, errFull) && k.open:
+		return api.Verdict{None: true, NotAsked: true}, nil
+	case errors.Is(err, errFull): //`,
+		tests: "-run=TestFullQueue ./web/hook",
+		harm:  "users switch the host's filter of texts off by sending much",
+	},
+	{
+		file:  "web/hook/places.go",
+		old:   `perUser: perUser, wait`,
+		new:   `perUser: most, wait`,
+		tests: "-run=Place ./web/hook",
+		harm:  "one user keeps the host from being asked about the others",
+	},
+	{
 		file:  "web/hook/breaker.go",
 		old:   `b.next = now.Add(breakerPause) // so that only one question is on trial`,
 		new:   ``,

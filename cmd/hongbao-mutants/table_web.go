@@ -160,6 +160,37 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
+		file:  "web/admission/connections.go",
+		old:   `if from = c.largestLocked(); from != nil {`,
+		new:   `if from = nil; from != nil {`,
+		tests: "-run=Connection ./web/admission",
+		harm:  "idle connections of one address keep all others from connecting",
+	},
+	{
+		file: "web/http.go",
+		old: `	if p.trusts(at) {
+		return ""
+	}
+	return subnet(at)`,
+		new:   `	return subnet(at)`,
+		tests: "-run=TestProxyHoldsNoConnections ./web",
+		harm:  "connections of a load balancer are closed as if it were one client",
+	},
+	{
+		file:  "web/wire/strict/strict.go",
+		old:   `i >= 0; i = bytes.IndexByte`,
+		new:   `bytes.Contains(doc, escape); i = bytes.IndexByte`,
+		tests: "-run=Linear ./web/wire/strict",
+		harm:  "a visitor without a token keeps a processor busy for a second with one request",
+	},
+	{
+		file:  "chat/text.go",
+		old:   `if len(name) > RawBytes(limit) {`,
+		new:   `if false {`,
+		tests: "-run=LengthIsChecked ./chat",
+		harm:  "the work for a name grows with what a client sends, not with what a name may have",
+	},
+	{
 		file:  "web/session/connect.go",
 		old:   `identity.User.ID != before.User.ID {`,
 		new:   `false && identity.User.ID != before.User.ID {`,

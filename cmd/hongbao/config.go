@@ -74,7 +74,7 @@ type config struct {
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
 	MaxSockets     int64           `flag:"max-sockets" default:"0" for:"serve" help:"most sockets of this instance; 0: what the limit of open files allows, less a reserve"`
-	MaxPerAddress  int64           `flag:"max-sockets-per-address" default:"2000" for:"serve" help:"most sockets of one address on this instance, of an IPv6 address of its /64; 0: any number"`
+	MaxPerAddress  int64           `flag:"max-sockets-per-address" default:"2000" for:"serve" help:"most sockets of one address on this instance, and as many other connections; of an IPv6 address of its /64; at most half of all sockets; 0: any number"`
 	MaxReplyBytes  int64           `flag:"max-reply-bytes" default:"268435456" for:"serve" help:"most bytes of replies that wait for slow clients, over all sockets and HTTP"`
 	MaxReadWait    time.Duration   `flag:"max-read-wait" default:"1s" for:"serve" help:"expected wait of commands that read many rows, beyond which those of the users that have read most are refused; 0: any wait"`
 	MaxPacketTotal int64           `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`

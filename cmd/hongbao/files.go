@@ -1,11 +1,5 @@
 package main
 
-import (
-	"net"
-	"net/http"
-	"sync/atomic"
-)
-
 const (
 	// minReserve and maxReserve bound the open files that are kept for the database, Redis, the other listeners and the like.
 	minReserve = 96
@@ -32,23 +26,12 @@ func (c *config) sockets(files int) int {
 	return most
 }
 
-// connectionBound closes new connections of clients at once while too many are open. Otherwise connections on which no request comes
-// could use up the open files.
-type connectionBound struct {
-	most    int        // 0: any number; static
-	sockets func() int // counts the connections that have become sockets; static
-
-	requests atomic.Int64 // open connections that have not become sockets
-}
-
-// changed is the ConnState of the clients' server: the server calls it at each change of a connection.
-func (b *connectionBound) changed(conn net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		if open := int(b.requests.Add(1)) + b.sockets(); b.most > 0 && open > b.most {
-			_ = conn.Close()
-		}
-	case http.StateHijacked, http.StateClosed:
-		b.requests.Add(-1)
+// socketsOfAddress returns how many sockets, and how many other connections, one address may have: HONGBAO_MAX_SOCKETS_PER_ADDRESS, or half
+// of the sockets if that is fewer. 0 means any number.
+func (c *config) socketsOfAddress(files int) int {
+	set, all := int(c.MaxPerAddress), c.sockets(files)
+	if set == 0 || all == 0 {
+		return set
 	}
+	return min(set, max(1, all/2))
 }

@@ -32,11 +32,10 @@ type stopping struct{ delay, window time.Duration }
 //	not ready -> no new connections -> sockets closed over the window -> packets and rooms -> hub and web
 //
 // The hub stops last, because what the services commit at their end is still published to the other instances. The
-// operator's listener stops when the sockets are closed. The caller closes the engines afterwards. most bounds the
-// connections of clients; 0: any number.
-func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping, log *slog.Logger) error {
+// operator's listener stops when the sockets are closed. The caller closes the engines afterwards.
+func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slog.Logger) error {
 	clients := newClientServer(i.server.Handler(), l.certificates, log)
-	clients.ConnState = (&connectionBound{most: most, sockets: i.hub.Connections}).changed
+	clients.ConnState = i.server.ConnState
 	ops := newOpsServer(i.server.OpsHandler(), log)
 	var api *http.Server // nil: there is no server API
 	if i.api != nil {

@@ -69,7 +69,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if c.Guests != guestsOff {
 		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")
 	}
-	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
+	return parts.run(ctx, l, stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }
 
 // openAPI opens the listener of the server API if there is a keys file. The listener uses the clients' certificates, unless only this

@@ -1,5 +1,6 @@
-// Package admission bounds the open sockets of one instance, and the replies over HTTP that wait for slow clients. It must
-// always hold: one address cannot use up the bound on sockets, if a lower bound for each address is set. While the replies exceed
+// Package admission bounds the open sockets and the other connections of one instance, and the replies over HTTP that wait for slow
+// clients. It must always hold: one address cannot use up the bound on sockets, if a lower bound for each address is set. Idle
+// connections of one address never keep another address from connecting. While the replies exceed
 // their bound, the user with the most unread bytes loses a connection first.
 package admission
 

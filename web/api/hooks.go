@@ -36,7 +36,8 @@ type Hooks interface {
 	// Funds reports whether the host may fund packets.
 	Funds() bool
 	// Ask returns the host's verdict, within a time that does not depend on the host. The error is a *DeniedError, or wraps
-	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one. If ctx has ended
+	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one, or if the host was not asked
+	// because users ask too much at once. If ctx has ended
 	// already, Ask does not ask the host and returns the error of ctx.
 	Ask(ctx context.Context, q Question) (Verdict, error)
 }

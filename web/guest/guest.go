@@ -75,6 +75,10 @@ func (s *Service) Make(ctx context.Context, r *wire.GuestRequest) (wire.GuestRep
 
 // checkName returns the normal form of a name that a guest may take.
 func (s *Service) checkName(name string) (string, error) {
+	tooLong := &chat.FieldError{Err: chat.ErrTooLong, Field: "name", Reason: "has more than 64 characters"}
+	if len(name) > chat.RawBytes(auth.MaxNameChars) {
+		return "", tooLong
+	}
 	name, ok := chat.NormalName(name)
 	switch {
 	case !ok:
@@ -84,7 +88,7 @@ func (s *Service) checkName(name string) (string, error) {
 	case name == "":
 		return "", chat.BadField("name", "is empty")
 	case utf8.RuneCountInString(name) > auth.MaxNameChars:
-		return "", &chat.FieldError{Err: chat.ErrTooLong, Field: "name", Reason: "has more than 64 characters"}
+		return "", tooLong
 	}
 	return name, nil
 }

@@ -34,7 +34,9 @@ type Options struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 
-	MaxCalls int // concurrent questions about one command; default 64
+	MaxCalls    int           // concurrent questions about one command; default 64
+	MaxPerUser  int           // those of one user; default 4
+	PlaceWithin time.Duration // how long a question waits while there are too many; default 2 s
 }
 
 // Hooks asks the host. It implements api.Hooks.
@@ -51,9 +53,9 @@ type Hooks struct {
 // hook is one command about which the host is asked.
 type hook struct {
 	// static
-	open  bool          // the command is carried out if there is no verdict
-	slots chan struct{} // semaphore of the questions that wait for their answers
-	took  map[Outcome]*meter.Histogram
+	open   bool // the command is carried out if the host gives no verdict
+	places *places
+	took   map[Outcome]*meter.Histogram
 
 	breaker breaker
 	logged  atomic.Int64 // Unix seconds of the last log line about a failure
@@ -71,7 +73,7 @@ const (
 	TimedOut Outcome = "timeout" // no answer in time
 	Failed   Outcome = "error"   // no connection, a connection that broke, or another status than 200
 	Invalid  Outcome = "invalid" // an answer that breaks a rule
-	Full     Outcome = "full"    // too many questions wait for their answers
+	Full     Outcome = "full"    // too many questions waited: the host was not asked, and the command is not carried out
 	Broken   Outcome = "broken"  // the breaker is open
 )
 
@@ -82,7 +84,7 @@ const headerBytes = 16 << 10
 
 // New returns Hooks that ask the host at the URL.
 func New(o Options) (*Hooks, error) {
-	most := cmp.Or(o.MaxCalls, 64)
+	most, perUser, within := cmp.Or(o.MaxCalls, 64), cmp.Or(o.MaxPerUser, 4), cmp.Or(o.PlaceWithin, 2*time.Second)
 	target, err := hostcall.NewTarget(hostcall.Options{
 		Name: "hook", Setting: "HONGBAO_HOOK_ALLOW", URL: o.URL, Secrets: o.Secrets, Allowed: o.Allowed,
 		Timeout: o.Timeout, Connections: most * len(o.Commands), HeaderBytes: headerBytes,
@@ -98,7 +100,7 @@ func New(o Options) (*Hooks, error) {
 		if !slices.Contains(api.Hookable(), command) {
 			return nil, fmt.Errorf("no hook before %q: want one of %v", command, api.Hookable())
 		}
-		k := &hook{open: slices.Contains(o.Open, command), slots: make(chan struct{}, most), took: map[Outcome]*meter.Histogram{}}
+		k := &hook{open: slices.Contains(o.Open, command), places: newPlaces(most, perUser, within), took: map[Outcome]*meter.Histogram{}}
 		for _, outcome := range outcomes {
 			k.took[outcome] = meter.NewDurations()
 		}
@@ -133,6 +135,17 @@ func (h *Hooks) Ask(ctx context.Context, q api.Question) (api.Verdict, error) {
 		return api.Verdict{NotAsked: true}, err
 	}
 	began := time.Now()
+	release, err := k.places.take(ctx, q.User.ID)
+	switch {
+	case errors.Is(err, errFull): // users can cause it, so it is refused even if the command is carried out without a verdict
+		k.took[Full].Observe(int64(time.Since(began)))
+		h.report(k, q.Command, Full, err)
+		return api.Verdict{NotAsked: true}, fmt.Errorf("hook before %s: %w: %w", q.Command, chat.ErrUnavailable, err)
+	case err != nil:
+		return api.Verdict{NotAsked: true}, err
+	}
+	defer release()
+	began = time.Now()
 	v, outcome, err := h.ask(ctx, k, q)
 	k.took[outcome].Observe(int64(time.Since(began)))
 	switch outcome {
@@ -140,21 +153,15 @@ func (h *Hooks) Ask(ctx context.Context, q api.Question) (api.Verdict, error) {
 		return v, err
 	}
 	h.report(k, q.Command, outcome, err)
-	v = api.Verdict{None: true, NotAsked: outcome == Full || outcome == Broken}
+	v = api.Verdict{None: true, NotAsked: outcome == Broken}
 	if k.open {
 		return v, nil
 	}
 	return v, fmt.Errorf("hook before %s: %w: %w", q.Command, chat.ErrUnavailable, err)
 }
 
-// ask asks the host, unless too many questions wait or the breaker is open.
+// ask asks the host, unless the breaker is open.
 func (h *Hooks) ask(ctx context.Context, k *hook, q api.Question) (api.Verdict, Outcome, error) {
-	select {
-	case k.slots <- struct{}{}:
-		defer func() { <-k.slots }()
-	default:
-		return api.Verdict{}, Full, errors.New("too many questions wait for the host's answers")
-	}
 	if !k.breaker.admit(h.now()) {
 		return api.Verdict{}, Broken, errors.New("the host has failed too often")
 	}
@@ -207,7 +214,7 @@ func failure(ctx context.Context) Outcome {
 func (h *Hooks) report(k *hook, command string, outcome Outcome, err error) {
 	now := time.Now().Unix()
 	if last := k.logged.Load(); last != now && k.logged.CompareAndSwap(last, now) {
-		h.log.Warn("hook gave no verdict", "hook", command, "outcome", outcome, "carried_out", k.open, "err", err)
+		h.log.Warn("hook gave no verdict", "hook", command, "outcome", outcome, "carried_out", k.open && outcome != Full, "err", err)
 	}
 }
 

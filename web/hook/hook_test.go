@@ -311,8 +311,8 @@ func TestInvalidAnswersDoNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
-// TestStuckHostCostsOnlyTheCommandsThatAsk lets the host hold as many questions as may wait. Further ones fail at once; those about other
-// commands do not.
+// TestStuckHostCostsOnlyTheCommandsThatAsk lets the host hold all places of a command. Further questions about it must fail, and those about other commands
+// must not.
 func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 	host := newTestHost(t)
 	free := make(chan struct{})
@@ -322,7 +322,7 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"allow":true}`)
 	})
-	hooks := host.hooks(t, func(o *hook.Options) { o.MaxCalls, o.Timeout = 3, 2*time.Minute })
+	hooks := host.hooks(t, func(o *hook.Options) { o.MaxCalls, o.Timeout, o.PlaceWithin = 3, 2*time.Minute, time.Millisecond })
 	var stuck sync.WaitGroup
 	for range 3 {
 		stuck.Go(func() {
@@ -347,6 +347,41 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 	if count(hooks, "grab", hook.Full) != 1 {
 		t.Errorf("counted %+v, want one that was full", hooks.Stats())
 	}
+}
+
+// TestFullQueueCarriesNothingOut lets two users fill all places. The host is well, so a command that is carried out without an answer must
+// not be carried out either.
+func TestFullQueueCarriesNothingOut(t *testing.T) {
+	host := newTestHost(t)
+	free := make(chan struct{})
+	host.does(func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		<-free
+		_, _ = io.WriteString(w, `{"allow":true}`)
+	})
+	hooks := host.hooks(t, func(o *hook.Options) { o.MaxCalls, o.MaxPerUser, o.PlaceWithin = 2, 1, time.Millisecond })
+	ask := func(user string) (api.Verdict, error) {
+		q := question("send")
+		q.User.ID = user
+		return hooks.Ask(context.Background(), q)
+	}
+	var stuck sync.WaitGroup
+	for _, user := range []string{"ann", "bob"} {
+		stuck.Go(func() {
+			if v, err := ask(user); err != nil || v.None {
+				t.Errorf("a question with a place: %+v, %v", v, err)
+			}
+		})
+	}
+	for until := time.Now().Add(time.Minute); host.asked.Load() < 2; <-time.After(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the host was asked %d times in a minute, want 2", host.asked.Load())
+		}
+	}
+	if v, err := ask("cem"); !errors.Is(err, chat.ErrUnavailable) || v.None || !v.NotAsked {
+		t.Errorf("without a place: %+v, %v, want %v", v, err, chat.ErrUnavailable)
+	}
+	close(free)
+	stuck.Wait()
 }
 
 // TestQuestionOutlivesItsClient asks for a client that goes. The host may have taken money, so its answer counts.

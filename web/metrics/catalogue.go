@@ -132,6 +132,7 @@ var (
 	connectsWaiting   = gauge("connects_waiting", "Connects that wait for others.")
 	connectsRefused   = counter("connects_refused_total", "Sockets sent away before the upgrade, because too many connect.")
 	socketsRefused    = counter("sockets_refused_total", "Sockets sent away before the upgrade, because too many are open here or from their address.")
+	connsClosed       = counter("connections_closed_total", "Connections without a socket closed because too many were open here or of their address.")
 	readsWaiting      = gauge("reads_waiting", "Commands that read many rows and wait for others.")
 	readsRefused      = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
 	security          = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")

@@ -28,6 +28,7 @@ type Events struct {
 // Web has the figures of the server for clients.
 type Web struct {
 	ConnectsWaiting, ConnectsRefused, SocketsRefused, HTTPSlow int64
+	ConnsClosed                                                int64
 	ReadsWaiting, ReadsRefused                                 int64
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
@@ -204,6 +205,7 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 	connectsRefused.put(out, float64(w.ConnectsRefused))
 	socketsRefused.put(out, float64(w.SocketsRefused))
 	httpSlow.put(out, float64(w.HTTPSlow))
+	connsClosed.put(out, float64(w.ConnsClosed))
 	readsWaiting.put(out, float64(w.ReadsWaiting))
 	readsRefused.put(out, float64(w.ReadsRefused))
 	for kind, n := range w.Security {

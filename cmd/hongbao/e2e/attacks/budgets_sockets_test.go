@@ -59,6 +59,35 @@ func TestBudgetsSocketsLeaveOpenFiles(t *testing.T) {
 	})
 }
 
+// TestBudgetsIdleConnectionsOfAnAddress holds all connections of a server from one address: half without a request, half idle after
+// one. Clients of another address must be answered all the same.
+func TestBudgetsIdleConnectionsOfAnAddress(t *testing.T) {
+	s := e2e.Start(t, withFewFiles(t, e2e.Build(t, ""), 400), t.TempDir(), "127.0.0.1:0")
+	for n := range 400 {
+		conn, err := net.Dial("tcp", s.URL.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if n%2 == 0 {
+			_, _ = fmt.Fprintf(conn, "GET /v1/openapi.json HTTP/1.1\r\nHost: %s\r\n\r\n", s.URL.Host)
+		}
+	}
+	for n := range 20 {
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+		elsewhere := http.Client{Transport: &http.Transport{DialContext: from.DialContext, DisableKeepAlives: n%2 == 0}}
+		response, err := elsewhere.Get("http://" + s.URL.Host + "/v1/openapi.json")
+		if err != nil {
+			t.Fatalf("request %d from another address: %v, want an answer", n, err)
+		}
+		_ = response.Body.Close()
+		t.Cleanup(elsewhere.CloseIdleConnections)
+	}
+	if closed := s.Metric("hongbao_connections_closed_total"); closed < 96 {
+		t.Errorf("%.0f connections were closed, want at least the 96 for which there was no place", closed)
+	}
+}
+
 // TestBudgetsSocketsOfAnAddress opens sockets of one address behind a trusted proxy until they are refused. Another address must not be.
 func TestBudgetsSocketsOfAnAddress(t *testing.T) {
 	s := start(t, "HONGBAO_LIMITS=on", "HONGBAO_TRUSTED_PROXIES=127.0.0.1", "HONGBAO_MAX_SOCKETS_PER_ADDRESS=20")
