@@ -17,6 +17,7 @@ type Ledger interface {
 	Wallets
 	Exports
 	Stories
+	Quarantine
 
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
@@ -46,9 +47,6 @@ type Ledger interface {
 	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
 	// process has no clock of its own and returns none.
 	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
-	// Quarantine stores claims that can never be paid in a table of their own, so that an operator can examine them.
-	Quarantine(ctx context.Context, claims []Claim, why string) error
-
 	// Image reads the part of a packet that the Pool must know. It reads the status before the claims, or both in one
 	// snapshot. So the image of a closed packet has all its claims. It returns chat.ErrNotFound for an unknown packet.
 	Image(ctx context.Context, packet string) (Image, error)

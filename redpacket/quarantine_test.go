@@ -133,3 +133,46 @@ func TestClaimStaysInTheOutboxUntilItIsInQuarantine(t *testing.T) {
 		t.Errorf("%d in quarantine, and the outbox has %v; %+v", ledger.stored.Load(), left, s.Stats())
 	}
 }
+
+// TestRetryPaysAClaimInQuarantine retries claims in quarantine while their rows are refused, and after that. Each must be paid once, its
+// user must be told, and the packet must end with its money in wallets.
+func TestRetryPaysAClaimInQuarantine(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
+	h.credit(t, "boss", 1000)
+	h.exec(t, `create trigger poison before insert on claims when new.user_id = 'ann' begin select raise(abort, 'poisoned'); end`)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 30, Count: 3, Mode: redpacket.Equal, TTL: time.Minute})
+	if _, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "ann", Packet: p.ID}); !errors.Is(err, chat.ErrUnavailable) {
+		t.Fatalf("grab of a claim that is refused: %v", err)
+	}
+	all, err := h.packets.Quarantined(t.Context(), 0, 10)
+	if err != nil || len(all) != 1 || all[0].State != redpacket.QuarantineUnpaid || all[0].User != "ann" {
+		t.Fatalf("%+v, %v; want the claim of ann", all, err)
+	}
+	retry := func(want redpacket.QuarantineState) {
+		t.Helper()
+		got, err := h.packets.RetryQuarantined(t.Context(), all[0].ID)
+		if err != nil || got.State != want || got.Why == "" {
+			t.Errorf("%+v, %v; want %s", got, err, want)
+		}
+	}
+	retry(redpacket.QuarantineUnpaid)
+	h.exec(t, `drop trigger poison`)
+	told := h.published.count()
+	retry(redpacket.QuarantinePaid)
+	if h.published.count() == told {
+		t.Error("the payment was not published")
+	}
+	retry(redpacket.QuarantinePaid)
+	if got := h.balance(t, "ann"); got != 10 {
+		t.Errorf("ann has %d, want 10", got)
+	}
+	if _, err := h.packets.RetryQuarantined(t.Context(), all[0].ID+1); !errors.Is(err, chat.ErrNotFound) {
+		t.Errorf("an unknown id: %v, want not found", err)
+	}
+	h.clock.advance(2 * time.Minute)
+	h.packets.Pass(t.Context())
+	if book, err := h.store.Book(t.Context(), p.ID); err != nil || book.Status != redpacket.Expired || len(book.Claims) != 1 || book.Refunded != 20 {
+		t.Errorf("%+v, %v", book, err)
+	}
+	h.mustBalance(t)
+}

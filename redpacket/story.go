@@ -27,14 +27,6 @@ type Story struct {
 	Quarantined []Quarantined
 }
 
-// Quarantined is a claim that can never be paid.
-type Quarantined struct {
-	At    time.Time
-	User  string
-	Share int64
-	Why   string
-}
-
 // Story returns what is stored about a packet. The seed and the shares are in the Proof, and not in the Book. The Proof is nil
 // while the packet is open: a user that knew the shares could wait for a large one. It is also nil if the Book is empty.
 func (s *Service) Story(ctx context.Context, packet string) (Story, *Proof, error) {

@@ -179,6 +179,27 @@ var sqliteMutants = []mutant{
 // postgresMutants break the rules of the store that several instances share.
 var postgresMutants = []mutant{
 	{
+		file:  "store/pgstore/faults.go",
+		old:   `return c == "57014" || c == "53200" || pg.SQLClass(c) == "58"`,
+		new:   `return c == "53200" || pg.SQLClass(c) == "58"`,
+		tests: "-run=ExhaustedMachine ./store/pgstore",
+		harm:  "healthy claims go into quarantine while statements of a busy server are cancelled",
+	},
+	{
+		file:  "store/pgstore/internal/batch/lanes.go",
+		old:   `now.Sub(s.last) > starvedGap || s.wrote == l.wrote {`,
+		new:   `now.Sub(s.last) > starvedGap {`,
+		tests: "-run=ExhaustedRow ./store/pgstore/internal/batch",
+		harm:  "claims go into quarantine during an outage that lasts for minutes",
+	},
+	{
+		file:  "store/pgstore/settle.go",
+		old:   `[]string{begin, boundStatement(), boundGroup, onlyIndexes}`,
+		new:   `[]string{begin, boundGroup, onlyIndexes}`,
+		tests: "-run=WritesBoundTheirStatements ./store/pgstore",
+		harm:  "the statement_timeout of a role cancels payments",
+	},
+	{
 		file:  "store/pgstore/send.go",
 		old:   `return acc, standings[0].MaySend(p.CreatedAt)`,
 		new:   `return acc, nil`,
@@ -245,8 +266,8 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/pgstore/settle.go",
-		old:   `{begin, boundGroup, onlyIndexes}`,
-		new:   `{begin, boundGroup}`,
+		old:   `boundStatement(), boundGroup, onlyIndexes}`,
+		new:   `boundStatement(), boundGroup}`,
 		tests: "-run=PaymentsUseIndexes ./store/pgstore",
 		harm:  "while tables of a new database grow, each payment reads them from end to end",
 	},

@@ -6,14 +6,20 @@ import (
 	"database/sql"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite" // changeFile changes a database by hand
 
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 )
 
 // call runs a command line in this process.
@@ -119,6 +125,34 @@ func (w *wordWaiter) Write(line []byte) (int, error) {
 		w.want = "\x00" // in no line: seen is closed once
 	}
 	return len(line), nil
+}
+
+// TestQuarantineIsListedAndRetried lists a claim in quarantine and retries it. It must be paid, and the books must balance.
+func TestQuarantineIsListedAndRetried(t *testing.T) {
+	dir := t.TempDir()
+	mustPrint(t, 0, "up to date", "migrate", "--data-dir", dir)
+	quarantine := []string{"quarantine", "--data-dir", dir}
+	mustPrint(t, 0, "still unpaid: 0", quarantine...)
+	mustPrint(t, 0, "", "credit", "--data-dir", dir, "--user", "boss", "--key", "k", "--amount", "1000")
+	config, log := store.Config{DataDir: dir}, slog.New(slog.DiscardHandler)
+	books, err := store.OpenBooks(t.Context(), config, log)
+	if err == nil {
+		err = books.UseDataKey(t.Context(), config, log)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &storetest.Life{TB: t, Ledger: books.Ledger, Rooms: books.Chat, At: time.Now().Truncate(time.Millisecond)}
+	_, _, err = books.Chat.CreateRoom(t.Context(), chat.NewRoom{ID: "room-1", Name: "hall", Kind: chat.Public, Owner: chat.User{ID: "boss"}, Key: "r", Hash: []byte("h"), At: l.At, MaxRooms: 9})
+	l.Must(err)
+	p := l.Send("boss", "packet", redpacket.Equal, "", 100, 2)
+	l.Must(books.Ledger.Quarantine(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}}, "row fails repeatedly"))
+	l.Must(books.Close())
+	mustPrint(t, 0, "row fails repeatedly\nstill unpaid: 1", quarantine...)
+	for _, paid := range []string{"paid now: 1\nstill unpaid: 0", "paid now: 0\nstill unpaid: 0"} {
+		mustPrint(t, 0, paid, append(quarantine, "--retry")...)
+	}
+	mustPrint(t, 0, "the books balance", "audit", "--data-dir", dir)
 }
 
 func TestCreditIsBookedOnce(t *testing.T) {

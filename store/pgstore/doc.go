@@ -37,6 +37,7 @@
 //   - tcp_user_timeout ends a session that is stuck while it sends a result.
 //   - Keepalives end a session whose client host has vanished (2 s). They and tcp_user_timeout are not set through PgBouncer.
 //
+// Each statement of a writing transaction is bounded by patience, whatever statement_timeout the database or its roles have.
 // A transaction waits only briefly for a lock of another one (lock_timeout). A single transaction, which serves one call and
 // is no group commit, is then rolled back and run again until patience ends (4 s). It holds no connection in between, and at
 // most four such runs hold a connection at once. Six connections are reserved for group commits, lanes and reads, if the pool
@@ -52,6 +53,8 @@
 //     worker of its row is dead.
 //   - If the job fails four times, and other jobs are committed meanwhile, its row is bad. If no other job is committed, the
 //     database is at fault, and not the row.
+//   - If time, memory or disk ran out (57014, 53200, class 58), the machine is at fault. The row is bad only if the same claim fails so for
+//     three minutes, while other jobs are committed between its failures.
 //   - A claim with a bad row is Unpayable, and package redpacket puts it into quarantine. For any other failed job the call
 //     returns chat.ErrUnavailable.
 //

@@ -88,8 +88,16 @@ func judge(err error) batch.Fault {
 		return batch.Outage
 	case invalidRow(err), workerDown(err):
 		return batch.LastingRow
+	case exhausted(err):
+		return batch.Exhausted
 	}
 	return batch.PassingRow
+}
+
+// exhausted reports whether Postgres ran out of time (57014, a cancelled statement), of memory (53200) or failed to use its disk (58).
+func exhausted(err error) bool {
+	c := pg.SQLState(err)
+	return c == "57014" || c == "53200" || pg.SQLClass(c) == "58"
 }
 
 // invalidRow reports whether Postgres will always refuse the row because of its content: data, integrity, program

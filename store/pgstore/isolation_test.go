@@ -280,6 +280,67 @@ func TestPoisonedUserDelaysNoOther(t *testing.T) {
 	}
 }
 
+// TestExhaustedMachineMakesNoClaimUnpayable makes the rows of one user fail for lack of time, memory or disk, while the claims of others
+// are paid. An overloaded machine does the same to healthy claims. So the claim must stay unsettled, and be paid once its row can be written.
+func TestExhaustedMachineMakesNoClaimUnpayable(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"57014", "53200", "58030"} {
+		t.Run(code, func(t *testing.T) {
+			i := newIsolationTest(t)
+			poison(t, i.instances[0], "wallets", "user_id", "stuck", code)
+			bad := i.claim(0, others)
+			bad.User = "stuck"
+			for n := range 3 {
+				verdict := make(chan redpacket.Settlement, 1)
+				go func() { verdict <- i.settleOne(0, bad, false) }()
+				for m := 0; len(verdict) == 0; m++ {
+					i.settleOne(0, i.claim(1, m%others), false)
+				}
+				if s := <-verdict; s.Verdict != redpacket.Unsettled || !errors.Is(s.Err, chat.ErrUnavailable) {
+					t.Errorf("try %d: %+v, want it unsettled", n, s)
+				}
+			}
+			must(t, i.instances[0].withReader(t.Context(), func(r reader) error {
+				return pg.Simple(r.Ctx, r.Conn, `drop trigger poison on wallets`)
+			}))
+			if s := i.settleOne(0, bad, true); s.Verdict != redpacket.PaidNow {
+				t.Errorf("after the fault: %+v, want it paid", s)
+			}
+			wantBalanced(t, i.instances[0])
+		})
+	}
+}
+
+// TestWritesBoundTheirStatements gives the database a statement_timeout of its own. No writing transaction may have it: a short
+// one would fail healthy statements of a busy server.
+func TestWritesBoundTheirStatements(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	must(t, openStore(t, url).withReader(t.Context(), func(r reader) error {
+		if err := pg.Simple(r.Ctx, r.Conn, `do $$ begin execute 'alter database ' || quote_ident(current_database()) || ' set statement_timeout = ''7h'''; end $$`); err != nil {
+			return err
+		}
+		return pg.Simple(r.Ctx, r.Conn, `create function bounded() returns trigger language plpgsql as $$ begin
+				if current_setting('statement_timeout') in ('7h', '0') then raise exception 'the statement_timeout of the database is used by %', tg_table_name; end if; return new; end $$;
+			create trigger bounded before insert or update on wallets for each row execute function bounded();
+			create trigger bounded before insert or update on rooms for each row execute function bounded();
+			create trigger bounded before insert on claims for each row execute function bounded()`)
+	}))
+	s := openStore(t, url)
+	l := fundedRoom(t, s)
+	p := l.Send("owner", "packet", redpacket.Equal, "", 30, 3)
+	_, _, err := s.Append(t.Context(), textDraft(1))
+	must(t, err)
+	for _, skip := range []bool{false, true} {
+		j := &settleJob{Claim: redpacket.Claim{Ref: p.Ref, Share: map[bool]int{true: 1}[skip], User: fmt.Sprint("user-", skip), Entry: "1", At: l.At}, transfer: chat.NewID(l.At)}
+		if _, err := s.settleAll(t.Context(), []*settleJob{j}, skip); err != nil || j.answer.Verdict != redpacket.PaidNow {
+			t.Errorf("skip locked rows %v: %+v, %v", skip, j.answer, err)
+		}
+	}
+	_, err = s.End(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done", Grants: []redpacket.Grant{{User: "late", Share: 2}}})
+	must(t, err)
+}
+
 // TestFailingDatabaseMakesNoClaimUnpayable makes Postgres refuse every claim with various errors. Then the database
 // is at fault, so no claim may become Unpayable.
 func TestFailingDatabaseMakesNoClaimUnpayable(t *testing.T) {

@@ -87,6 +87,7 @@ func newFreeLocks(citus bool) *freeLocks {
 	f := &freeLocks{}
 	if !citus { // on Citus, freeLocks.begin calls writer.begin, which sends these
 		f.Add(begin)
+		f.Add(boundStatement())
 		f.Add(boundKeys)
 		f.Add(boundIdle(0))
 	}

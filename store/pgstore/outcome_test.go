@@ -25,7 +25,8 @@ func TestErrorsAreClassifiedBySQLState(t *testing.T) {
 		{"40001", true, false, batch.Outage}, {"40P01", true, false, batch.Outage},
 		{"57P01", false, true, batch.Outage}, {"25006", false, true, batch.Outage}, {"08006", false, true, batch.Outage},
 		{"53100", false, false, batch.Outage},
-		{"57014", false, false, batch.PassingRow}, {"53200", false, false, batch.PassingRow}, {"58030", false, false, batch.PassingRow},
+		{"57014", false, false, batch.Exhausted}, {"53200", false, false, batch.Exhausted}, {"58030", false, false, batch.Exhausted},
+		{"42501", false, false, batch.PassingRow}, {"P0001", false, false, batch.PassingRow},
 		{"23505", false, false, batch.LastingRow}, {"22003", false, false, batch.LastingRow}, {"22021", false, false, batch.LastingRow},
 		{"54000", false, false, batch.LastingRow},
 	} {

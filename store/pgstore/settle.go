@@ -407,9 +407,9 @@ func notAllNew(err error) bool { return pg.SQLState(err) == "23505" || nullInLin
 const holdPackets = `select p.id from unnest($1::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id for share) p`
 
-// beginPaying has the statements that begin the transaction of a payment. boundIdle is not needed, because the whole
+// beginPaying returns the statements that begin the transaction of a payment. boundIdle is not needed, because the whole
 // transaction is one message.
-var beginPaying = []string{begin, boundGroup, onlyIndexes}
+func beginPaying() []string { return []string{begin, boundStatement(), boundGroup, onlyIndexes} }
 
 // payBatch pays the claims that may be paid, and commits. This is one round trip if the statements are prepared and a
 // chain is open. If all claims looked new but some cannot be paid, it rolls back and pays again with payClaims. That takes at
@@ -466,7 +466,7 @@ func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
 	m := pg.Message{}
 	m.Grow(1<<10 + claimBytes*len(b.pay))
 	if !b.begun {
-		for _, sql := range beginPaying {
+		for _, sql := range beginPaying() {
 			m.Add(sql)
 		}
 	}

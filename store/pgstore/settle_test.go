@@ -185,7 +185,7 @@ func TestPaymentsUseIndexes(t *testing.T) {
 	storetest.Live(t, s, s)
 	conn := connect(t, url)
 	must(t, pg.Simple(t.Context(), conn, `vacuum analyze`))
-	must(t, pg.Simple(t.Context(), conn, strings.Join(beginPaying, "; ")+"; set local plan_cache_mode = force_generic_plan"))
+	must(t, pg.Simple(t.Context(), conn, strings.Join(beginPaying(), "; ")+"; set local plan_cache_mode = force_generic_plan"))
 	for _, statement := range []string{payClaims, payNewClaims, holdPackets, firstSeeds} {
 		prepared, err := conn.Prepare(t.Context(), statement, statement)
 		must(t, err)

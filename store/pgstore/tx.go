@@ -39,13 +39,19 @@ func boundIdle(ended int) string {
 	return fmt.Sprintf("set local idle_in_transaction_session_timeout = %d", 400<<min(ended, 2))
 }
 
+// boundStatement returns a setting that bounds each statement of a transaction by patience, whatever statement_timeout the database or
+// its roles have: a shorter one would fail healthy statements of a busy server. Postgres does not apply it to a commit.
+func boundStatement() string {
+	return fmt.Sprintf("set local statement_timeout = %d", pg.Patience.Milliseconds())
+}
+
 // begin begins a transaction whose waits for locks are bounded by bound. To the workers, Citus sends not only a setting but the whole
 // message that it is in. So there the setting is a message of its own.
 func (w *writer) begin(bound string) error {
 	if !w.Citus {
-		return pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle(w.idled)+"; "+bound)
+		return pg.Simple(w.Ctx, w.Conn, begin+"; "+boundStatement()+"; "+boundIdle(w.idled)+"; "+bound)
 	}
-	if err := pg.Simple(w.Ctx, w.Conn, begin+"; "+boundIdle(w.idled)+"; "+toWorkers); err != nil {
+	if err := pg.Simple(w.Ctx, w.Conn, begin+"; "+boundStatement()+"; "+boundIdle(w.idled)+"; "+toWorkers); err != nil {
 		return err
 	}
 	return pg.Simple(w.Ctx, w.Conn, bound)

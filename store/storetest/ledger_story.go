@@ -17,7 +17,10 @@ func storyTests() []ledgerTest {
 			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(p, "ghost", 7)}, "no such share"))
 			b.close(p, redpacket.Expired)
 			s := b.wantStory(p, redpacket.Expired, "send, claim, claim, refund", "packet, packet_done") //nolint:dupword // two claims
-			equal(b, "quarantine", s.Quarantined, []redpacket.Quarantined{{At: b.claim(p, "ghost", 7).At, User: "ghost", Share: 7, Why: "no such share"}})
+			equal(b, "claims in quarantine", len(s.Quarantined), 1)
+			equal(b, "quarantine", s.Quarantined, []redpacket.Quarantined{{
+				ID: s.Quarantined[0].ID, At: b.claim(p, "ghost", 7).At, Packet: p.ID, User: "ghost", Share: 7, Why: "no such share", State: redpacket.QuarantineEnded,
+			}})
 			equal(b, "book", s.Book, b.book(p))
 			sum := redpacket.Money(0)
 			for _, t := range s.Transfers {
@@ -37,6 +40,36 @@ func storyTests() []ledgerTest {
 			b.must(err)
 			equal(b, "packet", s.Book.Packet.ID, "")
 			equal(b, "claims in quarantine", len(s.Quarantined), 1)
+		}},
+		{"quarantine/list by id with what has become of each claim", func(b *ledgerBench) {
+			open, ended := b.packet(100, 3), b.packet(100, 3)
+			b.take(open, 1)
+			unpaid, paid := b.claim(open, "ghost", 2), b.claim(open, member(0), 0)
+			late := b.claim(ended, "ghost", 1)
+			lost := redpacket.Claim{Ref: redpacket.Ref{ID: "lost"}, User: "ghost", At: b.now}
+			for _, c := range []redpacket.Claim{unpaid, paid, late, lost} {
+				b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{c}, "row refused"))
+			}
+			b.close(ended, redpacket.Expired)
+			want := []redpacket.QuarantineState{redpacket.QuarantineUnpaid, redpacket.QuarantinePaid, redpacket.QuarantineEnded, redpacket.QuarantineLost}
+			all, err := b.ledger.QuarantinedAfter(b.ctx, 0, 10)
+			b.must(err)
+			equal(b, "claims in quarantine", len(all), len(want))
+			after := int64(0)
+			for i, state := range want {
+				page, err := b.ledger.QuarantinedAfter(b.ctx, after, 1)
+				b.must(err)
+				equal(b, "page", page, all[i:i+1])
+				equal(b, "state", page[0].State, state)
+				after = page[0].ID
+			}
+			page, err := b.ledger.QuarantinedAfter(b.ctx, after, 1)
+			b.must(err)
+			equal(b, "claims after the last one", len(page), 0)
+			b.verdicts(b.settle(unpaid), redpacket.PaidNow)
+			all, err = b.ledger.QuarantinedAfter(b.ctx, 0, 1)
+			b.must(err)
+			equal(b, "state of a claim that was paid later", all[0].State, redpacket.QuarantinePaid)
 		}},
 	}
 }

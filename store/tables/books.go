@@ -122,11 +122,8 @@ func (t books) Story(ctx context.Context, packet string) (story redpacket.Story,
 		if story.Entries, err = List(q, ScanEntry, storyEntries, packet); err != nil {
 			return err
 		}
-		story.Quarantined, err = List(q, func(row Row) (q redpacket.Quarantined, err error) {
-			err = row.Scan(Time(&q.At), &q.User, &q.Share, &q.Why)
-			return q, err
-		}, `select at, user_id, share_no, why from quarantine where packet_id = $1 order by id`, packet)
-		return err
+		story.Quarantined, err = List(q, scanQuarantined, `select `+quarantineColumns+` from quarantine where packet_id = $1 order by id`, packet)
+		return errors.Join(err, t.quarantineStates(q, story.Quarantined))
 	})
 	if err == nil && story.Book.Packet.ID == "" && len(story.Quarantined) == 0 {
 		err = chat.ErrNotFound
@@ -135,4 +132,69 @@ func (t books) Story(ctx context.Context, packet string) (story redpacket.Story,
 		return redpacket.Story{}, Outcome("read the story of a packet", err)
 	}
 	return story, nil
+}
+
+const quarantineColumns = `id, at, packet_id, user_id, share_no, why`
+
+// scanQuarantined scans quarantineColumns. The state is left out: see quarantineStates.
+func scanQuarantined(row Row) (q redpacket.Quarantined, err error) {
+	err = row.Scan(&q.ID, Time(&q.At), &q.Packet, &q.User, &q.Share, &q.Why)
+	return q, err
+}
+
+// quarantineStates sets the states of claims in quarantine. It reads each table in a statement of its own: on Citus, the quarantine is
+// on the coordinator and the other tables are not.
+func (t books) quarantineStates(q Querier, claims []redpacket.Quarantined) error {
+	if len(claims) == 0 {
+		return nil
+	}
+	var packets, users []string
+	for _, c := range claims {
+		packets, users = append(packets, c.Packet), append(users, c.User)
+	}
+	status := map[string]redpacket.Status{}
+	err := q.Each(func(row Row) error {
+		var (
+			id string
+			s  redpacket.Status
+		)
+		err := row.Scan(&id, &s)
+		status[id] = s
+		return err
+	}, `select id, status from packets where id `+t.db.In(1)+` /*! and bucket = any(buckets_of($1::text[])) */`, t.db.List(packets))
+	if err != nil {
+		return err
+	}
+	paid := map[[2]string]bool{}
+	err = q.Each(func(row Row) error {
+		var packet, user string
+		err := row.Scan(&packet, &user)
+		paid[[2]string{packet, user}] = true
+		return err
+	}, `select packet_id, user_id from claims where packet_id `+t.db.In(1)+` and user_id `+t.db.In(2)+` /*! and bucket = any(buckets_of($1::text[])) */`,
+		t.db.List(packets), t.db.List(users))
+	for i := range claims {
+		switch c := &claims[i]; {
+		case paid[[2]string{c.Packet, c.User}]:
+			c.State = redpacket.QuarantinePaid
+		case status[c.Packet] == "":
+			c.State = redpacket.QuarantineLost
+		case status[c.Packet] == redpacket.Open:
+			c.State = redpacket.QuarantineUnpaid
+		default:
+			c.State = redpacket.QuarantineEnded
+		}
+	}
+	return err
+}
+
+// QuarantinedAfter implements redpacket.Ledger.
+func (t books) QuarantinedAfter(ctx context.Context, after int64, limit int) (claims []redpacket.Quarantined, err error) {
+	err = t.db.Snapshot(ctx, func(q Querier) (err error) {
+		if claims, err = List(q, scanQuarantined, `select `+quarantineColumns+` from quarantine where id > $1 order by id limit $2`, after, limit); err != nil {
+			return err
+		}
+		return t.quarantineStates(q, claims)
+	})
+	return claims, Outcome("list claims in quarantine", err)
 }

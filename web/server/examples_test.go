@@ -153,7 +153,21 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	if strings.Contains(o.Name, "parked") {
 		made.numbers[7] = h.park()
 	}
+	if strings.Contains(o.Name, "quarantine") {
+		made.numbers[7] = h.quarantine(packet, "u-mei", 1)
+	}
 	return made
+}
+
+// quarantine puts a claim into quarantine that can be paid, and returns its number.
+func (h *testHost) quarantine(packet, user string, share int) int64 {
+	h.Helper()
+	claims := []redpacket.Claim{{Ref: redpacket.Ref{ID: packet}, Share: share, User: user, At: time.Now()}}
+	if err := h.store.Quarantine(h.Context(), claims, "row fails repeatedly"); err != nil {
+		h.Fatal(err)
+	}
+	all := must(h.store.QuarantinedAfter(h.Context(), 0, 1000))
+	return all[len(all)-1].ID
 }
 
 // park parks an event of the webhook, and returns its number.

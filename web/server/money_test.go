@@ -56,6 +56,49 @@ func TestHostMovesMoney(t *testing.T) {
 	}
 }
 
+// TestHostPaysClaimsInQuarantine lists claims in quarantine page by page and retries them. A claim of an open packet must be paid
+// once, and one of a packet that has ended must stay as it is.
+func TestHostPaysClaimsInQuarantine(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob", "eve")
+	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":1000}`, "Idempotency-Key", "one"))
+	as := func(user, command, body string) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body)
+	}
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob","eve"]}`)).Room.ID
+	packet := func(key string) string {
+		return ok[wire.SendPacketReply](h, as("ann", "send_packet", fmt.Sprintf(`{"room":%q,"key":%q,"mode":"equal","total":300,"count":3}`, room, key))).Packet.ID
+	}
+	open, ended := packet("p1"), packet("p2")
+	first, second := h.quarantine(open, "bob", 0), h.quarantine(ended, "eve", 2)
+	ok[wire.CancelPacketReply](h, as("ann", "cancel_packet", fmt.Sprintf(`{"packet":%q}`, ended)))
+	page := get[hostapi.QuarantineReply](h, "quarantine?limit=1")
+	if len(page.Claims) != 1 || page.Claims[0].No != first || page.Claims[0].State != "unpaid" || page.Claims[0].Packet != open || page.Next != first {
+		t.Errorf("first page: %+v", page)
+	}
+	if page = get[hostapi.QuarantineReply](h, fmt.Sprintf("quarantine?limit=1&after=%d", page.Next)); len(page.Claims) != 1 || page.Claims[0].No != second || page.Claims[0].State != "ended" || page.Next != 0 {
+		t.Errorf("second page: %+v", page)
+	}
+	retry := func(key string, no int64) answer {
+		return h.send(key, "POST", "/v1/server/quarantine/retry", fmt.Sprintf(`{"no":%d}`, no))
+	}
+	h.refused(retry(h.newKey("reader", hostapi.Read), first), wire.CodeForbidden, "forbidden scope=money")
+	h.refused(retry(h.all, second+1), wire.CodeNotFound, "not_found")
+	for range 2 {
+		if got := ok[hostapi.RetryQuarantinedReply](h, retry(h.all, first)).Claim; got.State != "paid" {
+			t.Errorf("claim of an open packet: %+v, want it paid", got)
+		}
+		if got := ok[hostapi.RetryQuarantinedReply](h, retry(h.all, second)).Claim; got.State != "ended" {
+			t.Errorf("claim of an ended packet: %+v", got)
+		}
+	}
+	for user, want := range map[string]int64{"bob": 100, "eve": 0} {
+		if w := ok[wire.WalletReply](h, as(user, "wallet", "")); w.Balance != want {
+			t.Errorf("%s has %d, want %d", user, w.Balance, want)
+		}
+	}
+}
+
 // TestHostFreezesAndLimitsWallets freezes a wallet, and limits what users send and receive.
 func TestHostFreezesAndLimitsWallets(t *testing.T) {
 	h := newTestHost(t)

@@ -121,7 +121,7 @@ func quoted(text string) json.RawMessage {
 // them later.
 var recordedFields = []string{
 	"user", "room", "packet", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
-	"key", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
+	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
 }
 
 // withoutTexts returns, for a list of users with their data, the list of their ids. It returns any other value unchanged.

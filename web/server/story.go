@@ -42,9 +42,7 @@ func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequ
 			return hostapi.PacketClaim{User: convert.User(p.User), Share: p.Share, Amount: int64(p.Amount), At: convert.Millis(p.At)}
 		}),
 		Transfers: convert.List(story.Transfers, ledgerTransferOf), Entries: convert.List(story.Entries, convert.Entry),
-		Quarantined: convert.List(story.Quarantined, func(q redpacket.Quarantined) hostapi.QuarantinedClaim {
-			return hostapi.QuarantinedClaim{At: convert.Millis(q.At), User: q.User, Share: q.Share, Why: q.Why}
-		}),
+		Quarantined: convert.List(story.Quarantined, quarantinedOf),
 	}
 	if story.Book.Packet.ID != "" {
 		packet := convert.Packet(story.Book.Packet)
@@ -54,4 +52,30 @@ func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequ
 		reply.ClosedAt = convert.Millis(story.ClosedAt)
 	}
 	return reply, nil
+}
+
+func (s money) getQuarantine(ctx context.Context, _ Caller, r *hostapi.GetQuarantineRequest) (hostapi.QuarantineReply, error) {
+	limit, err := pageSize(r.Limit)
+	if err != nil {
+		return hostapi.QuarantineReply{}, err
+	}
+	found, err := s.o.Packets.Quarantined(ctx, r.After, limit+1)
+	reply := hostapi.QuarantineReply{}
+	if len(found) > limit {
+		found = found[:limit]
+		reply.Next = found[limit-1].ID
+	}
+	reply.Claims = convert.List(found, quarantinedOf)
+	return reply, err
+}
+
+func (s money) retryQuarantined(ctx context.Context, _ Caller, r *hostapi.RetryQuarantinedRequest) (hostapi.RetryQuarantinedReply, error) {
+	q, err := s.o.Packets.RetryQuarantined(ctx, r.No)
+	return hostapi.RetryQuarantinedReply{Claim: quarantinedOf(q)}, err
+}
+
+func quarantinedOf(q redpacket.Quarantined) hostapi.QuarantinedClaim {
+	return hostapi.QuarantinedClaim{
+		No: q.ID, At: convert.Millis(q.At), Packet: q.Packet, User: q.User, Share: q.Share, Why: q.Why, State: string(q.State),
+	}
 }

@@ -17,6 +17,19 @@ var storyOperations = []Operation{
 		},
 		Verb: "GET", Path: "/v1/server/packets", Scope: Read, Example: ListPacketsRequest{Room: "r-1", Limit: 50},
 	},
+	{
+		Method: wire.Method{
+			Name: "get_quarantine", Does: "Lists the claims that could not be paid, the oldest first, with what has become of each.", Request: GetQuarantineRequest{}, Reply: QuarantineReply{},
+		},
+		Verb: "GET", Path: "/v1/server/quarantine", Scope: Read, Example: GetQuarantineRequest{Limit: 10},
+	},
+	{
+		Method: wire.Method{
+			Name: "retry_quarantined", Does: "Settles an unpaid claim in quarantine again. A claim in another state is returned as it is. Repeated, it changes nothing.",
+			Request: RetryQuarantinedRequest{}, Reply: RetryQuarantinedReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/server/quarantine/retry", Scope: Money, Example: RetryQuarantinedRequest{No: 7},
+	},
 }
 
 // GetPacketRequest is the request of get_packet.
@@ -63,10 +76,35 @@ type PacketClaim struct {
 	At     int64     `json:"at"`
 }
 
-// QuarantinedClaim is a claim that can never be paid.
+// QuarantinedClaim is a claim that could not be paid.
 type QuarantinedClaim struct {
-	At    int64  `json:"at"`
-	User  string `json:"user"`
-	Share int64  `json:"share"`
-	Why   string `json:"why"`
+	No     int64  `json:"no"`
+	At     int64  `json:"at"`
+	Packet string `json:"packet"`
+	User   string `json:"user"`
+	Share  int64  `json:"share"`
+	Why    string `json:"why"`
+	State  string `json:"state" enum:"unpaid,paid,ended,lost"` // paid: the user has a share of the packet; ended: the packet has; lost: the database lacks the packet
+}
+
+// GetQuarantineRequest is the request of get_quarantine.
+type GetQuarantineRequest struct {
+	After int64 `json:"after,omitempty" min:"0"` // the next of the page before; missing: the first page
+	Limit int   `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
+}
+
+// QuarantineReply is the reply of get_quarantine.
+type QuarantineReply struct {
+	Claims []QuarantinedClaim `json:"claims"`
+	Next   int64              `json:"next,omitempty"` // missing: it is the last page
+}
+
+// RetryQuarantinedRequest is the request of retry_quarantined.
+type RetryQuarantinedRequest struct {
+	No int64 `json:"no" min:"1"`
+}
+
+// RetryQuarantinedReply is the reply of retry_quarantined.
+type RetryQuarantinedReply struct {
+	Claim QuarantinedClaim `json:"claim"` // unpaid: it still cannot be paid, and why is the new reason
 }

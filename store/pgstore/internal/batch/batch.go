@@ -72,9 +72,12 @@ type Work[J any] struct {
 //	            need a locked row; if that fails, halved
 //	KeyTaken    is halved                                waits in the lane of its user, and is run again
 //	PassingRow  is halved                                the same, until it has failed maxTries times
+//	Exhausted   is halved                                the same
 //	LastingRow  is halved                                gets the error
 //
 // If Work.Keys is nil, jobs lock no rows: RowsLocked and KeyTaken are then an Outage, and a job that is alone gets the error.
+//
+// PassingRow and Exhausted differ in when a job that fails alone gets a PoisonedError: see Committer.retry.
 type Fault int
 
 // The faults; the table above says what each of them does.
@@ -83,12 +86,13 @@ const (
 	RowsLocked              // other transactions kept the batch from its rows
 	KeyTaken                // another transaction is inserting the same unique key; skipping locked rows does not help
 	PassingRow              // one row may be the cause, and its job may succeed later
+	Exhausted               // a statement ran out of time, memory or disk: the machine is the cause, and rarely one row
 	LastingRow              // one row is the cause, and its job would fail again
 )
 
 // String returns the name of the constant.
 func (f Fault) String() string {
-	return []string{"Outage", "RowsLocked", "KeyTaken", "PassingRow", "LastingRow"}[f]
+	return []string{"Outage", "RowsLocked", "KeyTaken", "PassingRow", "Exhausted", "LastingRow"}[f]
 }
 
 // isConflict reports whether other transactions caused the fault, so that it says nothing about the row.
@@ -119,7 +123,7 @@ func New[J any](w Work[J], slots chan struct{}, log *slog.Logger) *Committer[J] 
 	c := &Committer[J]{
 		work: w, log: log, batches: meter.NewBatches(),
 		queue: make(chan *ticket[J], maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
-		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}},
+		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}, starved: map[[2]string]streak{}},
 	}
 	go c.loop()
 	return c
@@ -256,7 +260,7 @@ func (c *Committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey strin
 		c.log.Debug("batch halved", "jobs", len(batch), "err", err)
 		waiting = c.commit(batch[:half], skipLocked, laneKey, halveUntil)
 		return append(waiting, c.commit(batch[half:], skipLocked, laneKey, halveUntil)...)
-	case half == 0 && c.work.Keys != nil && (fault.isConflict() || fault == PassingRow):
+	case half == 0 && c.work.Keys != nil && (fault.isConflict() || fault == PassingRow || fault == Exhausted):
 		return c.retry(batch[0], err, fault, laneKey)
 	}
 	if !errors.Is(err, chat.ErrUnavailable) {

@@ -32,6 +32,7 @@ type rowStore struct {
 var (
 	errLockTimeout = errors.New("lock timeout")
 	errBroken      = errors.New("row cannot be written")
+	errOutOfTime   = errors.New("statement cancelled")
 )
 
 // patience is how long a caller of a store waits.
@@ -40,6 +41,9 @@ const patience = 4 * time.Second
 func judge(err error) Fault {
 	if errors.Is(err, errLockTimeout) {
 		return RowsLocked
+	}
+	if errors.Is(err, errOutOfTime) {
+		return Exhausted
 	}
 	return PassingRow
 }
@@ -389,6 +393,8 @@ func TestFaults(t *testing.T) {
 		{KeyTaken, false, []int{8}, false, false},
 		{PassingRow, true, []int{8, 4, 2, 1}, true, true},
 		{PassingRow, false, []int{8, 4, 2, 1}, false, false},
+		{Exhausted, true, []int{8, 4, 2, 1}, true, true},
+		{Exhausted, false, []int{8, 4, 2, 1}, false, false},
 		{LastingRow, true, []int{8, 4, 2, 1}, false, false},
 		{LastingRow, false, []int{8, 4, 2, 1}, false, false},
 	} {
@@ -436,12 +442,75 @@ func TestFaults(t *testing.T) {
 			if got := sizes[:min(len(sizes), len(test.runs))]; !slices.Equal(got, test.runs) {
 				t.Errorf("%v, locks %v: batches of %v, want them to begin with %v", test.fault, test.locks, sizes, test.runs)
 			}
-			if !test.locks && test.fault != PassingRow && test.fault != LastingRow && len(sizes) != 1 {
+			if !test.locks && (test.fault == Outage || test.fault.isConflict()) && len(sizes) != 1 {
 				t.Errorf("%v without locks: %d runs, want one", test.fault, len(sizes))
 			}
 			if skips != test.skips || waited != test.inLane {
 				t.Errorf("%v, locks %v: skipped locked rows %v, waited in lanes %v; want %+v", test.fault, test.locks, skips, waited, test)
 			}
 		})
+	}
+}
+
+// TestExhaustedRowIsBadOnlyAfterMinutes makes one job fail because time or memory ran out, while others are committed. Its error must be
+// a PoisonedError only when it has failed so for minutes, and never if the other commits stopped in between.
+func TestExhaustedRowIsBadOnlyAfterMinutes(t *testing.T) {
+	const pause = 30 * time.Second // between two tries of the job, as recovery tries a claim again
+	for name, test := range map[string]struct {
+		quiet bool          // no other job is committed between some of the tries
+		until time.Duration // when the error must be a PoisonedError; 0: never
+	}{
+		"others are committed": {until: starvedFor},
+		"others pause":         {quiet: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, c := newRowCommitter()
+				defer c.Close()
+				job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+				s.bad["user"] = errOutOfTime
+				began := time.Now()
+				for n := 0; time.Since(began) < 3*starvedFor; n++ {
+					at := time.Since(began)
+					err := job("user")
+					if want := test.until > 0 && at >= test.until; err == nil || isPoisoned(err) != want {
+						t.Errorf("after %v: %v, want a poisoned row: %v", at, err, want)
+					}
+					if test.quiet && n%4 == 3 {
+						time.Sleep(pause)
+						continue
+					}
+					time.Sleep(pause / 2)
+					if err := job("other"); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(pause / 2)
+				}
+				delete(s.bad, "user")
+				if err := job("user"); err != nil {
+					t.Error(err)
+				}
+				s.bad["user"] = errOutOfTime
+				if err := errors.Join(job("other"), job("other")); err != nil {
+					t.Error(err)
+				}
+				if err := job("user"); err == nil || isPoisoned(err) {
+					t.Errorf("after a success: %v, want an error of the database", err)
+				}
+			})
+		})
+	}
+}
+
+// TestManyExhaustedRowsAreBounded makes jobs of more users fail than are remembered. None is a PoisonedError, and the list stays bounded.
+func TestManyExhaustedRowsAreBounded(t *testing.T) {
+	l := lanes[int]{starved: map[[2]string]streak{}}
+	for n := range 2 * maxFailing {
+		if l.starve([2]string{"room", fmt.Sprint("user-", n)}) {
+			t.Errorf("job %d is bad at its first failure", n)
+		}
+	}
+	if len(l.starved) != maxFailing {
+		t.Errorf("%d streaks, want %d", len(l.starved), maxFailing)
 	}
 }

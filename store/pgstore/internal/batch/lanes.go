@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,15 +23,23 @@ type lanes[J any] struct {
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	open    map[string]*lane[J] // guarded by mu; by key
-	failing map[string]failure  // guarded by mu; by the key of the row of the user whose job failed alone
-	wrote   int64               // guarded by mu; number of commits that wrote rows
+	open    map[string]*lane[J]  // guarded by mu; by key
+	failing map[string]failure   // guarded by mu; by the key of the row of the user whose job failed alone
+	starved map[[2]string]streak // guarded by mu; by the keys of a job that failed alone as Exhausted
+	wrote   int64                // guarded by mu; number of commits that wrote rows
 }
 
 // failure records that jobs of one user failed alone, not only as part of a batch.
 type failure struct {
 	wrote int64 // value of lanes.wrote when this user's first such failure occurred
 	last  time.Time
+}
+
+// streak records that the jobs with the same keys have failed as Exhausted several times, while other jobs were committed
+// between each two failures.
+type streak struct {
+	began, last time.Time // of the first and of the last failure
+	wrote       int64     // value of lanes.wrote at the last failure
 }
 
 // lane holds the jobs that wait for one row.
@@ -44,12 +53,14 @@ type lane[J any] struct {
 const (
 	maxLanes      = 500                    // of a committer
 	maxInLane     = maxBatch               // jobs
-	maxFailing    = 1000                   // users
+	maxFailing    = 1000                   // users, and keys of starved jobs
 	maxTries      = 4                      // of a job that fails alone
 	shortPause    = 10 * time.Millisecond  // after the first try
 	longPause     = 200 * time.Millisecond // upper bound of later pauses
 	waitEvery     = 6                      // one in this many tries waits for the locked row; the others skip it
 	failureAge    = 10 * time.Second       // older failures do not count
+	starvedFor    = 3 * time.Minute        // a job that fails as Exhausted for so long, while others are committed, has a bad row
+	starvedGap    = 3 * time.Minute        // a longer pause between two failures ends a streak; claims are tried again each minute
 	closePatience = 500 * time.Millisecond // how long jobs may stay in lanes after the store is closed
 )
 
@@ -204,13 +215,17 @@ func (c *Committer[J]) expire(waiting []*ticket[J], ln *lane[J], all bool) []*ti
 
 // retry moves a job that failed alone to the lane of its user, until it has failed maxTries times. Then it answers the
 // job with the error. If other jobs were committed meanwhile, the row is at fault and not the database: then the error
-// is a PoisonedError. Conflicts with other transactions do not count as failures. If the job is in that lane already,
+// is a PoisonedError. After the fault Exhausted it is one only if jobs with the same keys have failed so for starvedFor:
+// an overloaded machine fails any job, and commits others at the same time. Conflicts with other transactions do not count as failures. If the job is in that lane already,
 // retry returns it, and it stays there.
 func (c *Committer[J]) retry(t *ticket[J], err error, fault Fault, laneKey string) (waiting []*ticket[J]) {
 	key := c.work.Keys(t.job)[1]
 	if !fault.isConflict() {
 		othersCommitted := c.lanes.failed(key)
 		if t.tries++; t.tries >= maxTries {
+			if fault == Exhausted {
+				othersCommitted = c.lanes.starve(c.work.Keys(t.job))
+			}
 			if othersCommitted {
 				err = &PoisonedError{err}
 			}
@@ -245,6 +260,27 @@ func (l *lanes[J]) failed(key string) (othersCommitted bool) {
 	return again && l.wrote > f.wrote
 }
 
+// starve records that a job with these keys failed alone as Exhausted, maxTries times. It reports whether such jobs have failed for
+// starvedFor, while other jobs were committed between each two failures.
+func (l *lanes[J]) starve(keys [2]string) (lasting bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	s, again := l.starved[keys]
+	if !again && len(l.starved) >= maxFailing {
+		maps.DeleteFunc(l.starved, func(_ [2]string, s streak) bool { return now.Sub(s.last) > starvedGap })
+		if len(l.starved) >= maxFailing {
+			return false // so many jobs fail: the machine is the cause
+		}
+	}
+	if !again || now.Sub(s.last) > starvedGap || s.wrote == l.wrote {
+		s.began = now
+	}
+	s.last, s.wrote = now, l.wrote
+	l.starved[keys] = s
+	return now.Sub(s.began) >= starvedFor
+}
+
 // noteCommit counts a commit if it wrote rows, and forgets the failures of the users whose jobs it has done.
 func (l *lanes[J]) noteCommit(c *Committer[J], batch []*ticket[J], locked []string) {
 	if c.work.Keys == nil {
@@ -259,12 +295,14 @@ func (l *lanes[J]) noteCommit(c *Committer[J], batch []*ticket[J], locked []stri
 			break
 		}
 	}
-	if len(l.failing) == 0 {
+	if len(l.failing)+len(l.starved) == 0 {
 		return
 	}
 	for i, t := range batch {
 		if done(i) {
-			delete(l.failing, c.work.Keys(t.job)[1])
+			keys := c.work.Keys(t.job)
+			delete(l.failing, keys[1])
+			delete(l.starved, keys)
 		}
 	}
 }
