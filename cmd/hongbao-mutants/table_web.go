@@ -160,6 +160,27 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
+		file:  "web/session/manager.go",
+		old:   `if isRoom && isUser {`,
+		new:   `if false {`,
+		tests: "-run=FinalEntry ./web",
+		harm:  "a banned user reads on an instance whose notice was lost, although the ban's entry has arrived there",
+	},
+	{
+		file:  "chat/standing.go",
+		old:   `if !now.Before(held.until) {`,
+		new:   `if false {`,
+		tests: "-run=CachedStandingEnds ./chat",
+		harm:  "a banned user reads and grabs for days on an instance whose notice was lost",
+	},
+	{
+		file:  "chat/govern.go",
+		old:   `			s.repeats.add(memberKey{room, user})`,
+		new:   ``,
+		tests: "-run=LateCommit ./chat",
+		harm:  "a ban that is committed after its notice counts on other instances only a minute later",
+	},
+	{
 		file:  "web/session/connect.go",
 		old:   `identity.User.ID != before.User.ID {`,
 		new:   `false && identity.User.ID != before.User.ID {`,
