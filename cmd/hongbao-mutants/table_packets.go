@@ -3,6 +3,27 @@ package main
 // packetMutants break the rules of package redpacket.
 var packetMutants = []mutant{
 	{
+		file:  "redpacket/closing.go",
+		old:   `	s.unknown.clear()` + "\n",
+		new:   ``,
+		tests: "-run=PacketThatCameBack ./redpacket",
+		harm:  "a packet that a failover has hidden for a moment is not found on this instance",
+	},
+	{
+		file:  "redpacket/memory.go",
+		old:   `case age >= 2*r.keep:`,
+		new:   `case age >= 2000*r.keep:`,
+		tests: "-run=PacketThatCameBack ./redpacket",
+		harm:  "a packet that was looked up before its commit was visible is found only seconds later than promised",
+	},
+	{
+		file:  "redpacket/memory.go",
+		old:   `context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)`,
+		new:   `context.WithTimeout(ctx, detachedTimeout)`,
+		tests: "-run=SharedImage ./redpacket",
+		harm:  "one caller that gives up fails the lookups of all that share its read",
+	},
+	{
 		file:  "redpacket/grab.go",
 		old:   `err == nil && book.Status != Open {`,
 		new:   `err == nil {`,
