@@ -162,7 +162,7 @@ var sessionMutants = []mutant{
 	{
 		file:  "web/session/manager.go",
 		old:   `if isRoom && isUser {`,
-		new:   `if false {`,
+		new:   `if isRoom && !isUser {`,
 		tests: "-run=FinalEntry ./web",
 		harm:  "a banned user reads on an instance whose notice was lost, although the ban's entry has arrived there",
 	},

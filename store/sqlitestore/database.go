@@ -85,10 +85,6 @@ func (dialect) Storable(string) bool { return true }
 
 func (dialect) Clock() string { return `cast(unixepoch('subsec') * 1000 as integer)` }
 
-func (dialect) Next(column, table string) string {
-	return `coalesce((select max(` + column + `) from ` + table + `), 0) + 1`
-}
-
 func (dialect) Bytes(column string) string { return column }
 
 func (dialect) Like(column string, n int) string {
