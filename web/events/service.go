@@ -177,6 +177,9 @@ func (s *Service) read(ctx context.Context, q eventlog.Query) (eventlog.Batch, e
 	for _, fault := range b.Faults {
 		s.o.Log.Error("event left out", "err", fault)
 	}
+	if b.Waits != nil {
+		s.o.Log.Info("event not visible yet", "err", b.Waits)
+	}
 	if eventlog.Refused(err) {
 		err = &chat.FieldError{Err: chat.ErrConflict, Field: "after", Reason: err.Error()}
 	}
