@@ -3,6 +3,27 @@ package main
 // eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
+		file:  "web/events/deliver.go",
+		old:   `} else if n+len(held) >= maxHeld {`,
+		new:   `} else if false {`,
+		tests: "-run=HeldEventsAreBounded ./web/events",
+		harm:  "a host that refuses all events has the database hold any number of them",
+	},
+	{
+		file:  "web/events/wait.go",
+		old:   `w.polling, w.known = false, false`,
+		new:   `w.polling = false`,
+		tests: "-run=NewestPositionIsNotKept ./web/events",
+		harm:  "a request that waits for events reads the stream because of a position that is long outdated",
+	},
+	{
+		file:  "web/events/service.go",
+		old:   `if promised && q.After.String() == before.String() {`,
+		new:   `if false {`,
+		tests: "-run=DoesNotSpin ./web/events",
+		harm:  "a request that waits for events reads the stream without a pause after its newest rows were deleted",
+	},
+	{
 		file:  "store/eventlog/stream.go",
 		old:   `err != nil && now.Sub(it.row.At) < VisibleWithin`,
 		new:   `err != nil && false`,

@@ -4,6 +4,20 @@ package main
 var packetMutants = []mutant{
 	{
 		file:  "redpacket/closing.go",
+		old:   `	s.wallets.clear()` + "\n",
+		new:   ``,
+		tests: "-run=WalletPushAfterForget ./redpacket",
+		harm:  "after a loss of commits users see a balance that the database does not have",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `most != NoLimit && int64(used.Received) >= most`,
+		new:   `most != NoLimit && int64(used.Received) > most`,
+		tests: "-run=ReceivedLimitCounts ./redpacket",
+		harm:  "a user that has received exactly the limit of the day gets another share",
+	},
+	{
+		file:  "redpacket/closing.go",
 		old:   `	s.unknown.clear()` + "\n",
 		new:   ``,
 		tests: "-run=PacketThatCameBack ./redpacket",

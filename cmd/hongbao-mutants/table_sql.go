@@ -193,6 +193,27 @@ var sqliteMutants = []mutant{
 // postgresMutants break the rules of the store that several instances share.
 var postgresMutants = []mutant{
 	{
+		file:  "store/pgstore/append.go",
+		old:   `mine := j.maybeCommitted && req.entry.ID == d.ID`,
+		new:   `mine := req.entry.ID == d.ID`,
+		tests: "-run=TriageOfKnownKeys ./store/pgstore",
+		harm:  "a message that is sent again is published again",
+	},
+	{
+		file:  "store/pgstore/append.go",
+		old:   `mine := j.maybeCommitted && req.entry.ID == d.ID`,
+		new:   `mine := j.maybeCommitted`,
+		tests: "-run=TriageOfKnownKeys ./store/pgstore",
+		harm:  "two calls with one key are both told that they have made the entry",
+	},
+	{
+		file:  "store/pgstore/chains.go",
+		old:   `(errors.Is(err, errLost) || pg.SQLState(err) == "")`,
+		new:   `errors.Is(err, errLost)`,
+		tests: "-run=ReleaseChain ./store/pgstore",
+		harm:  "a chain whose newest link is unknown is used again: its next commit is taken for a loss, and a new epoch begins",
+	},
+	{
 		file:  "store/pgstore/send.go",
 		old:   `return acc, standings[0].MaySend(p.CreatedAt)`,
 		new:   `return acc, nil`,

@@ -3,6 +3,20 @@ package main
 // hubMutants break the rules of delivery.
 var hubMutants = []mutant{
 	{
+		file:  "hub/topic.go",
+		old:   `if s.leave != nil && s.leave.through <= seen {`,
+		new:   `if s.leave != nil {`,
+		tests: "-run=OlderResubscribe ./hub",
+		harm:  "a user that has left a room goes on receiving its entries, because an older invitation arrives late",
+	},
+	{
+		file:  "hub/internal/compare/compare.go",
+		old:   `case !compared || !alive:`,
+		new:   `case !compared:`,
+		tests: "-run=ComparePart ./hub/internal/compare",
+		harm:  "a topic that ended during a comparison is reported as a loss of commits: all sockets are closed, and a new epoch begins",
+	},
+	{
 		file: "hub/hub.go",
 		old: `	h.invalidate()
 	renew()`,
@@ -159,6 +173,20 @@ var authMutants = []mutant{
 
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
+	{
+		file:  "web/session/manager.go",
+		old:   `if i < 0 || s.conn.Ended(topic) {`,
+		new:   `if i < 0 {`,
+		tests: "-run=BackAfterAFinalEntry ./web",
+		harm:  "a user that was kicked and invited again gets no entries any more, if both signals are lost",
+	},
+	{
+		file:  "web/session/connect.go",
+		old:   `	s.m.c.Chat.Forget(room.ID, user) // the entry may arrive before the notice that clears the cache` + "\n",
+		new:   ``,
+		tests: "-run=KickedWhileConnectingElsewhere ./web",
+		harm:  "a user that is banned during the connect command receives the room's entries",
+	},
 	{
 		file:  "web/session/manager.go",
 		old:   `if isRoom && isUser {`,

@@ -152,7 +152,8 @@ func (s *Service) stored(ctx context.Context, consumer eventlog.Consumer) (event
 func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duration) (hostapi.EventsReply, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
-	for {
+	for promised := false; ; promised = true {
+		before := q.After
 		b, err := s.read(ctx, q)
 		if err != nil {
 			return hostapi.EventsReply{}, err
@@ -164,6 +165,9 @@ func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duratio
 		q.After = b.Next
 		if b.More {
 			continue
+		}
+		if promised && q.After.String() == before.String() { // the newest row was deleted, or its fact is not visible yet: ahead would return at once
+			sleep(ctx, pollEvery)
 		}
 		if !s.ahead(ctx, q.After, over.C) {
 			return reply, ctx.Err()
