@@ -18,7 +18,7 @@
 //     content it gives ErrKeyReused. The key of an invite link is known only while the link exists. The keys of reports and of
 //     links are separate from all others.
 //   - Cached standings and users are exact for every change made through this Service. A change of another instance counts as
-//     soon as its notice (Publisher.StandingChanged) has arrived. While notices may be lost, no standing and no user is cached.
+//     soon as its notice (Publisher.StandingChanged) has arrived, and after a minute at the latest. While notices may be lost, no standing and no user is cached.
 //     That a room was deleted stays cached, because a deleted room never comes back.
 //
 // The package has no goroutine that runs all the time. Timers publish numbers of members that have to wait (memberCounts).

@@ -267,14 +267,25 @@ func (s *Service) publishChange(c Change, done Changed) {
 
 // announceStandings tells the other instances which users' standing may have changed. It does so even if this call
 // changed nothing: the call may repeat an earlier one whose outcome was unknown, and which did change the standings. After
-// an error that means that nothing was changed, it does nothing.
+// an error that means that nothing was changed, it does nothing. After an unknown outcome it repeats the notices for a while, because
+// the change may be committed only after they have arrived.
 func (s *Service) announceStandings(room string, err error, users ...string) {
 	if err != nil && !errors.Is(err, ErrUnavailable) {
 		return
 	}
 	for _, user := range users {
 		s.pub.StandingChanged(room, user)
+		if err != nil {
+			s.repeats.add(memberKey{room, user})
+		}
 	}
+}
+
+// tellChanged makes this and all other instances drop the cached standing of the user in the room, or the user's account if the room is
+// empty.
+func (s *Service) tellChanged(room, user string) {
+	s.Forget(room, user)
+	s.pub.StandingChanged(room, user)
 }
 
 // republishDeletion publishes again that a room was deleted, when a former member requests the deletion again. The

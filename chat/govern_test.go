@@ -289,10 +289,10 @@ func TestBanEndsInTheCache(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000).UTC()
 	h := newTestService(t, chat.Options{Now: func() time.Time { return now }})
 	room := h.room(chat.Public, "ann", "bob")
-	h.must(h.Ban(h.ctx, person("ann"), room, "bob", now.Add(time.Minute), "spam"))
+	h.must(h.Ban(h.ctx, person("ann"), room, "bob", now.Add(30*time.Second), "spam"))
 	h.refused(h.standing(room, "bob").MayRead(), chat.ErrBanned)
 	before := h.store.standings.Load()
-	now = now.Add(time.Minute)
+	now = now.Add(30 * time.Second)
 	h.refused(h.standing(room, "bob").MayRead(), chat.ErrNotMember)
 	if h.store.standings.Load() != before {
 		t.Error("the standing was not cached: this test proves nothing")

@@ -28,11 +28,11 @@ type CreateRoom struct {
 // Rooms lists the rooms that the user is in. It also caches the user's standings in them, because the client is about
 // to use them. Otherwise, when many users connect at the same time, each standing would be read on its own.
 func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) {
-	changes := s.standings.changes()
+	changes, until := s.standings.changes(), s.now().Add(standingFor)
 	in, err := s.store.Memberships(ctx, user)
 	for _, m := range in {
 		st := Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil, JoinedSeq: m.JoinedSeq}
-		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, st, changes)
+		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, heldStanding{st, until}, changes)
 	}
 	return in, err
 }
@@ -237,8 +237,7 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	case err != nil:
 		return err
 	case left.NewOwner != "":
-		s.Forget(room, left.NewOwner)
-		s.pub.StandingChanged(room, left.NewOwner)
+		s.tellChanged(room, left.NewOwner)
 	}
 	for _, e := range left.Entries {
 		s.pub.Entry(e)
@@ -253,8 +252,7 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 // tells the instances.
 func (s *Service) announceOwner(ctx context.Context, room string) {
 	if first, _, err := s.store.Members(ctx, room, "", 1); err == nil && len(first) > 0 {
-		s.Forget(room, first[0].User.ID)
-		s.pub.StandingChanged(room, first[0].User.ID)
+		s.tellChanged(room, first[0].User.ID)
 	}
 }
 

@@ -36,12 +36,13 @@ type Service struct {
 	epoch        atomic.Pointer[string]
 	epochs       atomic.Int64 // counts the changes of epoch
 	users        *cache[account]
-	standings    *cache[Standing]
+	standings    *cache[heldStanding]
 	deleted      *deletedSet
 	memberCounts memberCounts
 	typing       typing
 	onlineCounts onlineCounts
 	kinds        roomKinds
+	repeats      repeats
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.
@@ -53,18 +54,23 @@ func New(store Store, pub Publisher, o Options) *Service {
 		o.NewID = NewID
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	return &Service{
+	s := &Service{
 		store: store, pub: pub, now: o.Now, newID: o.NewID, limits: o.Limits.withDefaults(), presence: o.Presence,
-		users: newCache[account](1 << 16), standings: newCache[Standing](1 << 17), deleted: newDeletedSet(50_000),
+		users: newCache[account](1 << 16), standings: newCache[heldStanding](1 << 17), deleted: newDeletedSet(50_000),
 		memberCounts: memberCounts{store: store, pub: pub, log: o.Log, rooms: map[string]bool{}},
 		typing:       typing{users: map[memberKey]time.Time{}, rooms: map[string]*roomRate{}},
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
+	s.repeats = repeats{tell: s.tellChanged, left: map[memberKey]int{}}
+	return s
 }
 
-// Stop ends the background work: numbers of members are no longer published. Call it before the store is closed. All other
-// work of the methods continues.
-func (s *Service) Stop() { s.memberCounts.stop() }
+// Stop ends the background work: numbers of members are no longer published, and notices no longer repeated. Call it before the store
+// is closed. All other work of the methods continues.
+func (s *Service) Stop() {
+	s.memberCounts.stop()
+	s.repeats.stop()
+}
 
 // Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.limits }

@@ -7,18 +7,20 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 )
 
 // Standing returns the standing of a user in a room, from the cache if possible. It is exact for every change made by
 // this Service. A change made by another instance counts as soon as its notice has arrived (Publisher.StandingChanged,
-// Forget). In a deleted room any user may get the standing of a former member. That is harmless: Standing.MayRead refuses
+// Forget), and after standingFor at the latest. In a deleted room any user may get the standing of a former member. That is harmless: Standing.MayRead refuses
 // all users of a deleted room.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
 	st, version, ok := s.standingFromCache(room, user)
 	if ok {
 		return st, nil
 	}
+	until := s.now().Add(standingFor)         // counted from before the read
 	if !validRoom(room) || !ValidUser(user) { // other callers share the store's query, which an invalid id could make fail
 		return Standing{}, nil
 	}
@@ -27,7 +29,7 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 		return Standing{}, err
 	}
 	if st.Ever { // only standings of present and former members are cached: made-up ids must not evict those of members
-		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, st, version)
+		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, heldStanding{st, until}, version)
 	}
 	return st.At(s.now()), nil
 }
@@ -54,11 +56,25 @@ func (s *Service) standingFromCache(room, user string) (st Standing, version uin
 	if s.deleted.has(room) {
 		return Standing{Ever: true, RoomDeleted: true}, 0, true
 	}
-	st, version, ok = s.standings.get(memberKey{room, user})
-	if st.Banned {
-		st = st.At(s.now())
+	held, version, ok := s.standings.get(memberKey{room, user})
+	if !ok {
+		return Standing{}, version, false
 	}
-	return st, version, ok
+	now := s.now()
+	if !now.Before(held.until) {
+		return Standing{}, version, false
+	}
+	return held.At(now), version, true
+}
+
+// standingFor bounds how long a cached standing is used. A change may be committed after its notices have arrived, and a notice may be
+// lost. A member that uses a room costs one more read a minute; one query reads the standings of many members.
+const standingFor = time.Minute
+
+// heldStanding is a cached standing.
+type heldStanding struct {
+	Standing
+	until time.Time // when the store is asked again
 }
 
 // Forget drops the user's standing in the room from the cache, because it may have changed. With an empty room it drops

@@ -51,7 +51,7 @@ type Receiver interface {
 	Down(down bool)
 }
 
-// Peers receives the notices that other instances send with Notify. A notice belongs to no topic and is not stored, so a lost
+// Peers receives what this instance must know apart from its connections, above all the notices that other instances send with Notify. A notice belongs to no topic and is not stored, so a lost
 // notice never arrives.
 type Peers interface {
 	// Notice takes data that another instance sent with Notify. The bus waits for its return, so it must not block.
@@ -60,6 +60,10 @@ type Peers interface {
 	// they arrive again, and that some may have been lost before. A hub with a bus starts with BusLost(true). After a loss,
 	// BusLost is called before any notice that was sent after the loss is delivered.
 	BusLost(lost bool)
+	// Final says that a topic with connections here has a message whose field Final names the subscriber. It is called before any
+	// connection receives the message, and also if the message has come by a repair. The topic is locked, so Final must neither block nor
+	// call the hub.
+	Final(topic, subscriber string)
 }
 
 // receiver implements Receiver for a hub. The bus calls its methods.

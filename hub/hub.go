@@ -113,7 +113,7 @@ func New(o Options) *Hub {
 }
 
 // SetPeers sets the receiver of the notices of other instances. Call it before Run.
-func (h *Hub) SetPeers(p Peers) { h.peers = p }
+func (h *Hub) SetPeers(p Peers) { h.peers, h.env.final = p, p.Final }
 
 // Pollable wraps the ResponseWriter that is passed to the WebSocket upgrade. On Linux, a plain TCP connection made from the
 // result needs no goroutine while it is idle.

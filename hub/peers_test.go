@@ -22,6 +22,9 @@ type recordingPeers struct {
 
 func (l *recordingPeers) Notice(data []byte) { l.note(string(data)) }
 func (l *recordingPeers) BusLost(lost bool)  { l.note(fmt.Sprint("bus lost ", lost)) }
+func (l *recordingPeers) Final(topic, subscriber string) {
+	l.note(fmt.Sprint("final in ", topic, " for ", subscriber))
+}
 
 func (l *recordingPeers) note(call string) {
 	l.mu.Lock()
@@ -182,5 +185,47 @@ func TestBusDownCostsFewQueries(t *testing.T) {
 				t.Errorf("bus %s: %d queries in ten seconds, want %d to %d", phase.name, n, phase.least, phase.most)
 			}
 		}
+	})
+}
+
+// TestFinalIsToldToPeers delivers messages with Final: of this instance, of another one, and one that the bus has lost. Peers must hear of each
+// on the instances with connections in the topic, the lost one after its repair.
+func TestFinalIsToldToPeers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := hubtest.NewBroker()
+		s := newStore()
+		var hubs []*hub.Hub
+		var peers []*recordingPeers
+		for range 2 {
+			o := s.options()
+			o.Bus = broker.Endpoint()
+			h, l := startWithPeers(t, o)
+			hubs, peers = append(hubs, h), append(peers, l)
+			_, session := connect(t, h, hub.JSON)
+			session.conn.Subscribe("room", 0, nil)
+		}
+		synctest.Wait()
+		for _, p := range peers {
+			p.take()
+		}
+		want := func(what string, each ...[]string) {
+			t.Helper()
+			for i, p := range peers {
+				if got := p.take(); !slices.Equal(got, each[i]) {
+					t.Errorf("%s: instance %d: calls %q, want %q", what, i, got, each[i])
+				}
+			}
+		}
+		hubs[0].Publish("room", s.commitFinal("room", "out", "user:ann"))
+		synctest.Wait()
+		want("published", []string{"final in room for user:ann"}, []string{"final in room for user:ann"})
+		s.commitFinal("room", "out", "user:bob") // published by nobody
+		hubs[0].Publish("room", s.commit("room", "later"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want("repaired", []string{"final in room for user:bob"}, []string{"final in room for user:bob"})
+		hubs[0].Publish("another room", s.commitFinal("another room", "out", "user:ann"))
+		synctest.Wait()
+		want("without connections", nil, nil)
 	})
 }

@@ -30,6 +30,7 @@ type environment struct {
 	// static
 	encode       func(e Encoding, topic string, m Message) []byte
 	revise       func(m Message) func(Message) Message // may be nil
+	final        func(topic, subscriber string)        // static after SetPeers; may be nil
 	wheels       *wheel.Wheels
 	counts       *counters
 	needsRepair  func(*topic) // hands a topic to the repairers
@@ -93,6 +94,9 @@ func (t *topic) accept(m Message) []heldSignal {
 	if m.Seq <= 0 {
 		t.deliver(m)
 		return nil
+	}
+	if m.Final != "" && t.env.final != nil {
+		t.env.final(t.name, m.Final)
 	}
 	if t.last == unsequenced {
 		t.last = m.Seq - 1

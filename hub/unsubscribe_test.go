@@ -243,3 +243,21 @@ func TestSubscriptionsEndConcurrently(t *testing.T) {
 		t.Errorf("topics without listeners are left: %+v", stats)
 	}
 }
+
+// TestOlderResubscribeKeepsAPendingEnd repeats a Subscribe that knows less than the message that ends the subscription. The end must stay scheduled:
+// the user has left after what that Subscribe knows.
+func TestOlderResubscribeKeepsAPendingEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		messages := []hub.Message{s.commit("room", "a"), s.commit("room", "out"), s.commit("room", "without her")}
+		session.conn.Unsubscribe("room", 2, []byte("bye"))
+		session.conn.Subscribe("room", 1, nil)
+		for _, m := range messages {
+			h.Publish("room", m)
+		}
+		wantPushes(t, "the former subscriber", c, "room:1:a", "room:2:out", "bye")
+	})
+}

@@ -269,7 +269,7 @@ func (d *deletedRooms) end(room string) {
 // revealed its seed. Then the packet is open again, and its shares are known. So the packets that were open when the
 // epoch began are ended early: the grants that the Pool knows are paid, and the rest is refunded.
 
-// Forget drops the cached packets, and the accounts that were published last. Call it when the database has lost commits.
+// Forget drops the cached packets, the ids without a packet, and the accounts that were published last. Call it when the database has lost commits.
 // Forget drops them once more after detachedTimeout: reads that are under way now may cache what they read before the loss.
 func (s *Service) Forget() {
 	s.forget()
@@ -278,6 +278,7 @@ func (s *Service) Forget() {
 
 func (s *Service) forget() {
 	s.memory.clear()
+	s.unknown.clear()
 	s.wallets.clear()
 }
 

@@ -323,6 +323,10 @@ func (o *FinishedPacket) Find(user string, standing chat.Standing) FoundGrab {
 // idBytes bounds the length of ids that are looked up or cached. The id of every packet is shorter.
 const idBytes = 64
 
+// unknownFor bounds how long an id is answered with "not found" without a lookup, to twice its value. New packets get other ids. But a packet may
+// be visible only later: on Citus after the commit on its worker, or when a failover to a server without it is undone.
+const unknownFor = 5 * time.Second
+
 // lookup returns the packet from memory, or reads it from SQL. Of a finished packet it reads the whole book, so that
 // later grabs are answered from memory.
 func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {

@@ -2,12 +2,15 @@ package redpacket
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"hongbao/chat"
 )
 
 // memory caches the part of packets that never changes, and the final state of finished ones. So grabs of a cached finished
@@ -137,11 +140,15 @@ func (m *memory) bytes() (n int) {
 	return n
 }
 
-// recentSet holds the ids that were added most recently. When it is full, it drops the older half of them.
+// recentSet holds the ids that were added most recently. When it is full, it drops the older half of them. If keep is set, it drops an id
+// between keep and twice keep after it was added.
 type recentSet struct {
-	mu  sync.Mutex
-	now map[string]struct{} // guarded by mu
-	old map[string]struct{} // guarded by mu
+	keep time.Duration // static; 0: ids are dropped only when the set is full
+
+	mu     sync.Mutex
+	now    map[string]struct{} // guarded by mu
+	old    map[string]struct{} // guarded by mu
+	turned time.Time           // guarded by mu; when now was begun
 }
 
 // generation is half of a recentSet's capacity, in ids.
@@ -150,6 +157,7 @@ const generation = 10_000
 func (r *recentSet) has(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expire()
 	_, inNow := r.now[id]
 	_, inOld := r.old[id]
 	return inNow || inOld
@@ -158,10 +166,34 @@ func (r *recentSet) has(id string) bool {
 func (r *recentSet) add(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expire()
 	if r.now == nil || len(r.now) >= generation {
-		r.now, r.old = map[string]struct{}{}, r.now
+		r.turn()
 	}
 	r.now[id] = struct{}{}
+}
+
+// expire drops the ids that are older than keep allows. The caller holds mu.
+func (r *recentSet) expire() {
+	if r.keep == 0 || r.now == nil {
+		return
+	}
+	switch age := time.Since(r.turned); {
+	case age >= 2*r.keep:
+		r.now, r.old = nil, nil
+	case age >= r.keep:
+		r.turn()
+	}
+}
+
+// turn begins a new half and drops the older one. The caller holds mu.
+func (r *recentSet) turn() { r.now, r.old, r.turned = map[string]struct{}{}, r.now, time.Now() }
+
+// clear drops all ids.
+func (r *recentSet) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now, r.old = nil, nil
 }
 
 // sharedImages is a Ledger that merges concurrent reads of one packet's image into one read, and bounds how many such reads
@@ -178,18 +210,31 @@ func newSharedImages(l Ledger) sharedImages {
 	return sharedImages{Ledger: l, reads: &singleflight.Group{}, slots: make(chan struct{}, imagesAtOnce)}
 }
 
-// Image implements Ledger. Several callers may share one read, so the read continues when the context of one caller
-// ends.
+// Image implements Ledger. It returns at the latest when ctx ends. Several callers may share one read, so the read continues when the context of
+// one caller ends.
 func (s sharedImages) Image(ctx context.Context, packet string) (Image, error) {
-	v, err, _ := s.reads.Do(packet, func() (any, error) {
-		s.slots <- struct{}{}
-		defer func() { <-s.slots }()
+	read := s.reads.DoChan(packet, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)
 		defer cancel()
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, lateImage(ctx)
+		}
+		defer func() { <-s.slots }()
 		return s.Ledger.Image(ctx, packet)
 	})
-	if err != nil {
-		return Image{}, err
+	select {
+	case r := <-read:
+		if r.Err != nil {
+			return Image{}, r.Err
+		}
+		return r.Val.(Image), nil
+	case <-ctx.Done():
+		return Image{}, lateImage(ctx)
 	}
-	return v.(Image), nil
+}
+
+func lateImage(ctx context.Context) error {
+	return fmt.Errorf("%w: the packet was not read in time: %w", chat.ErrUnavailable, ctx.Err())
 }

@@ -33,3 +33,30 @@ func TestRecentSetIsBounded(t *testing.T) {
 		t.Errorf("%d ids are remembered", len(r.now)+len(r.old))
 	}
 }
+
+// TestPacketsInMemoryAreBounded caches packets and their ends beyond the budget. The memory must stay within it, and know the packet added last.
+func TestPacketsInMemoryAreBounded(t *testing.T) {
+	const budget = 256 << 10
+	m := newMemory(budget)
+	claims := make([]Paid, 20)
+	for i := range claims {
+		claims[i].User.ID = strconv.Itoa(i)
+	}
+	for i := range 2000 {
+		p := Packet{Ref: Ref{ID: strconv.Itoa(i)}}
+		if i%2 == 0 {
+			m.put(p)
+		} else {
+			m.finish(Book{Packet: p, Claims: claims})
+		}
+		if m.get(p.ID) == nil {
+			t.Fatalf("packet %d is forgotten at once", i)
+		}
+		if n := m.bytes(); n > budget+memoryShards*(512+128*len(claims)) { // the newest packet of a shard always stays
+			t.Fatalf("%d bytes are cached after %d packets, want about %d", n, i, budget)
+		}
+	}
+	if m.clear(); m.bytes() != 0 || m.get("1999") != nil {
+		t.Error("a packet is cached after clear")
+	}
+}

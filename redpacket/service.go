@@ -70,7 +70,7 @@ type Service struct {
 
 	memory       *memory
 	wallets      *wallets
-	unknown      recentSet // ids that no packet had when they were looked up. New packets get other ids, so no repeated lookup is needed
+	unknown      recentSet // ids that no packet had when they were looked up; see unknownFor
 	passphrases  passphraseGuard
 	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
 	progress     progress
@@ -119,7 +119,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}

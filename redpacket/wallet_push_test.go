@@ -59,3 +59,22 @@ func TestOlderWalletPushAfterTenSeconds(t *testing.T) {
 		}
 	})
 }
+
+// TestOlderWalletPushAfterForget publishes an account of a lower version right after Forget: the database has lost the newer one, so the older must be pushed.
+func TestOlderWalletPushAfterForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger, pushed := &versionedLedger{version: 5}, &pushedVersions{}
+		s := redpacket.New(ledger, nil, nil, pushed, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+		for i, version := range []int64{5, 3} {
+			ledger.version = version
+			if _, _, err := s.Adjust(t.Context(), redpacket.AdjustRequest{User: "ann", Amount: 1, Key: "key-" + strconv.Itoa(i)}); err != nil {
+				t.Fatal(err)
+			}
+			s.Forget()
+		}
+		if got := pushed.versions[1]; got != 3 {
+			t.Errorf("pushed version %d after Forget, want 3", got)
+		}
+		time.Sleep(time.Minute) // Forget forgets once more
+	})
+}

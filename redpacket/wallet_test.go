@@ -105,3 +105,16 @@ func TestDaysOfLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestReceivedLimitCountsItsLastUnit has a user receive exactly the limit of the day. The next grab must be refused.
+func TestReceivedLimitCountsItsLastUnit(t *testing.T) {
+	h := limitedService(t, 120, "boss", "ann")
+	h.credit(t, "boss", 10_000)
+	for i, want := range []error{nil, nil, chat.ErrLimitExceeded} {
+		p := h.send(t, "boss", redpacket.SendRequest{Mode: redpacket.Equal, Total: 180, Count: 3})
+		if _, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "ann", Packet: p.ID}); !errors.Is(err, want) {
+			t.Errorf("grab %d of 60 each, with a limit of 120: %v, want %v", i+1, err, want)
+		}
+	}
+	h.packets.Idle()
+}

@@ -265,3 +265,28 @@ func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
 		}
 	})
 }
+
+// TestFinalEntryForgetsTheStanding loses the notice and the signal of a ban. The entry that records the ban still arrives on the other instance,
+// where another member has a socket: the banned user must not read there any more.
+func TestFinalEntryForgetsTheStanding(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		a, b, bus := twoInstancesFilteredBus(t)
+		ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
+		hers, _ := connected(t, b.listen(t), wire.JSON, "ann")
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
+		hers.push(isSubscribe)
+		if st, err := b.chat.Standing(t.Context(), room, "bob"); err != nil || !st.In {
+			t.Fatal(st, err)
+		}
+		bus.pick(func(topic string, _ []byte) bool { return topic != push.RoomTopic(room) }, nil)
+		if _, cached := b.chat.CachedStanding(room, "bob"); !cached {
+			t.Fatal("the standing is not cached: this test proves nothing")
+		}
+		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob", Ban: true})
+		hers.entries(room, 1, 1)
+		if st, err := b.chat.Standing(t.Context(), room, bob.User.ID); err != nil || !st.Banned {
+			t.Errorf("after the entry that records the ban, the other instance has %+v, %v", st, err)
+		}
+	})
+}

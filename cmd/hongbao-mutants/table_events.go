@@ -3,6 +3,48 @@ package main
 // eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
+		file:  "web/events/deliver.go",
+		old:   `} else if n+len(held) >= maxHeld {`,
+		new:   `} else if false {`,
+		tests: "-run=HeldEventsAreBounded ./web/events",
+		harm:  "a host that refuses all events has the database hold any number of them",
+	},
+	{
+		file:  "web/events/wait.go",
+		old:   `w.polling, w.known = false, false`,
+		new:   `w.polling = false`,
+		tests: "-run=NewestPositionIsNotKept ./web/events",
+		harm:  "a request that waits for events reads the stream because of a position that is long outdated",
+	},
+	{
+		file:  "web/events/service.go",
+		old:   `if promised && q.After.String() == before.String() {`,
+		new:   `if false {`,
+		tests: "-run=DoesNotSpin ./web/events",
+		harm:  "a request that waits for events reads the stream without a pause after its newest rows were deleted",
+	},
+	{
+		file:  "store/eventlog/stream.go",
+		old:   `err != nil && now.Sub(it.row.At) < VisibleWithin`,
+		new:   `err != nil && false`,
+		tests: "-run=FactComesLater ./store/eventlog",
+		harm:  "on Citus a reader moves past a row whose entry is committed a moment later: the event is lost",
+	},
+	{
+		file:  "store/eventlog/ledger.go",
+		old:   `(has.Leaves < l.Leaves || moves[l.ID] < has.Moves)`,
+		new:   `has.Leaves < l.Leaves`,
+		tests: "-run=LedgerWaits ./store/eventlog",
+		harm:  "on Citus the export of the ledger loses a send whose transfer is committed a moment later",
+	},
+	{
+		file:  "web/events/lease.go",
+		old:   `	expiry := time.AfterFunc(time.Until(valid), cancel)`,
+		new:   `	expiry := time.AfterFunc(time.Hour, cancel)`,
+		tests: "-run=RoundsEnd ./web/events",
+		harm:  "two instances deliver events at once while a renewal hangs",
+	},
+	{
 		file:  "store/tables/absences.go",
 		old:   `read_seq < $2 and not silent`,
 		new:   `read_seq < $2`,

@@ -3,6 +3,41 @@ package main
 // packetMutants break the rules of package redpacket.
 var packetMutants = []mutant{
 	{
+		file:  "redpacket/closing.go",
+		old:   `	s.wallets.clear()` + "\n",
+		new:   ``,
+		tests: "-run=WalletPushAfterForget ./redpacket",
+		harm:  "after a loss of commits users see a balance that the database does not have",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `most != NoLimit && int64(used.Received) >= most`,
+		new:   `most != NoLimit && int64(used.Received) > most`,
+		tests: "-run=ReceivedLimitCounts ./redpacket",
+		harm:  "a user that has received exactly the limit of the day gets another share",
+	},
+	{
+		file:  "redpacket/closing.go",
+		old:   `	s.unknown.clear()` + "\n",
+		new:   ``,
+		tests: "-run=PacketThatCameBack ./redpacket",
+		harm:  "a packet that a failover has hidden for a moment is not found on this instance",
+	},
+	{
+		file:  "redpacket/memory.go",
+		old:   `case age >= 2*r.keep:`,
+		new:   `case age >= 2000*r.keep:`,
+		tests: "-run=PacketThatCameBack ./redpacket",
+		harm:  "a packet that was looked up before its commit was visible is found only seconds later than promised",
+	},
+	{
+		file:  "redpacket/memory.go",
+		old:   `context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)`,
+		new:   `context.WithTimeout(ctx, detachedTimeout)`,
+		tests: "-run=SharedImage ./redpacket",
+		harm:  "one caller that gives up fails the lookups of all that share its read",
+	},
+	{
 		file:  "redpacket/grab.go",
 		old:   `err == nil && book.Status != Open {`,
 		new:   `err == nil {`,

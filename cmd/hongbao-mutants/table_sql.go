@@ -43,6 +43,20 @@ var secretMutants = []mutant{
 // sqliteMutants break the rules of the embedded store.
 var sqliteMutants = []mutant{
 	{
+		file:  "store/sqlitestore/events.go",
+		old:   `coalesce((select max(id) from events where chain = 0), 0), coalesce((select max(id) from event_marks)`,
+		new:   `coalesce((select max(id) from events), 0), coalesce((select max(id) from event_marks)`,
+		tests: "-run=StatementsReadFewRows/events ./store/sqlitestore",
+		harm:  "each commit reads all rows of the event stream: with a million of them a grab takes 100 ms",
+	},
+	{
+		file:  "store/tables/consumers.go",
+		old:   `queueAdvance(&b, c, no+int64(len(held)))`,
+		new:   `queueAdvance(&b, c, no)`,
+		tests: "-run=TestEvents/the_number ./store/sqlitestore",
+		harm:  "an instance that has lost its lease drops an event that was held later",
+	},
+	{
 		file:  "chat/change.go",
 		old:   `case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():`,
 		new:   `case target.Refuses && !c.By.IsSystem():`,
@@ -198,6 +212,27 @@ var postgresMutants = []mutant{
 		new:   `[]string{begin, boundGroup, onlyIndexes}`,
 		tests: "-run=WritesBoundTheirStatements ./store/pgstore",
 		harm:  "the statement_timeout of a role cancels payments",
+	},
+	{
+		file:  "store/pgstore/append.go",
+		old:   `mine := j.maybeCommitted && req.entry.ID == d.ID`,
+		new:   `mine := req.entry.ID == d.ID`,
+		tests: "-run=TriageOfKnownKeys ./store/pgstore",
+		harm:  "a message that is sent again is published again",
+	},
+	{
+		file:  "store/pgstore/append.go",
+		old:   `mine := j.maybeCommitted && req.entry.ID == d.ID`,
+		new:   `mine := j.maybeCommitted`,
+		tests: "-run=TriageOfKnownKeys ./store/pgstore",
+		harm:  "two calls with one key are both told that they have made the entry",
+	},
+	{
+		file:  "store/pgstore/chains.go",
+		old:   `(errors.Is(err, errLost) || pg.SQLState(err) == "")`,
+		new:   `errors.Is(err, errLost)`,
+		tests: "-run=ReleaseChain ./store/pgstore",
+		harm:  "a chain whose newest link is unknown is used again: its next commit is taken for a loss, and a new epoch begins",
 	},
 	{
 		file:  "store/pgstore/send.go",

@@ -3,6 +3,20 @@ package main
 // hubMutants break the rules of delivery.
 var hubMutants = []mutant{
 	{
+		file:  "hub/topic.go",
+		old:   `if s.leave != nil && s.leave.through <= seen {`,
+		new:   `if s.leave != nil {`,
+		tests: "-run=OlderResubscribe ./hub",
+		harm:  "a user that has left a room goes on receiving its entries, because an older invitation arrives late",
+	},
+	{
+		file:  "hub/internal/compare/compare.go",
+		old:   `case !compared || !alive:`,
+		new:   `case !compared:`,
+		tests: "-run=ComparePart ./hub/internal/compare",
+		harm:  "a topic that ended during a comparison is reported as a loss of commits: all sockets are closed, and a new epoch begins",
+	},
+	{
 		file: "hub/hub.go",
 		old: `	h.invalidate()
 	renew()`,
@@ -189,6 +203,41 @@ var sessionMutants = []mutant{
 		new:   `if false {`,
 		tests: "-run=LengthIsChecked ./chat",
 		harm:  "the work for a name grows with what a client sends, not with what a name may have",
+	},
+	{
+		file:  "web/session/manager.go",
+		old:   `if i < 0 || s.conn.Ended(topic) {`,
+		new:   `if i < 0 {`,
+		tests: "-run=BackAfterAFinalEntry ./web",
+		harm:  "a user that was kicked and invited again gets no entries any more, if both signals are lost",
+	},
+	{
+		file:  "web/session/connect.go",
+		old:   `	s.m.c.Chat.Forget(room.ID, user) // the entry may arrive before the notice that clears the cache` + "\n",
+		new:   ``,
+		tests: "-run=KickedWhileConnectingElsewhere ./web",
+		harm:  "a user that is banned during the connect command receives the room's entries",
+	},
+	{
+		file:  "web/session/manager.go",
+		old:   `if isRoom && isUser {`,
+		new:   `if isRoom && !isUser {`,
+		tests: "-run=FinalEntry ./web",
+		harm:  "a banned user reads on an instance whose notice was lost, although the ban's entry has arrived there",
+	},
+	{
+		file:  "chat/standing.go",
+		old:   `if !now.Before(held.until) {`,
+		new:   `if false {`,
+		tests: "-run=CachedStandingEnds ./chat",
+		harm:  "a banned user reads and grabs for days on an instance whose notice was lost",
+	},
+	{
+		file:  "chat/govern.go",
+		old:   `			s.repeats.add(memberKey{room, user})`,
+		new:   ``,
+		tests: "-run=LateCommit ./chat",
+		harm:  "a ban that is committed after its notice counts on other instances only a minute later",
 	},
 	{
 		file:  "web/session/connect.go",

@@ -5,7 +5,8 @@ create table event_consumers (
     after       text not null,             -- cursor; '': from the oldest event on
     updated_at  integer not null,
     lease_owner text not null default '',  -- instance that delivers its events
-    lease_until integer not null default 0
+    lease_until integer not null default 0,
+    held_no     integer not null default 0      -- the number of the event that was held last
 ) strict;
 
 -- Events that a consumer has refused while it accepted others, and the later events of the same room or user, which wait behind them.
@@ -23,3 +24,9 @@ create table event_holds (
     why      text not null default '',
     primary key (consumer, key, no)
 ) strict, without rowid;
+
+-- At most 10,000 events of a consumer are not parked.
+create index event_holds_waiting on event_holds (consumer, key, no) where not parked;
+create index event_holds_due on event_holds (consumer, next_at) where not parked;
+create index event_holds_parked on event_holds (consumer, no) where parked;
+create index event_holds_pruned on event_holds (id) where parked;

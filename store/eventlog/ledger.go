@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"hongbao/redpacket"
 )
@@ -17,7 +18,43 @@ type LedgerRow struct {
 }
 
 // LinkKey names a link.
-type LinkKey struct{ Chain, ID int64 }
+type LinkKey struct {
+	Chain, ID int64
+
+	At     time.Time // when it was added
+	Leaves int64     // the chained rows of its transaction
+}
+
+// LinkRows is how much of a link's transaction is visible.
+type LinkRows struct {
+	Leaves int64 // chained rows
+	Moves  int   // entries among them that have a transfer of a send or a refund
+}
+
+// young reports whether the rows of the link may become visible only later: see VisibleWithin.
+func (l LinkKey) young(now time.Time) bool { return now.Sub(l.At) < VisibleWithin }
+
+// YoungLinks returns the links whose rows may become visible only later.
+func YoungLinks(links []LinkKey, now time.Time) []LinkKey {
+	return slices.DeleteFunc(slices.Clone(links), func(l LinkKey) bool { return !l.young(now) })
+}
+
+// VisibleLinks returns the links before the first young one that lacks rows or transfers. rows are those of the young links, counted before found was
+// read.
+func VisibleLinks(links []LinkKey, rows map[int64]LinkRows, found []LedgerRow, now time.Time) []LinkKey {
+	moves := map[int64]int{}
+	for _, row := range found {
+		if kind := row.Transfer.Kind; kind == redpacket.TransferSend || kind == redpacket.TransferRefund {
+			moves[row.Link]++
+		}
+	}
+	for i, l := range links {
+		if has := rows[l.ID]; l.young(now) && (has.Leaves < l.Leaves || moves[l.ID] < has.Moves) {
+			return links[:i]
+		}
+	}
+	return links
+}
 
 // ReadLedger takes at most limit transfers. found are the transfers of the links. The links are in the order of ids and begin after the
 // cursor. ReadLedger returns the cursor after the taken transfers, and whether it has taken all.

@@ -70,7 +70,13 @@ type Batch struct {
 	More   bool    // there may be more events now
 	Behind int64   // about how many rows there are between Next and the newest row
 	Faults []error // why rows or events were left out: they cannot be read, now or later
+	Waits  error   // why the batch ends before an event whose fact is not visible yet; nil: it does not. See VisibleWithin
 }
+
+// VisibleWithin bounds how long a reader waits for what a row of the stream or a link refers to. Citus commits on the coordinator first, and on the
+// workers a moment later; after a failure its recovery commits there, most often within a minute. Until then a reader must not move past the row:
+// it would never read the event. After VisibleWithin the reader moves on, and reports what is missing.
+const VisibleWithin = 10 * time.Minute
 
 // Store is the SQL database that holds the stream.
 type Store interface {
@@ -112,6 +118,7 @@ type TransferKey struct {
 type Page struct {
 	items []item
 	batch Batch
+	until func(n int) Page // the same page, but with the first n items only
 }
 
 // Read takes at most as many events from the rows as the query asks for. The rows are in the order of ids, and begin after the cursor of
@@ -119,7 +126,10 @@ type Page struct {
 func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 	next := q.After.clone()
 	next.Epoch = epoch
-	p := Page{}
+	p := Page{until: func(n int) Page {
+		q.Limit = n
+		return Read(q, epoch, floor, rows, full)
+	}}
 	for _, row := range rows {
 		if !q.Until.IsZero() && row.At.After(q.Until) {
 			return p.end(next, floor, false)
@@ -179,11 +189,17 @@ type Facts struct {
 	Transfers map[TransferKey]redpacket.Transfer
 }
 
-// Batch returns the events with their facts. An event whose fact was not found becomes a fault. newest is the id of the newest row.
-func (p Page) Batch(f Facts, newest int64) Batch {
+// Batch returns the events with their facts. It ends before the first event whose fact was not found and whose row is younger than VisibleWithin.
+// An older event without its fact becomes a fault. newest is the id of the newest row.
+func (p Page) Batch(f Facts, newest int64, now time.Time) Batch {
 	b := p.batch
-	for _, it := range p.items {
+	for n, it := range p.items {
 		e, err := it.event(b.Next.Epoch, f)
+		if err != nil && now.Sub(it.row.At) < VisibleWithin {
+			b = p.until(n).Batch(f, newest, now)
+			b.More, b.Waits = false, err
+			return b
+		}
 		if err != nil {
 			b.Faults = append(b.Faults, err)
 			continue

@@ -2,9 +2,14 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
 
 	"hongbao/store/tables"
 )
@@ -83,11 +88,17 @@ func (dialect) Array(into any) any { return storedJSON{into} }
 
 func (dialect) Storable(string) bool { return true }
 
-func (dialect) Clock() string { return `cast(unixepoch('subsec') * 1000 as integer)` }
+// Clock implements tables.Dialect. Only this process writes, so its clock is the database's. SQLite's own clock would not be that of a test's bubble.
+func (dialect) Clock() string { return clockFunction + `()` }
 
-func (dialect) Next(column, table string) string {
-	return `coalesce((select max(` + column + `) from ` + table + `), 0) + 1`
-}
+const clockFunction = "hongbao_clock"
+
+// registerClock adds the function of Clock to all connections that are opened later.
+var registerClock = sync.OnceValue(func() error {
+	return sqlite.RegisterScalarFunction(clockFunction, 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+		return time.Now().UnixMilli(), nil
+	})
+})
 
 func (dialect) Bytes(column string) string { return column }
 

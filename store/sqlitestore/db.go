@@ -126,6 +126,9 @@ const lockTimeout = "busy_timeout(10000)"
 // synchronous=FULL a commit survives a power cut once the caller has its answer. With secure_delete SQLite overwrites
 // deleted text in the database file; sweep names the one exception.
 func open(ctx context.Context, path string, n int) (*sql.DB, error) {
+	if err := registerClock(); err != nil {
+		return nil, err
+	}
 	q := url.Values{"_pragma": {
 		lockTimeout, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}}

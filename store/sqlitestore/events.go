@@ -20,7 +20,7 @@ func (w *writer) addEvents() error {
 		return err
 	}
 	_, err = w.Exec(`insert into events (chain, id, at, refs)
-		select 0, max(coalesce((select max(id) from events), 0), coalesce((select max(id) from event_marks), 0)) + 1, ?, ?`,
+		select 0, max(coalesce((select max(id) from events where chain = 0), 0), coalesce((select max(id) from event_marks), 0)) + 1, ?, ?`,
 		time.Now().UnixMilli(), text)
 	return err
 }
@@ -28,7 +28,7 @@ func (w *writer) addEvents() error {
 // EventState implements tables.StreamReader.
 func (r reader) EventState() (state tables.EventState, err error) {
 	_, err = r.Row(`select coalesce((select cast(value as text) from settings where name = ?), ''),
-		coalesce((select min(id) from event_marks), 0), coalesce((select max(id) from events), 0)`,
+		coalesce((select min(id) from event_marks), 0), coalesce((select max(id) from events where chain = 0), 0)`,
 		[]any{tables.SettingEpoch}, &state.Epoch, &state.Floor, &state.Newest)
 	return state, err
 }

@@ -3,7 +3,10 @@ package sqlitestore
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
 )
 
@@ -23,6 +26,29 @@ func TestEvents(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
+		}
+	})
+}
+
+// TestLeaseEndsByTheClockOfTheProcess runs in a bubble, whose clock advances while that of the machine does not. A lease must end by the bubble's: otherwise
+// a machine that stalls for the time of a lease changes the verdict of tests about takeovers.
+func TestLeaseEndsByTheClockOfTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, migratedFolder(t))
+		lease := func(owner string) error {
+			_, err := s.Lease(t.Context(), "webhook", owner, time.Minute, time.Now())
+			return err
+		}
+		if err := lease("a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Second)
+		if err := lease("b"); !eventlog.Lost(err) {
+			t.Errorf("a lease while another instance has it: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := lease("b"); err != nil {
+			t.Errorf("a lease that has ended is not given: %v", err)
 		}
 	})
 }

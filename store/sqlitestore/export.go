@@ -8,7 +8,7 @@ import (
 )
 
 // readLinks reads links after the position of each chain, in the order of their ids.
-const readLinks = `select l.chain, l.id from (select id from chains union select 0) c join links l on l.chain = c.id
+const readLinks = `select l.chain, l.id, l.at, l.leaves from (select id from chains union select 0) c join links l on l.chain = c.id
 	where l.id > coalesce((select value from json_each(?) where cast(key as integer) = c.id), 0) order by l.id limit ?`
 
 // readLinkTransfers reads the transfers of links. Sends and refunds are found by the entries of their transactions.
@@ -34,13 +34,33 @@ func (r reader) Links(after map[int64]int64, limit int) ([]eventlog.LinkKey, err
 	return tables.List(r, tables.ScanLinkKey, readLinks, positions, limit)
 }
 
-// LinkTransfers implements tables.StreamReader.
-func (r reader) LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error) {
+// LinkRows implements tables.StreamReader.
+func (r reader) LinkRows(links []eventlog.LinkKey) (map[int64]eventlog.LinkRows, error) {
+	list, err := listOf(links)
+	if err != nil {
+		return nil, err
+	}
+	const of = ` from json_each(?) l join `
+	return tables.CountLinkRows(r, []any{list},
+		`select e.link, count(*), count(*) filter (where e.kind = 'packet' or e.kind = 'packet_done' and json_extract(e.body, '$.state.refunded') > 0)`+
+			of+`entries e on e.link = l.value group by e.link`,
+		`select p.link, count(*), 0`+of+`packets p on p.link = l.value group by p.link`,
+		`select c.link, count(*), 0`+of+`claims c on c.link = l.value group by c.link`,
+		`select t.link, count(*), 0`+of+`transfers t on t.link = l.value and t.kind in ('credit', 'debit') group by t.link`)
+}
+
+// listOf returns the ids of the links as JSON.
+func listOf(links []eventlog.LinkKey) ([]byte, error) {
 	ids := make([]int64, len(links))
 	for i, l := range links {
 		ids[i] = l.ID
 	}
-	list, err := json.Marshal(ids)
+	return json.Marshal(ids)
+}
+
+// LinkTransfers implements tables.StreamReader.
+func (r reader) LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error) {
+	list, err := listOf(links)
 	if err != nil {
 		return nil, err
 	}

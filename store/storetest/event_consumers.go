@@ -58,6 +58,35 @@ func oneDelivers(b *eventsBench) {
 	}
 }
 
+// heldNumbers holds an event, delivers it, and holds another one. An instance that has lost its lease may still store its result under the first number,
+// which must not be that of the second event.
+func heldNumbers(b *eventsBench) {
+	consumers, now := b.u.Consumers, time.UnixMilli(1_700_000_000_000).UTC()
+	all, _ := b.readAll(eventlog.Cursor{}, 1000, allKinds())
+	seen := map[int64]bool{}
+	_, err := consumers.Lease(b.ctx, "webhook", "a", time.Minute, now)
+	b.must(err)
+	before := ""
+	for _, next := range []string{"x", "y", "z"} {
+		b.must(consumers.Advance(b.ctx, eventlog.Consumer{Name: "webhook", After: next, UpdatedAt: now}, before, "a", []eventlog.Hold{
+			{Key: "room 1", At: all[0].Position, FirstAt: now, NextAt: now}, {Key: "room 1", At: all[1].Position, FirstAt: now, NextAt: now},
+		}))
+		before = next
+		of, err := consumers.KeyHolds(b.ctx, "webhook", "room 1", 9)
+		b.must(err)
+		if len(of) != 2 || of[0].At != all[0].Position || of[1].At != all[1].Position {
+			b.Fatalf("held are %+v, want two in order", of)
+		}
+		for _, h := range of {
+			if seen[h.No] {
+				b.Errorf("the number %d comes again", h.No)
+			}
+			seen[h.No] = true
+			b.must(consumers.DropHold(b.ctx, "webhook", h))
+		}
+	}
+}
+
 func heldEvents(b *eventsBench) {
 	consumers, now := b.u.Consumers, time.UnixMilli(1_700_000_000_000).UTC()
 	_, err := consumers.Lease(b.ctx, "webhook", "a", time.Minute, now)

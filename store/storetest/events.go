@@ -52,6 +52,8 @@ func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 		{"consumers are stored and listed", []string{"*"}, consumersListed},
 		{"one instance delivers", []string{"*"}, oneDelivers},
 		{"held events of a key wait for the first one", []string{"*"}, heldEvents},
+		{"readers wait for rows that are visible later", []string{"*"}, visibleLater},
+		{"the number of a held event is not given again", []string{"*"}, heldNumbers},
 		{"members that have not read an entry", nil, unreadMembers},
 		{"news for absent users are merged by minute", []string{"*"}, absencesTold},
 	} {

@@ -66,13 +66,13 @@ func (t consumers) TellAbsences(ctx context.Context, told eventlog.Told) error {
 		if err := lockAbsences(w); err != nil {
 			return err
 		}
-		at, err := leasedAt(w, told.Name, told.Owner)
+		at, no, err := leasedAt(w, told.Name, told.Owner)
 		if err != nil || at != told.Before { // moved since, in most cases by an earlier run of this transaction
 			return err
 		}
 		var b Batch
 		var users []string // that had no row
-		queueAdvance(&b, told.Consumer)
+		queueAdvance(&b, told.Consumer, no)
 		b.Exec(`update offline_news as n set room_id = h.room_id, seq = h.seq, row_id = h.row_id, reason = h.reason, count = n.count + h.count
 			from `+news(w)+` where n.bucket = h.bucket and n.user_id = h.user_id and (not $2 or n.row_id < h.row_id)`, records, told.Again)
 		b.Each(func(row Row) error {

@@ -81,33 +81,35 @@ func leaseOutcome(doing string, err error) error {
 // Advance implements eventlog.Consumers.
 func (t consumers) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
 	return leaseOutcome("advance consumer", t.db.Write(ctx, func(w Tx) error {
-		at, err := leasedAt(w, c.Name, owner)
+		at, no, err := leasedAt(w, c.Name, owner)
 		if err != nil || at != before { // moved by an operator, or by an earlier run of this transaction
 			return err
 		}
 		var b Batch
-		queueAdvance(&b, c)
-		for _, h := range held {
+		queueAdvance(&b, c, no+int64(len(held)))
+		for i, h := range held {
 			b.Exec(`insert into event_holds (consumer, key, no, chain, id, n, first_at, next_at, tries, why, parked)
-				values ($1, $2, `+w.Next("no", "event_holds")+`, $3, $4, $5, $6, $7, $8, $9, $10)`,
-				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why, h.Parked)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+				c.Name, h.Key, no+1+int64(i), h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why, h.Parked)
 		}
 		return w.Send(&b)
 	}))
 }
 
-// leasedAt locks the consumer and returns its cursor. It fails if the owner does not have the lease.
-func leasedAt(w Tx, consumer, owner string) (after string, err error) {
+// leasedAt locks the consumer, and returns its cursor and the number of the event that was held last. It fails if the owner does not have the
+// lease.
+func leasedAt(w Tx, consumer, owner string) (after string, no int64, err error) {
 	var holder string
-	_, err = w.Row(`select after, lease_owner from event_consumers where name = $1`+w.Lock(), []any{consumer}, &after, &holder)
+	_, err = w.Row(`select after, lease_owner, held_no from event_consumers where name = $1`+w.Lock(), []any{consumer}, &after, &holder, &no)
 	if err == nil && holder != owner {
 		err = eventlog.ErrLease
 	}
-	return after, err
+	return after, no, err
 }
 
-func queueAdvance(b *Batch, c eventlog.Consumer) {
-	b.Exec(`update event_consumers set after = $2, updated_at = $3 where name = $1`, c.Name, c.After, c.UpdatedAt.UnixMilli())
+// queueAdvance moves the consumer. no is the number of the event that was held last.
+func queueAdvance(b *Batch, c eventlog.Consumer, no int64) {
+	b.Exec(`update event_consumers set after = $2, updated_at = $3, held_no = $4 where name = $1`, c.Name, c.After, c.UpdatedAt.UnixMilli(), no)
 }
 
 // EventsAt implements eventlog.Consumers.

@@ -27,6 +27,8 @@ type StreamReader interface {
 	// Links reads at most limit links in the order of their ids: of each chain those after its position. If it returns a link, it returns all of
 	// these links that the order puts before it.
 	Links(after map[int64]int64, limit int) ([]eventlog.LinkKey, error)
+	// LinkRows counts the visible rows of links, which are ordered by id. Links without rows may be missing.
+	LinkRows(links []eventlog.LinkKey) (map[int64]eventlog.LinkRows, error)
 	// LinkTransfers reads the transfers of links, which are ordered by id. Sends and refunds are found by the entries of their transactions.
 	LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error)
 }
@@ -72,7 +74,7 @@ func (t events) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 		}
 		page := eventlog.Read(q, state.Epoch, state.Floor, found, len(found) == maxEventRows)
 		facts, err := r.Facts(page)
-		b = page.Batch(facts, state.Newest)
+		b = page.Batch(facts, state.Newest, time.Now())
 		return err
 	})
 	switch {
@@ -163,7 +165,7 @@ func (t events) LedgerAfter(ctx context.Context, text string, limit int) (page r
 	page.More = true
 	for range readsPerPage {
 		var taken []redpacket.LedgerTransfer
-		if taken, page.More, err = t.ledgerPart(ctx, &after, limit-len(page.Transfers)); err != nil {
+		if taken, after, page.More, err = t.ledgerPart(ctx, after, limit-len(page.Transfers)); err != nil {
 			return redpacket.LedgerPage{}, Outcome("read the ledger", err)
 		}
 		page.Transfers = append(page.Transfers, taken...)
@@ -175,34 +177,61 @@ func (t events) LedgerAfter(ctx context.Context, text string, limit int) (page r
 	return page, nil
 }
 
-// ledgerPart reads the transfers of some links, and moves the cursor. more says that there may be more now.
-func (t events) ledgerPart(ctx context.Context, after *eventlog.Cursor, limit int) (taken []redpacket.LedgerTransfer, more bool, err error) {
+// ledgerPart reads the transfers of some links, and returns the cursor after them. more says that there may be more now. It ends before a young link
+// whose rows are not visible yet. The transaction may run again, so it changes nothing that it reads.
+func (t events) ledgerPart(ctx context.Context, after eventlog.Cursor, limit int) (taken []redpacket.LedgerTransfer, next eventlog.Cursor, more bool, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		if after.Check(state.Epoch, 0) != nil {
 			return redpacket.ErrLedgerEpoch
 		}
+		taken, next, more = nil, after, false
 		links, err := r.Links(after.Read, linksPerRead)
 		if err != nil || len(links) == 0 {
-			taken, more = nil, false
 			return err
+		}
+		now := time.Now()
+		var rows map[int64]eventlog.LinkRows
+		if young := eventlog.YoungLinks(links, now); len(young) > 0 {
+			if rows, err = r.LinkRows(young); err != nil {
+				return err
+			}
 		}
 		found, err := r.LinkTransfers(links)
 		if err != nil {
 			return err
 		}
+		visible := eventlog.VisibleLinks(links, rows, found, now)
 		var whole bool
-		var next eventlog.Cursor
-		taken, next, whole = eventlog.ReadLedger(*after, state.Epoch, links, found, limit)
-		*after, more = next, !whole || len(links) == linksPerRead
+		taken, next, whole = eventlog.ReadLedger(after, state.Epoch, visible, found, limit)
+		more = !whole || len(visible) == linksPerRead
 		return nil
 	})
-	return taken, more, err
+	return taken, next, more, err
 }
 
-// ScanLinkKey scans the chain and the id of a link.
+// ScanLinkKey scans the columns chain, id, at and leaves of a link.
 func ScanLinkKey(row Row) (l eventlog.LinkKey, err error) {
-	err = row.Scan(&l.Chain, &l.ID)
+	err = row.Scan(&l.Chain, &l.ID, Time(&l.At), &l.Leaves)
 	return l, err
+}
+
+// CountLinkRows runs queries that count chained rows by link: each row has the link, the number of rows, and how many of them have a transfer of a send
+// or a refund.
+func CountLinkRows(q Querier, args []any, queries ...string) (map[int64]eventlog.LinkRows, error) {
+	rows := map[int64]eventlog.LinkRows{}
+	for _, query := range queries {
+		err := q.Each(func(row Row) error {
+			var link, leaves int64
+			var moves int
+			err := row.Scan(&link, &leaves, &moves)
+			rows[link] = eventlog.LinkRows{Leaves: rows[link].Leaves + leaves, Moves: rows[link].Moves + moves}
+			return err
+		}, query, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
 }
 
 // ScanLedgerRow scans a transfer of a link.

@@ -111,8 +111,6 @@ type Dialect interface {
 	Like(column string, n int) string
 	// Clock is the database's clock in Unix milliseconds. The clocks of instances may differ by more than a lease lasts.
 	Clock() string
-	// Next is the next value of a column that numbers the rows of a table.
-	Next(column, table string) string
 	// Bytes is a column of text, to be ordered by its bytes.
 	Bytes(column string) string
 }

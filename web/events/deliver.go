@@ -58,6 +58,9 @@ func (s delivery) round(ctx context.Context, before time.Duration) (pause time.D
 	for _, fault := range b.Faults {
 		s.o.Log.Error("event left out", "err", fault)
 	}
+	if b.Waits != nil {
+		s.o.Log.Info("event not visible yet", "consumer", WebhookConsumer, "err", b.Waits)
+	}
 	held, err := s.deliverBatch(ctx, b, before)
 	if err != nil {
 		return s.troubled(ctx, WebhookConsumer, "deliver", before, err)

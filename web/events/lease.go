@@ -29,14 +29,17 @@ func (s *Service) whileLeased(ctx context.Context, consumer string, round func(c
 	}
 }
 
-// runLeased runs rounds until ctx ends, or until the lease cannot be renewed in time.
+// runLeased runs rounds until ctx ends, or until the lease cannot be renewed in time. The context of the rounds ends with the lease, also while a
+// renewal still waits for the store: the store may go on with a call whose context has ended.
 func (s *Service) runLeased(parent context.Context, consumer string, valid time.Time, round func(ctx context.Context, before time.Duration) time.Duration) {
 	ctx, cancel := context.WithCancel(parent)
+	expiry := time.AfterFunc(time.Until(valid), cancel)
+	defer expiry.Stop()
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
 		defer cancel()
-		s.keepLease(ctx, consumer, valid)
+		s.keepLease(ctx, consumer, valid, expiry)
 	}()
 	for pause := time.Duration(0); ctx.Err() == nil; sleep(ctx, pause) {
 		pause = round(ctx, pause)
@@ -54,8 +57,8 @@ func (s *Service) runLeased(parent context.Context, consumer string, valid time.
 }
 
 // keepLease renews the lease until ctx ends. It returns earlier if the lease is lost, or if a renewal fails and the lease may
-// expire before the next one. valid is the time until which this instance has the lease.
-func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Time) {
+// expire before the next one. valid is the time until which this instance has the lease. expiry fires then, and keepLease sets it again.
+func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Time, expiry *time.Timer) {
 	for {
 		sleep(ctx, leaseEvery)
 		if ctx.Err() != nil {
@@ -68,6 +71,7 @@ func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Tim
 		switch {
 		case err == nil:
 			valid = began.Add(leaseTime)
+			expiry.Reset(time.Until(valid))
 		case eventlog.Lost(err), time.Until(valid) < leaseEvery:
 			s.o.Log.Warn("lease of a consumer lost", "consumer", consumer, "err", err)
 			return

@@ -153,7 +153,8 @@ func (s *Service) stored(ctx context.Context, consumer eventlog.Consumer) (event
 func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duration) (hostapi.EventsReply, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
-	for {
+	for promised := false; ; promised = true {
+		before := q.After
 		b, err := s.read(ctx, q)
 		if err != nil {
 			return hostapi.EventsReply{}, err
@@ -166,6 +167,9 @@ func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duratio
 		if b.More {
 			continue
 		}
+		if promised && q.After.String() == before.String() { // the newest row was deleted, or its fact is not visible yet: ahead would return at once
+			sleep(ctx, pollEvery)
+		}
 		if !s.ahead(ctx, q.After, over.C) {
 			return reply, ctx.Err()
 		}
@@ -177,6 +181,9 @@ func (s *Service) read(ctx context.Context, q eventlog.Query) (eventlog.Batch, e
 	b, err := s.o.Store.Events(ctx, q)
 	for _, fault := range b.Faults {
 		s.o.Log.Error("event left out", "err", fault)
+	}
+	if b.Waits != nil {
+		s.o.Log.Info("event not visible yet", "err", b.Waits)
 	}
 	if eventlog.Refused(err) {
 		err = &chat.FieldError{Err: chat.ErrConflict, Field: "after", Reason: err.Error()}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -178,10 +179,15 @@ const NoSequence = -1
 func RoomTopic(room string) string { return wire.RoomChannel(room) }
 
 // UserTopic returns the name of the topic that all sockets of a user are subscribed to.
-func UserTopic(user string) string { return "user:" + user }
+func UserTopic(user string) string { return userTopics + user }
 
 // Ping returns the message that checks whether a client is alive. It is for hub.Options.
 func Ping(e hub.Encoding) []byte { return wire.Ping(wire.Encoding(e)) }
+
+// TopicUser returns the user whose topic has this name.
+func TopicUser(topic string) (user string, ok bool) { return strings.CutPrefix(topic, userTopics) }
+
+const userTopics = "user:"
 
 // Left returns the data of the push left, for wire.MessagePush. It tells a client that its user is out of a room.
 func Left(room, reason string) []byte {

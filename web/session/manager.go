@@ -142,6 +142,16 @@ func (m *Manager) BusLost(lost bool) {
 	}
 }
 
+// Final implements hub.Peers. The entry that ends a user's membership has been committed, so a standing that was cached before it is
+// outdated, even if the notice was lost or came before the commit.
+func (m *Manager) Final(topic, subscriber string) {
+	room, isRoom := wire.ChannelRoom(topic)
+	user, isUser := push.TopicUser(subscriber)
+	if isRoom && isUser {
+		m.c.Chat.Forget(room, user)
+	}
+}
+
 const (
 	// revocationsEvery is how often the store is asked for revocations while the bus is lost.
 	revocationsEvery = time.Second

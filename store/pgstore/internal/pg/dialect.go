@@ -56,9 +56,6 @@ func (Dialect) Storable(text string) bool {
 // Clock implements tables.Dialect.
 func (Dialect) Clock() string { return `(extract(epoch from clock_timestamp()) * 1000)::bigint` }
 
-// Next implements tables.Dialect.
-func (Dialect) Next(_, _ string) string { return `default` } // an identity column
-
 // Bytes implements tables.Dialect.
 func (Dialect) Bytes(column string) string { return column + ` collate "C"` }
 

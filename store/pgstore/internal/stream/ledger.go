@@ -6,8 +6,8 @@ import (
 )
 
 // readLinks reads at most $3 links: of each chain those after its position ($1, $2).
-const readLinks = `select l.chain, l.id from ` + streamChains + ` left join unnest($1::bigint[], $2::bigint[]) v (chain, id) on v.chain = c.id
-	cross join lateral (select chain, id from links where chain = c.id and id > coalesce(v.id, 0) order by id limit $3) l
+const readLinks = `select l.chain, l.id, l.at, l.leaves from ` + streamChains + ` left join unnest($1::bigint[], $2::bigint[]) v (chain, id) on v.chain = c.id
+	cross join lateral (select chain, id, at, leaves from links where chain = c.id and id > coalesce(v.id, 0) order by id limit $3) l
 	order by l.id limit $3`
 
 // readLinkTransfers reads the transfers of the links $1. $2 and $3 are the least and the greatest of the links: the index claims_link needs a range.
@@ -34,11 +34,27 @@ func (r Reader) Links(after map[int64]int64, limit int) ([]eventlog.LinkKey, err
 	return tables.List(r, tables.ScanLinkKey, readLinks, numbers, ids, limit)
 }
 
+// LinkRows implements tables.StreamReader.
+func (r Reader) LinkRows(links []eventlog.LinkKey) (map[int64]eventlog.LinkRows, error) {
+	const of = ` where link between $2 and $3 and link = any($1::bigint[])`
+	return tables.CountLinkRows(r, linkArgs(links),
+		`select link, count(*), count(*) filter (where kind = 'packet' or kind = 'packet_done' and (body::jsonb #>> '{state,refunded}')::bigint > 0)
+			from entries`+of+` group by link`,
+		`select link, count(*), 0 from packets`+of+` group by link`,
+		`select link, count(*), 0 from claims`+of+` group by link`,
+		`select link, count(*), 0 from transfers`+of+` and link <> 0 group by link`)
+}
+
 // LinkTransfers implements tables.StreamReader.
 func (r Reader) LinkTransfers(links []eventlog.LinkKey) ([]eventlog.LedgerRow, error) {
+	return tables.List(r, tables.ScanLedgerRow, readLinkTransfers, linkArgs(links)...)
+}
+
+// linkArgs returns the ids of the links, and the least and the greatest of them.
+func linkArgs(links []eventlog.LinkKey) []any {
 	ids := make([]int64, len(links))
 	for i, l := range links {
 		ids[i] = l.ID
 	}
-	return tables.List(r, tables.ScanLedgerRow, readLinkTransfers, ids, ids[0], ids[len(ids)-1])
+	return []any{ids, ids[0], ids[len(ids)-1]}
 }
