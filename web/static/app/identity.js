@@ -36,9 +36,29 @@ export function keepGuest(text) {
   }
 }
 
-/** Tells when another tab has signed the shared guest in, or out. @param {(token: string|null) => void} tell */
+/**
+ * Tells when another tab has stored a token, or none. A page that the browser has frozen missed that, so it is told what is stored.
+ * @param {(token: string|null) => void} tell
+ */
 export function followGuest(tell) {
-  if (!isApart) addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+  if (isApart) return;
+  addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+  addEventListener('pageshow', (e) => { if (e.persisted) tell(keptGuest()); });
+}
+
+/** What a token says. @param {string} token */
+export function claims(token) {
+  try {
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+  } catch {
+    return {};
+  }
+}
+
+/** Whether two tokens are of one guest. @param {string|null} a @param {string|null} b */
+export function isSameGuest(a, b) {
+  if (!a || !b) return false;
+  return a === b || (claims(a).sub ?? a) === (claims(b).sub ?? b);
 }
 
 const arriving = /^#\/device\/([^/]+)$/;

@@ -168,20 +168,39 @@ export async function balanceOfTheAnswer() {
   equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
 }
 
+/** A token of a guest, as the page reads it. */
+const tokenOf = (sub, n) => `h.${btoa(JSON.stringify({ sub, iat: n + Date.now() / 1000 }))}.s`;
+
 /** A guest's token is not over because the line has stood so long that timers end; only who asks again at once means that. */
 export async function guestForWeeks() {
   const { now } = Date;
-  localStorage.setItem('hongbao-guest', 'token');
-  const line = new Line({}, 'guest');
+  const first = tokenOf('guest-a', 0);
+  localStorage.setItem('hongbao-guest', first);
+  const line = new Line({}, 'guest', first);
   try {
-    equal(await line.token(), 'token');
+    equal(await line.token(), first);
     equal((await failure(line.token())).message, 'no token', 'asked again at once');
     Date.now = () => now() + 25 * 86_400_000;
-    equal(await line.token(), 'token', 'after weeks');
-    localStorage.setItem('hongbao-guest', 'newer');
-    equal(await line.token(), 'newer');
+    equal(await line.token(), first, 'after weeks');
+    const newer = tokenOf('guest-a', 1);
+    localStorage.setItem('hongbao-guest', newer);
+    equal(await line.token(), newer);
   } finally {
     Date.now = now;
+    localStorage.removeItem('hongbao-guest');
+  }
+}
+
+/** A token of another guest is never used: the session ends, and what is stored stays. */
+export async function guestIsAnother() {
+  const [own, others] = [tokenOf('guest-a', 0), tokenOf('guest-b', 0)];
+  const line = new Line({}, 'guest', own);
+  try {
+    equal(await line.token(), own);
+    localStorage.setItem('hongbao-guest', others);
+    equal((await failure(line.token())).message, 'no token');
+    equal([state.door.status, state.door.error.word, localStorage.getItem('hongbao-guest')], ['ended', 'another', others]);
+  } finally {
     localStorage.removeItem('hongbao-guest');
   }
 }

@@ -119,6 +119,7 @@ export default {
     unreachable: 'The server doesn’t answer. Please try again in a moment.',
     unreachableAgain: 'The server doesn’t answer. Trying again…',
     elsewhere: 'You signed out in another tab of this browser.',
+    another: 'Another tab of this browser has become another guest. This tab can go on as that guest.',
     signedOut: 'You’re signed out',
     stopped: 'This tab has stopped',
     signIn: 'Sign in again',

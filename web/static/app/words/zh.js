@@ -119,6 +119,7 @@ export default {
     unreachable: '连不上服务器，过一会儿再试试',
     unreachableAgain: '连不上服务器，正在重试…',
     elsewhere: '你已在另一个标签页退出登录',
+    another: '这个浏览器的另一个标签页换了一位访客，这里可以用那位访客的身份继续。',
     signedOut: '已退出登录',
     stopped: '这个标签页已断开',
     signIn: '重新登录',
