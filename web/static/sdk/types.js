@@ -138,6 +138,8 @@
  * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
  * @typedef {{room: string, user: string, seq: number}} ReadEvent
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
+ * @typedef {{packet: string, commitment: string}} SeedMismatchEvent  a packet for which the server had refused a commitment has ended with
+ *   another seed: the server has not told the truth
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
  * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
@@ -146,7 +148,8 @@
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent, roomPrefs: RoomPrefsEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent,
+ *   seedMismatch: SeedMismatchEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */

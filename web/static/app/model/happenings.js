@@ -44,6 +44,7 @@ export function listen(client) {
   on('contacts', contactsChanged);
   on('joinRequested', joinRequested);
   on('joinRefused', joinRefused);
+  on('seedMismatch', () => toast(t('envelope.seedMismatch'), undefined, 60_000));
   on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
 }
 

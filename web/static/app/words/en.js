@@ -369,6 +369,8 @@ export default {
     failed: 'Not sent',
     discard: 'Discard',
     toGone: 'Somebody it is for isn’t in this room any more.',
+    seedMismatch: 'A red packet that used your drawn seed ended with another seed. This server may steer shares: please tell its operator.',
+    seedRefused: 'The server refused the drawn seed without showing which of your packets used it. Nothing was sent.',
   },
   compose: {
     title: 'Send a red packet',

@@ -368,6 +368,8 @@ export default {
     failed: '没发出去',
     discard: '不发了',
     toGone: '有收红包的人已不在群里',
+    seedMismatch: '有个红包公布的种子和当初承诺的对不上，服务器可能操纵了金额，请告诉运营者',
+    seedRefused: '服务器拒绝了抽好的种子，却没有指出是你的哪个红包用掉的。红包没有发出',
   },
   compose: {
     title: '发红包',
