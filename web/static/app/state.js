@@ -11,6 +11,7 @@ import { emptyPages } from './model/pages.js';
  *
  * @typedef {object} RoomView           a room that the user is in
  * @property {Room} room                as last received
+ * @property {number} told              the last entry that was examined for news; the connect reply may announce later ones
  * @property {number} readSeq           how far the user has read
  * @property {number} unread
  * @property {Line|null} last           the last message, for the list; null: not known

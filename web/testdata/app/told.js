@@ -76,6 +76,27 @@ export async function saidMeanwhile() {
   await until(() => view('nuts').unread === 3, `${view('nuts').unread} unread`);
 }
 
+/** What arrives during a reconnect is told like what is pushed, once, and not counted twice. */
+export async function missedIsTold() {
+  const line = new Line({ ...quiet, history: historyOf(() => texts(5)) });
+  line.up([room('lime', 5), room('kiwi', 5)]);
+  const mention = (seq) => text(seq, 'bob', { body: { text: `call ${seq}`, mentions: [me.id] } });
+  line.push('lime', mention(6));
+  equal(state.banner?.seq, 6, 'pushed');
+  change(() => { state.banner = null; });
+  line.cut();
+  line.up([room('lime', 8, { read_seq: 5, unread: 3 }), room('kiwi', 5)], true);
+  equal(state.banner, null, 'before the missed entries');
+  line.push('lime', mention(7));
+  equal([state.banner?.seq, view('lime').unread], [7, 3], 'missed');
+  line.push('lime', text(8));
+  equal([state.banner?.seq, view('lime').unread, view('lime').told], [7, 3, 8], 'no mention');
+  change(() => { state.banner = null; });
+  line.cut();
+  line.up([room('lime', 8, { read_seq: 8 }), room('kiwi', 5)], true);
+  equal(state.banner, null, 'nothing was missed');
+}
+
 /** A line that is sent, but then too much is missed for it to be told: it does not stay as being sent. */
 export async function sentAndSkipped() {
   const known = texts(3);

@@ -115,8 +115,11 @@ function entry({ room, entry: e, state: packetState }) {
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
     view.room = { ...view.room, last_seq: e.seq };
-    tellNews(view, e);
     count(view, e);
+  }
+  if (e.seq > view.told) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
+    view.told = e.seq;
+    tellNews(view, e);
   }
   noteMention(room, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
