@@ -1,6 +1,6 @@
 // The guest's token in this browser. All tabs share one guest. A window that was opened for another guest has its own token, which
 // lasts as long as the window: so two windows of one browser can be two guests.
-import { keep, kept } from './storage.js';
+import { keep, kept, ofTab } from './storage.js';
 
 const name = 'hongbao-guest';
 
@@ -9,31 +9,13 @@ export const anotherGuest = '?guest=another';
 /** Whether this is such a window. */
 export const isApart = new URLSearchParams(location.search).has('guest');
 
-let token = ''; // of a window of its own, if the browser forbids storage
-
 /** @returns {string|null} */
-export function keptGuest() {
-  if (!isApart) return kept(name);
-  try {
-    return sessionStorage.getItem(name);
-  } catch {
-    return token || null;
-  }
-}
+export function keptGuest() { return isApart ? ofTab.get(name) : kept(name); }
 
 /** @param {string|null} text null: forgets it */
 export function keepGuest(text) {
-  if (!isApart) {
-    keep(name, text);
-    return;
-  }
-  token = text ?? '';
-  try {
-    if (text) sessionStorage.setItem(name, text);
-    else sessionStorage.removeItem(name);
-  } catch {
-    // It lasts as long as the page.
-  }
+  if (isApart) ofTab.set(name, text);
+  else keep(name, text);
 }
 
 /**
