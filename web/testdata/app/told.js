@@ -6,9 +6,10 @@ import { nameOf } from '/app/model/rooms.js';
 import { loadNewest } from '/app/actions/history.js';
 import { wantLast } from '/app/actions/lasts.js';
 import { markRead } from '/app/actions/looking.js';
-import { say } from '/app/actions/messages.js';
+import { deliver, say, sayUnsent } from '/app/actions/messages.js';
 import { openPacket, sendPacket } from '/app/actions/packets.js';
-import { equal, failure, ok } from '../check.js';
+import { endPush, renewPush } from '/app/notifications.js';
+import { equal, failure, ok, soon } from '../check.js';
 import { historyOf, Line, me, text, texts, until } from './line.js';
 
 await setLanguage('en');
@@ -187,6 +188,49 @@ export async function balanceOfTheAnswer() {
   line.tell('message', { data: { grab_result: { packet: 'p9', outcome: 'won', amount: 7, rank: 1, at: 5, balance: 1007, claimed: 1, count: 2 } } });
   await opening;
   equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
+}
+
+const unsentHere = () => Object.keys(localStorage).filter((name) => name.startsWith('hongbao-unsent/'));
+
+/** The rooms that the browser has kept are older than an unsent message: it waits for the server, which knows the room. */
+export async function unsentInNewRoom() {
+  localStorage.clear();
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  localStorage.setItem(`hongbao-unsent/${me.id}/k1`, JSON.stringify({ key: 'k1', at: 1, request: { room: 'moss', key: 'k1', text: 'hello' } }));
+  change(() => { state.me = me; state.saved = true; state.rooms.clear(); });
+  sayUnsent();
+  equal(unsentHere().length, 1, 'with the kept rooms');
+  line.up([room('moss', 0)]);
+  equal((await line.asked('send')).data.key, 'k1');
+  line.cut();
+  line.up([]);
+  equal(unsentHere().length, 0, 'the user has left the room');
+}
+
+/** A message that was refused is not kept. It is kept again when the user tries again. */
+export async function refusedAndTriedAgain() {
+  localStorage.clear();
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  line.up([room('fern', 0)]);
+  say('fern', { text: 'hello' });
+  (await line.asked('send')).refuse({ code: 1005, message: 'muted', temporary: false });
+  await until(() => view('fern').outbox[0]?.status === 'failed', 'refused');
+  equal(unsentHere().length, 0, 'refused');
+  deliver(view('fern').outbox[0]);
+  await line.asked('send');
+  equal(unsentHere().length, 1, 'tried again');
+  localStorage.clear();
+}
+
+/** A sign-out does not wait for a server that does not answer. */
+export async function signOutWithoutServer() {
+  const line = new Line(quiet);
+  line.up([]);
+  line.cut(); // from now on no command is answered
+  change(() => { state.notify = true; });
+  renewPush();
+  await soon(endPush(), 'the end of the subscription', 15_000);
+  change(() => { state.notify = false; });
 }
 
 /** A token of a guest, as the page reads it. */
