@@ -3,7 +3,7 @@ import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
-import { addRoom, dropRoom, setPrefs, setRooms } from './rooms.js';
+import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './rooms.js';
 import { tellNews } from './news.js';
 import { noteMention } from './mentions.js';
 import { forgetUnsent } from './kept.js';
@@ -122,6 +122,7 @@ function entry({ room, entry: e, state: packetState }) {
     tellNews(view, e);
   }
   noteMention(room, e);
+  noteRecall(view, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
   if (e.kind === 'recall') {

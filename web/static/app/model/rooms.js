@@ -9,9 +9,12 @@ export function viewOf(room) {
   return {
     room, told: room.last_seq, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
-    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(),
+    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(), recalls: new Map(),
   };
 }
+
+/** Notes that a message was recalled: it may be kept in the browser. @param {import('../state.js').RoomView} view @param {any} e */
+export function noteRecall(view, e) { if (e.kind === 'recall') view.recalls.set(e.body.target, e.from); }
 
 /** What the user has decided about a room. The wire leaves out what is false. @param {any} room */
 function prefsOf({ silent = false, pinned = false, archived = false }) { return { silent, pinned, archived }; }
