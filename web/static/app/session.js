@@ -2,7 +2,7 @@
 // tab have the same user. Any other token stays in memory.
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
-import { state, change } from './state.js';
+import { state, change, forgetUser } from './state.js';
 import { forgetSaved, forgetWritten } from './storage.js';
 import { claims, deviceCode, followGuest, isApart, isSameGuest, keepGuest, keptGuest } from './identity.js';
 import { go } from './route.js';
@@ -52,10 +52,12 @@ function enterKnown() {
 
 /** Takes the guest of another device over, by the code in the address. */
 export async function arrive() {
+  given = '';
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const { token } = await ask('v1/guests/redeem', { code: deviceCode() });
     keepGuest(token);
+    if (given) return; // the host has named its user meanwhile
     go({ room: null, sheet: null }, { replace: true });
     enter(token, 'guest');
   } catch (error) {
@@ -85,9 +87,11 @@ async function readPage() {
 
 /** @param {string} name */
 export async function enterAsGuest(name) {
+  given = '';
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const made = await ask('v1/guests', { name });
+    if (given) return; // the host has named its user meanwhile
     const token = keptGuest() ?? made.token; // another tab may have created a guest first: then that guest is the user
     keepGuest(token);
     state.isNew = token === made.token;
@@ -193,11 +197,11 @@ async function renewed(token) {
 /** Shows a guest the last messages while the server does not answer. @param {string} token */
 async function showSaved(token) {
   if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
-  if (state.me) return;
+  if (state.me || state.by !== 'guest') return;
   try {
     const { readSaved, restore } = await import('./model/saved.js');
     const saved = await readSaved(claims(token).sub);
-    if (!saved || state.me || state.door.status !== 'entering') return;
+    if (!saved || state.me || state.by !== 'guest' || state.door.status !== 'entering') return;
     change(() => restore(saved));
     sayUnsent();
   } catch {
@@ -220,10 +224,18 @@ async function hostAgain() {
   return token;
 }
 
-/** @param {string} token */
+/** The host names its user, late or unasked. That user takes the place of a guest. @param {string} token */
 function hostSpoke(token) {
-  if (state.door.status === 'open') enter(token, 'host');
-  else if (state.door.status === 'ended') location.reload(); // then the host is asked for a token again
+  const { status } = state.door;
+  if (status === 'ended') {
+    location.reload(); // then the host is asked for a token again
+  } else if (status === 'open' || !given || state.by === 'guest') {
+    if (status !== 'open' && given) {
+      client.close();
+      change(forgetUser);
+    }
+    enter(token, 'host');
+  }
 }
 
 /**

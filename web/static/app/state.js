@@ -142,6 +142,15 @@ export const state = {
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
 
+/** Forgets all that is shown of the user: another one follows. */
+export function forgetUser() {
+  Object.assign(state, {
+    me: null, saved: false, isNew: false, limits: null, contacts: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
+    account: { balance: 0, version: 0, currency: state.account.currency, nextCommitment: '' },
+  });
+  for (const known of [state.rooms, state.people, state.online, state.packets, state.years.views]) known.clear();
+}
+
 let draw = () => {};
 let scheduled = false;
 
