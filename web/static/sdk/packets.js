@@ -142,11 +142,13 @@ export class Packets {
     }));
     const waiting = { packet, result };
     this.#grabs.add(waiting);
+    let lost = false;
+    const onLost = () => { lost = true; };
     try {
       for (let wait = 1000, told = false; ; wait = Math.min(2 * wait, 10_000)) {
         const left = Math.max(0, until - Date.now());
-        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left });
-        if (reply.outcome !== 'pending') return reply;
+        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left, onLost });
+        if (reply.outcome !== 'pending') return lost ? { ...reply, repeated: true } : reply;
         if (!told) onPending?.(reply);
         told = true;
         const outcome = await Promise.race([late, pause(Math.min(wait, until - Date.now()), signals)]);

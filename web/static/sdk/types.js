@@ -116,7 +116,8 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version?: number, next_commitment: string, dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'pending', amount?: number, rank?: number, at?: number,
- *   balance?: number, account_version?: number, claimed: number, count: number}} GrabReply
+ *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the
+ *   call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{state: State, balance: number, account_version?: number}} CancelPacketReply
  * @typedef {{packets: {packet: Packet, state: State}[], totals: {count: number, amount: number, luckiest: number},

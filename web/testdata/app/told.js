@@ -233,6 +233,27 @@ export async function signOutWithoutServer() {
   change(() => { state.notify = false; });
 }
 
+/** The answer to the winning try is lost, and the next one says that there is a share already: the user has won. Another device's win stays one. */
+export async function wonWithoutAnswer() {
+  for (const [id, isLost, answer] of [['pw', true, 'won'], ['pa', false, 'already']]) {
+    const line = new Line({ ...quiet, history: historyOf(() => []) });
+    line.up([room('elm', 0)]);
+    const packet = { id, room: 'elm', from: { id: 'bob', name: 'bob' }, mode: 'lucky', total: 10, count: 2, greeting: 'x', created_at: 1, expires_at: 2 };
+    line.push('elm', text(1, 'bob', { kind: 'packet', body: packet }));
+    const opening = openPacket(id);
+    let call = await line.asked('grab');
+    if (isLost) {
+      call.refuse({ code: 1000, message: 'unavailable', temporary: true });
+      call = await line.asked('grab');
+    }
+    call.answer({ packet: id, outcome: 'already', amount: 7, rank: 1, at: 5, claimed: 1, count: 2 });
+    await opening;
+    equal([state.packets.get(id).answer, state.packets.get(id).state.mine.amount], [answer, 7]);
+    line.cut();
+    line.up([]);
+  }
+}
+
 /** A token of a guest, as the page reads it. */
 const tokenOf = (sub, n) => `h.${btoa(JSON.stringify({ sub, iat: n + Date.now() / 1000 }))}.s`;
 
