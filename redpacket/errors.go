@@ -14,11 +14,12 @@ var (
 	ErrPacketFinished  error = chat.RequestError("packet_finished")
 )
 
-// CommitmentError means that the sender expected another commitment than the present one. Next is the present one. The
-// error wraps chat.ErrConflict.
+// CommitmentError means that the sender expected another commitment than the present one. Next is the present one. Packet is the
+// sender's packet that has used the expected commitment; "" if none of the last hour has. The error wraps chat.ErrConflict.
 type CommitmentError struct {
-	Err  error
-	Next string
+	Err    error
+	Next   string
+	Packet string
 }
 
 func (e *CommitmentError) Error() string { return e.Err.Error() + " next_commitment=" + e.Next }

@@ -3,6 +3,7 @@ package redpacket
 import (
 	"cmp"
 	"context"
+	"errors"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -103,6 +104,10 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
+	var stale *CommitmentError
+	if errors.As(err, &stale) {
+		stale.Packet = s.packetWith(ctx, from.ID, r.Commitment, now)
+	}
 	if err != nil || sent.Dup {
 		return sent, err
 	}
@@ -113,6 +118,29 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	}
 	s.announce(ctx, sent, change)
 	return sent, nil
+}
+
+// The sender's packets among which packetWith looks.
+const (
+	conflictPeriod  = time.Hour
+	conflictPackets = 50
+)
+
+// packetWith returns the id of the packet that the sender has sent lately with this commitment. It returns "" if there is none, or if it
+// cannot be read. The client then shows the conflict to its user.
+func (s *Service) packetWith(ctx context.Context, sender, commitment string, now time.Time) string {
+	page, err := s.ledger.Packets(ctx, PacketsQuery{
+		Of: sender, Direction: DirSent, From: now.Add(-conflictPeriod), To: now.Add(conflictPeriod), Limit: conflictPackets,
+	})
+	if err != nil {
+		return ""
+	}
+	for _, p := range page.Packets {
+		if p.Packet.Commitment == commitment {
+			return p.Packet.ID
+		}
+	}
+	return ""
 }
 
 // announce loads a committed packet into the Pool and publishes its entry. If loading fails, the first grab or the

@@ -169,6 +169,35 @@ func TestBrowserHost(t *testing.T) {
 	again.Sees("open it from there") // the browser stored nothing
 }
 
+// TestBrowserHostAnswersLate frames the page in a host that answers after the page has stopped waiting and has signed in the guest of the
+// browser. The host's user must take the guest's place, and the guest must stay in the browser.
+func TestBrowserHostAnswersLate(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	var page string
+	slow := strings.Replace(hostPage, "const hongbaoToken", "await new Promise((r) => setTimeout(r, 2500)); const hongbaoToken", 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, slow, page) })
+	mux.HandleFunc("GET /token", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(mint(t, auth.Claims{User: "ann", Name: "Ann of the host"}, time.Hour)))
+	})
+	host := httptest.NewServer(mux)
+	t.Cleanup(host.Close)
+	s := newTestServer(t, withGuests, func(o *Options) { o.AllowedOrigins = []string{host.URL} })
+	page = "http://" + s.listen(t)
+	guest := visitAsGuest(t, webtest.Browser(t), page, "Guest", webtest.Screen{})
+	token := storedGuest(guest)
+	framed := guest.Again(t, host.URL, webtest.Screen{})
+	awaitAsk(t, framed, `asked.length > 0`)
+	s.eventually(t, "the host's user is connected", func() bool {
+		online, err := s.chat.MembersOnline(t.Context(), []string{"ann"})
+		return err == nil && online[0]
+	})
+	s.eventually(t, "only the guest's own tab has the guest's socket", func() bool { return s.hub.Connections() == 2 })
+	if got := storedGuest(guest); got != token {
+		t.Errorf("the browser keeps the token %q of the guest, want %q", got, token)
+	}
+}
+
 // awaitAsk waits until a JavaScript condition holds on the visitor's page.
 func awaitAsk(t *testing.T, v *webtest.Visitor, condition string) {
 	t.Helper()

@@ -210,6 +210,15 @@ func TestBrowserPush(t *testing.T) {
 		t.Errorf("shown is %s, want %s", got, want)
 	}
 
+	ann.Do(chromedp.Navigate(addr + "/?guest=another")) // the window of another guest, which is being looked at
+	ann.Sees("怎么称呼你")
+	ann.DeliverPush(t, addr, payload)
+	select {
+	case <-shown:
+	case <-time.After(patience):
+		t.Error("a window of another guest has kept the notification from being shown")
+	}
+
 	ann.Do(chromedp.Navigate(addr + "/"))
 	ann.Press("button", "设置")
 	ann.Sees("关闭页面后也会收到提醒")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -233,4 +234,29 @@ func (s *testServer) twoInARoom(t *testing.T) (ann, bob api.Caller, room string)
 	room = call[wire.CreateRoomReply](t, s, ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall", Kind: "public"}).Room.ID
 	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
 	return ann, bob, room
+}
+
+// TestConflictNamesThePacketThatUsedTheSeed sends with the commitment that the user's packet has used. The refusal must name that packet,
+// also after others. The refusal of a commitment that no packet of the user has used must name none.
+func TestConflictNamesThePacketThatUsedTheSeed(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	ann, bob, room := s.twoInARoom(t)
+	send := func(key, commitment string) wire.SendPacketRequest {
+		return wire.SendPacketRequest{Room: room, Key: key, Total: 10, Count: new(2), Commitment: commitment}
+	}
+	refused := func(by api.Caller, r wire.SendPacketRequest, message string) {
+		t.Helper()
+		if got := s.refused(t, by, "send_packet", encoded(t, r)).Message; got != message {
+			t.Errorf("got %q, want %q", got, message)
+		}
+	}
+	first := call[wire.SendPacketReply](t, s, ann, "send_packet", send("p-1", ""))
+	last := call[wire.SendPacketReply](t, s, ann, "send_packet", send("p-2", ""))
+	next := "conflict next_commitment=" + last.NextCommitment
+	refused(ann, send("p-3", first.Packet.Commitment), next+" packet="+first.Packet.ID)
+	refused(ann, send("p-3", last.Packet.Commitment), next+" packet="+last.Packet.ID)
+	refused(ann, send("p-3", strings.Repeat("0", 64)), next)
+	bobs := call[wire.WalletReply](t, s, bob, "wallet", wire.WalletRequest{}).NextCommitment
+	refused(bob, send("p-1", last.Packet.Commitment), "conflict next_commitment="+bobs)
 }

@@ -127,6 +127,8 @@ func pairsOf(err error) []string {
 		return []string{"field", field.Field, "limit", strconv.Itoa(field.Limit)}
 	case errors.As(err, &field):
 		return []string{"field", field.Field}
+	case errors.As(err, &commitment) && commitment.Packet != "":
+		return []string{"next_commitment", commitment.Next, "packet", commitment.Packet}
 	case errors.As(err, &commitment):
 		return []string{"next_commitment", commitment.Next}
 	}

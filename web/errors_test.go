@@ -106,6 +106,7 @@ func TestFailure(t *testing.T) {
 		{chat.BadField("total", "must be at least the count"), "bad_request field=total", false},
 		{&chat.FieldError{Err: chat.ErrTooLong, Field: "text", Reason: "4001 characters"}, "too_long field=text", false},
 		{&redpacket.CommitmentError{Err: chat.ErrConflict, Next: "abcd"}, "conflict next_commitment=abcd", false},
+		{&redpacket.CommitmentError{Err: chat.ErrConflict, Next: "abcd", Packet: "p-1"}, "conflict next_commitment=abcd packet=p-1", false},
 		{fmt.Errorf("commit: %w: %w", chat.ErrUnavailable, fs.ErrClosed), "unavailable", true},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", true},
 		{api.ErrUnknownCommand, "unknown_command", false},

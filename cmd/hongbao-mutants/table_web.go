@@ -365,4 +365,18 @@ var sessionMutants = []mutant{
 		tests: "-run=Pace ./web/session",
 		harm:  "a client that was refused 200 times in a year is disconnected",
 	},
+	{
+		file:  "web/client/packets.go",
+		old:   `|| used.Commitment != p.Commitment`,
+		new:   ``,
+		tests: "-run=TestConflictWithoutReason ./web/client",
+		harm:  "a server refuses draws until the shares suit it",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `if p.Packet.Commitment == commitment {`,
+		new:   `if p.Packet.Commitment != "" {`,
+		tests: "-run=TestConflictNamesThePacketThatUsedTheSeed ./web",
+		harm:  "a client whose other device has used the seed cannot send",
+	},
 }

@@ -46,6 +46,7 @@ func (c *Client) take() (model.Event, <-chan struct{}, error) {
 		return nil, nil, c.err
 	}
 	e := c.feed.Take()
+	c.seedMismatchLocked(e)
 	if e == nil && c.err != nil {
 		return nil, nil, c.err
 	}

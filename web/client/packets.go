@@ -37,10 +37,17 @@ type SentPacket struct {
 	Dup     bool
 }
 
+// maxDraws is how many keys SendPacket draws for one packet. More would need as many devices that send at the same moment.
+const maxDraws = 4
+
+// maxUsed is the number of open packets whose seeds are checked when they end.
+const maxUsed = 100
+
 // SendPacket sends a red packet. It repeats the command until it is answered; the packet is sent once. Without a key it draws
 // one, and uses the seed to which the server had committed before the key existed. If another device has used that seed, it
-// retries with a new key and the next seed. With a key it sends p unchanged, and returns a conflict as an error. A program that
-// may send the same packet again must set Key.
+// retries with a new key and the next seed. The server must name the user's packet that has used the seed; otherwise SendPacket returns
+// the conflict. If that packet ends with another seed, the event SeedMismatch says so. With a key it sends p unchanged, and returns a
+// conflict as an error. A program that may send the same packet again must set Key.
 func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	if p.Key != "" {
 		return c.sendPacket(ctx, p)
@@ -48,7 +55,8 @@ func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	if _, err := c.Ready(ctx); err != nil {
 		return SentPacket{}, err
 	}
-	for p.Commitment = c.Account().NextCommitment; ; {
+	p.Commitment = c.Account().NextCommitment
+	for draws := 1; ; draws++ {
 		p.Key = newKey()
 		sent, err := c.sendPacket(ctx, p)
 		var refused *Error
@@ -59,7 +67,52 @@ func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 		if !errors.As(err, &refused) || !errors.Is(err, ErrConflict) || refused.Values["next_commitment"] == "" {
 			return sent, err
 		}
-		p.Commitment = refused.Values["next_commitment"]
+		next := refused.Values["next_commitment"]
+		c.mu.Lock()
+		c.updateAccountLocked(accountUpdate{NextCommitment: next}) // a later call uses it: the caller has seen the conflict then
+		c.mu.Unlock()
+		if draws >= maxDraws || !c.isUsed(ctx, refused.Values["packet"], p) {
+			return sent, err
+		}
+		p.Commitment = next
+	}
+}
+
+// isUsed reports whether a packet shows that another device of the user has used the seed of p: it is the user's, has the commitment, and
+// its seed fits if it has ended. An open packet is checked by seedMismatchLocked.
+func (c *Client) isUsed(ctx context.Context, id string, p NewPacket) bool {
+	if id == "" {
+		return false
+	}
+	info, err := c.Packet(ctx, id)
+	used := info.Packet
+	if err != nil || used.ID != id || used.From.ID != c.Me().ID || used.Commitment != p.Commitment || used.Key == p.Key {
+		return false
+	}
+	if info.Proof != nil {
+		return commitmentOf(info.Proof.Seed) == p.Commitment
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.used[id]; known || len(c.used) >= maxUsed {
+		return false
+	}
+	c.used[id] = p.Commitment
+	return true
+}
+
+// seedMismatchLocked checks the seed of a packet that has ended, if the packet was the reason of a conflict. It adds an event if the seed
+// does not fit.
+func (c *Client) seedMismatchLocked(event model.Event) {
+	entry, _ := event.(model.Entry)
+	done, ok := entry.Body.(model.PacketDone)
+	if !ok {
+		return
+	}
+	commitment, ok := c.used[done.Packet]
+	delete(c.used, done.Packet)
+	if ok && commitmentOf(done.Seed) != commitment {
+		c.feed.AddLoose(model.SeedMismatch{Packet: done.Packet, Commitment: commitment})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,20 +84,65 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// TestConflict answers that another device has used the seed. The client must retry with a new key and the server's
-// next commitment.
-func TestConflict(t *testing.T) {
-	requested := make(chan wire.SendPacketRequest, 10)
-	s := newScriptedServer(t, inRoom(0), func(_ string, data json.RawMessage) any {
+// conflictingServer has committed to c1 and refuses it. It names the packet p1, which it answers to the command packet, and then commits
+// to c2.
+func conflictingServer(t *testing.T, requested chan<- wire.SendPacketRequest, packet wire.PacketReply) *scriptedServer {
+	return newScriptedServer(t, inRoom(0), func(method string, data json.RawMessage) any {
+		if method == "packet" {
+			return packet
+		}
 		var r wire.SendPacketRequest
 		_ = json.Unmarshal(data, &r)
 		requested <- r
 		if r.Commitment != "c2" {
-			return wire.NewError(wire.CodeConflict, "next_commitment", "c2")
+			return wire.NewError(wire.CodeConflict, "next_commitment", "c2", "packet", "p1")
 		}
 		return wire.SendPacketReply{NextCommitment: "c3", Balance: 5}
 	})
+}
+
+// usedPacket is the packet of another device of the user that has used c1.
+func usedPacket() wire.PacketReply {
+	return wire.PacketReply{Packet: wire.Packet{ID: "p1", From: wire.User{ID: "ann"}, Key: "other", Commitment: "c1"}}
+}
+
+// TestConflictWithoutReason refuses a seed without showing the user's packet that has used it. The client must return the conflict, and
+// must not draw again. A call after that uses the next commitment.
+func TestConflictWithoutReason(t *testing.T) {
+	for name, change := range map[string]func(*wire.PacketReply){
+		"the packet is of another user":          func(p *wire.PacketReply) { p.Packet.From.ID = "bob" },
+		"the packet has another commitment":      func(p *wire.PacketReply) { p.Packet.Commitment = "c0" },
+		"the packet is another one":              func(p *wire.PacketReply) { p.Packet.ID = "p2" },
+		"the packet has ended with another seed": func(p *wire.PacketReply) { p.Proof = &wire.Proof{Seed: "00", Commitment: "c1"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			requested, packet := make(chan wire.SendPacketRequest, 10), usedPacket()
+			change(&packet)
+			c := conflictingServer(t, requested, packet).client()
+			if _, err := c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}); !errors.Is(err, client.ErrConflict) || len(requested) != 1 {
+				t.Errorf("%v, requested %d times", err, len(requested))
+			}
+			must[client.SentPacket](t)(c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+		})
+	}
+}
+
+// TestConflictThatWasNone ends the packet that has used the seed with another seed. The client must say so.
+func TestConflictThatWasNone(t *testing.T) {
+	s := conflictingServer(t, make(chan wire.SendPacketRequest, 10), usedPacket())
 	c := s.client()
+	must[client.SentPacket](t)(c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+	s.entry("r", 1, "packet_done", wire.PacketDoneBody{Packet: "p1", Reason: "expired", Seed: strings.Repeat("11", 32)})
+	if got := await(t, c, func(model.SeedMismatch) bool { return true }); got != (model.SeedMismatch{Packet: "p1", Commitment: "c1"}) {
+		t.Errorf("the client says %+v", got)
+	}
+}
+
+// TestConflict answers that another device has used the seed. The client must retry with a new key and the server's
+// next commitment.
+func TestConflict(t *testing.T) {
+	requested := make(chan wire.SendPacketRequest, 10)
+	c := conflictingServer(t, requested, usedPacket()).client()
 	must[client.SentPacket](t)(c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
 	if a, b := <-requested, <-requested; a.Commitment != "c1" || a.Key == "" || a.Key == b.Key {
 		t.Errorf("requested %+v, then %+v", a, b)

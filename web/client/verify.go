@@ -13,12 +13,10 @@ import (
 // Verify recomputes the shares of a finished packet from its proof. It returns an error if they differ from those in the proof,
 // or if the seed is not the one that the packet was committed to.
 func Verify(p model.Packet, given model.Proof) error {
-	var seed proof.Seed
-	raw, err := hex.DecodeString(given.Seed)
-	if err != nil || len(raw) != len(seed) {
+	seed, ok := seedOf(given.Seed)
+	if !ok {
 		return fmt.Errorf("verify: the seed must have %d hex digits", 2*len(seed))
 	}
-	copy(seed[:], raw)
 	if proof.Commitment(seed) != p.Commitment || given.Commitment != p.Commitment {
 		return errors.New("verify: the packet was committed to another seed")
 	}
@@ -33,4 +31,22 @@ func Verify(p model.Packet, given model.Proof) error {
 		return errors.New("verify: the shares do not follow from the seed")
 	}
 	return nil
+}
+
+// seedOf decodes a seed.
+func seedOf(text string) (seed proof.Seed, ok bool) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(seed) {
+		return seed, false
+	}
+	return proof.Seed(raw), true
+}
+
+// commitmentOf returns the commitment of a seed in hex, or "" if the seed is invalid.
+func commitmentOf(text string) string {
+	seed, ok := seedOf(text)
+	if !ok {
+		return ""
+	}
+	return proof.Commitment(seed)
 }

@@ -59,10 +59,13 @@ async function kept(file) {
 }
 
 // The server sends a push only while the user has no socket. A page that is being looked at tells of news itself as soon as it has one again.
+// A window of its own guest, and a page in the frame of a host, have another user: they tell nothing of it.
+const isOfUser = (/** @type {any} */ tab) => tab.frameType !== 'nested' && !new URL(tab.url).searchParams.has('guest');
+
 worker.addEventListener('push', (/** @type {any} */ e) => {
   e.waitUntil((async () => {
     const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
-    if (tabs.some((/** @type {any} */ tab) => tab.visibilityState === 'visible')) return undefined;
+    if (tabs.some((/** @type {any} */ tab) => tab.visibilityState === 'visible' && isOfUser(tab))) return undefined;
     const { room, name, why, from, count = 1 } = e.data.json();
     const words = await (await caches.match('words', { cacheName: 'push-words' }))?.json() ?? {};
     const said = (words[why] ?? '{name}').replace('{name}', () => from) + (count > 1 ? ` (${count})` : '');
@@ -74,7 +77,7 @@ worker.addEventListener('notificationclick', (/** @type {any} */ e) => {
   const { room } = e.notification.data;
   e.notification.close();
   e.waitUntil((async () => {
-    const [tab] = await worker.clients.matchAll({ type: 'window' });
+    const tab = (await worker.clients.matchAll({ type: 'window' })).find(isOfUser);
     if (!tab) return worker.clients.openWindow(`./#/room/${encodeURIComponent(room)}`);
     tab.postMessage({ room });
     return tab.focus();

@@ -197,7 +197,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"refresh": wire.RefreshReply(e, 9, &protocol.RefreshResult{Client: "c-1", Version: "hongbao 1", Expires: true, Ttl: 3600}),
 
 		"error-muted":          wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
-		"error-conflict":       wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
+		"error-conflict":       wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next, "packet", "p-2")),
 		"error-bad_request":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
 		"error-denied":         wire.ErrorReply(e, 7, wire.NewDenial("One moment", json.RawMessage(`{"captcha":"c1"}`))),
 		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),

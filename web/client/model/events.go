@@ -114,6 +114,13 @@ type JoinRefused struct {
 	Room string
 }
 
+// SeedMismatch says that a packet has ended with another seed than that of Commitment. The server had named this packet when it refused
+// the commitment, so the server has not told the truth.
+type SeedMismatch struct {
+	Packet     string
+	Commitment string
+}
+
 // OtherEvent is an event that this package does not know.
 type OtherEvent struct {
 	Raw json.RawMessage
@@ -136,6 +143,7 @@ func (GrabResult) event()      {}
 func (MemberCount) event()     {}
 func (JoinRequested) event()   {}
 func (JoinRefused) event()     {}
+func (SeedMismatch) event()    {}
 func (OtherEvent) event()      {}
 
 // EventOf converts a message of package wire into an event. raw is kept for an unknown message.

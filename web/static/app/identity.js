@@ -1,6 +1,6 @@
 // The guest's token in this browser. All tabs share one guest. A window that was opened for another guest has its own token, which
 // lasts as long as the window: so two windows of one browser can be two guests.
-import { keep, kept } from './storage.js';
+import { keep, kept, ofTab } from './storage.js';
 
 const name = 'hongbao-guest';
 
@@ -9,36 +9,38 @@ export const anotherGuest = '?guest=another';
 /** Whether this is such a window. */
 export const isApart = new URLSearchParams(location.search).has('guest');
 
-let token = ''; // of a window of its own, if the browser forbids storage
-
 /** @returns {string|null} */
-export function keptGuest() {
-  if (!isApart) return kept(name);
-  try {
-    return sessionStorage.getItem(name);
-  } catch {
-    return token || null;
-  }
-}
+export function keptGuest() { return isApart ? ofTab.get(name) : kept(name); }
 
 /** @param {string|null} text null: forgets it */
 export function keepGuest(text) {
-  if (!isApart) {
-    keep(name, text);
-    return;
-  }
-  token = text ?? '';
+  if (isApart) ofTab.set(name, text);
+  else keep(name, text);
+}
+
+/**
+ * Tells when another tab has stored a token, or none. A page that the browser has frozen missed that, so it is told what is stored.
+ * @param {(token: string|null) => void} tell
+ */
+export function followGuest(tell) {
+  if (isApart) return;
+  addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+  addEventListener('pageshow', (e) => { if (e.persisted) tell(keptGuest()); });
+}
+
+/** What a token says. @param {string} token */
+export function claims(token) {
   try {
-    if (text) sessionStorage.setItem(name, text);
-    else sessionStorage.removeItem(name);
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
-    // It lasts as long as the page.
+    return {};
   }
 }
 
-/** Tells when another tab has signed the shared guest in, or out. @param {(token: string|null) => void} tell */
-export function followGuest(tell) {
-  if (!isApart) addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+/** Whether two tokens are of one guest. @param {string|null} a @param {string|null} b */
+export function isSameGuest(a, b) {
+  if (!a || !b) return false;
+  return a === b || (claims(a).sub ?? a) === (claims(b).sub ?? b);
 }
 
 const arriving = /^#\/device\/([^/]+)$/;

@@ -27,14 +27,20 @@ export async function setNotifications(on) {
 /** Renews the subscription of a user that has switched notifications on. */
 export function renewPush() { if (state.notify) reach('subscribe'); }
 
-/** Ends the subscription: the user signs out. */
-export async function endPush() { if (state.notify) await reach('leave'); }
+/** Ends the subscription: the user signs out. It does not wait for the server to answer an earlier request. */
+export async function endPush() {
+  signsOut.abort();
+  signsOut = new AbortController();
+  if (state.notify) await reach('leave');
+}
 
 let last = Promise.resolve();
+let signsOut = new AbortController();
 
 /** Does one thing after the other. @param {'subscribe'|'unsubscribe'|'leave'|'writeWords'} act */
 function reach(act) {
-  last = last.then(async () => (await import('./push.js'))[act]()).catch(() => {}); // without the module, the page itself still tells of news
+  const { signal } = signsOut;
+  last = last.then(async () => (await import('./push.js'))[act](signal)).catch(() => {}); // without the module, the page itself still tells of news
   return last;
 }
 

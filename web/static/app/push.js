@@ -10,31 +10,35 @@ const owner = 'hongbao-push'; // the user for whom the browser has subscribed
 const store = 'push-words';   // the cache from which the service worker reads
 const patience = 5000;        // ms
 
-/** Subscribes, or renews what the server knows. `state.push` says how far notifications reach then. */
-export async function subscribe() {
+/**
+ * Subscribes, or renews what the server knows. `state.push` says how far notifications reach then.
+ * @param {AbortSignal} signal ends it: the user signs out
+ */
+export async function subscribe(signal) {
   change(() => { state.push = ''; });
-  const reached = await reach().catch(() => 'failed');
+  const reached = await reach({ signal, patience }).catch(() => 'failed');
   change(() => { state.push = /** @type {typeof state.push} */ (reached); });
 }
 
-/** @returns {Promise<string>} */
-async function reach() {
+/** @param {import('../sdk/types.js').CallOptions} limits of each call @returns {Promise<string>} */
+async function reach(limits) {
   if (!('PushManager' in globalThis) || self !== top || isApart) return 'browser';
-  const { key } = await client.pushKey();
+  const { key } = await client.pushKey(limits);
   if (!key) return 'server';
   const worker = await within(navigator.serviceWorker.ready);
   if (!worker) return 'browser';
   const { id } = /** @type {import('./state.js').User} */ (state.me);
   let subscription = await worker.pushManager.getSubscription();
   if (subscription && (kept(owner) !== id || !isFor(subscription, key))) {
-    await subscription.unsubscribe();
+    await within(subscription.unsubscribe());
     subscription = null;
   }
-  subscription ??= await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  subscription ??= await within(worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })) ?? null;
+  if (!subscription) return 'failed';
   keep(owner, id);
   await writeWords();
   const { endpoint, keys } = subscription.toJSON();
-  await client.subscribePush({ endpoint: endpoint ?? '', p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' });
+  await client.subscribePush({ endpoint: endpoint ?? '', p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' }, limits);
   return 'on';
 }
 

@@ -2,9 +2,9 @@
 // tab have the same user. Any other token stays in memory.
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
-import { state, change } from './state.js';
+import { state, change, forgetUser } from './state.js';
 import { forgetSaved, forgetWritten } from './storage.js';
-import { deviceCode, followGuest, isApart, keepGuest, keptGuest } from './identity.js';
+import { claims, deviceCode, followGuest, isApart, isSameGuest, keepGuest, keptGuest } from './identity.js';
 import { go } from './route.js';
 import { listen } from './model/happenings.js';
 import { sayUnsent } from './actions/messages.js';
@@ -13,7 +13,7 @@ import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
 
-let given = ''; // the newest token of a user that is no guest
+let given = ''; // the token that the client has used last
 
 const expired = 109;
 const noToken = 3500;
@@ -52,10 +52,12 @@ function enterKnown() {
 
 /** Takes the guest of another device over, by the code in the address. */
 export async function arrive() {
+  given = '';
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const { token } = await ask('v1/guests/redeem', { code: deviceCode() });
     keepGuest(token);
+    if (given) return; // the host has named its user meanwhile
     go({ room: null, sheet: null }, { replace: true });
     enter(token, 'guest');
   } catch (error) {
@@ -85,9 +87,11 @@ async function readPage() {
 
 /** @param {string} name */
 export async function enterAsGuest(name) {
+  given = '';
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const made = await ask('v1/guests', { name });
+    if (given) return; // the host has named its user meanwhile
     const token = keptGuest() ?? made.token; // another tab may have created a guest first: then that guest is the user
     keepGuest(token);
     state.isNew = token === made.token;
@@ -122,14 +126,18 @@ export function askAsUser(path, body) { return ask(`v1/${path}`, body, present()
 /** Whether the user may have a picture: a host that says avatars in its tokens decides itself. */
 export function mayHavePicture() { return Boolean(state.page?.pictures) && claims(present()).avatar === undefined; }
 
-/** The newest token of the user. */
-function present() { return (state.by === 'guest' ? keptGuest() : given) ?? ''; }
+/** The newest token of this tab's user. The stored one counts only if it is of the same guest: another tab may have renewed it. */
+function present() {
+  const stored = state.by === 'guest' ? keptGuest() : null;
+  return stored && isSameGuest(stored, given) ? stored : given;
+}
 
 /** Sends a request as the guest of this window. @param {'profile'|'device_code'} path @param {object} body */
-export function askAsGuest(path, body) { return ask(`v1/guests/${path}`, body, keptGuest() ?? ''); }
+export function askAsGuest(path, body) { return ask(`v1/guests/${path}`, body, present()); }
 
 /** @param {string} token @param {By} by */
 export function enter(token, by) {
+  given = token;
   change(() => {
     state.door = { status: 'entering', error: null };
     state.by = by;
@@ -150,13 +158,20 @@ function tokens(token, by) {
   let last = '';
   let at = 0;
   return async () => {
-    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await renewed(keptGuest());
+    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await guestAgain();
     if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
     given = next;
     at = Date.now();
     return next;
   };
+}
+
+/** The newest token of this tab's guest; null: the browser keeps another guest or none, and the session ends. */
+async function guestAgain() {
+  const stored = keptGuest();
+  otherTab(stored);
+  return isSameGuest(stored, given) ? await renewed(stored) : null;
 }
 
 /**
@@ -168,8 +183,10 @@ async function renewed(token) {
   if (!token || Date.now() - issuedAt(token) < day) return token;
   try {
     const response = await post('v1/guests/renew', token);
-    if (!response.ok || keptGuest() !== token) return keptGuest(); // another tab has signed out, or was faster
+    if (!response.ok) return token;
     const answer = await response.json();
+    const stored = keptGuest();
+    if (stored !== token) return isSameGuest(stored, token) ? stored : null; // another tab has signed out, or was faster
     keepGuest(answer.token);
     return /** @type {string} */ (answer.token);
   } catch {
@@ -180,11 +197,11 @@ async function renewed(token) {
 /** Shows a guest the last messages while the server does not answer. @param {string} token */
 async function showSaved(token) {
   if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
-  if (state.me) return;
+  if (state.me || state.by !== 'guest') return;
   try {
     const { readSaved, restore } = await import('./model/saved.js');
     const saved = await readSaved(claims(token).sub);
-    if (!saved || state.me || state.door.status !== 'entering') return;
+    if (!saved || state.me || state.by !== 'guest' || state.door.status !== 'entering') return;
     change(() => restore(saved));
     sayUnsent();
   } catch {
@@ -194,15 +211,6 @@ async function showSaved(token) {
 
 /** When a token was issued, in ms. @param {string} token */
 function issuedAt(token) { return claims(token).iat * 1000 || 0; }
-
-/** What a token says. @param {string} token */
-function claims(token) {
-  try {
-    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
-  } catch {
-    return {};
-  }
-}
 
 /** @param {string} path @param {string} token */
 function post(path, token) {
@@ -216,18 +224,31 @@ async function hostAgain() {
   return token;
 }
 
-/** @param {string} token */
+/** The host names its user, late or unasked. That user takes the place of a guest. @param {string} token */
 function hostSpoke(token) {
-  if (state.door.status === 'open') enter(token, 'host');
-  else if (state.door.status === 'ended') location.reload(); // then the host is asked for a token again
+  const { status } = state.door;
+  if (status === 'ended') {
+    location.reload(); // then the host is asked for a token again
+  } else if (status === 'open' || !given || state.by === 'guest') {
+    if (status !== 'open' && given) {
+      client.close();
+      change(forgetUser);
+    }
+    enter(token, 'host');
+  }
 }
 
-/** Another tab of this browser has signed in, or out. @param {string|null} token */
+/**
+ * Another tab has stored a guest's token, or none. Then the session of another guest ends here. A sign-in screen takes the token.
+ * @param {string|null} token
+ */
 function otherTab(token) {
-  if (token && state.door.status === 'open') enter(token, 'guest');
-  if (!token && state.by === 'guest' && state.me && state.door.status !== 'ended') {
+  const { status } = state.door;
+  if (status === 'open') {
+    if (token) enter(token, 'guest');
+  } else if (state.by === 'guest' && given && status !== 'ended' && !isSameGuest(token, given)) {
     client.close();
-    change(() => { state.door = { status: 'ended', error: { word: 'elsewhere' } }; });
+    change(() => { state.door = { status: 'ended', error: { word: token ? 'another' : 'elsewhere' } }; });
   }
 }
 
@@ -239,8 +260,16 @@ function ended(code, by) {
   if (!code) return; // this page itself has ended the session
   if (code === expired) code = noToken;
   const another = !state.me && (by !== 'guest' || isTokenBad(code));
-  if (another && by === 'guest') keepGuest(null);
+  if (another && by === 'guest') forgetRefused();
   change(() => { state.door = { status: another ? 'open' : 'ended', error: { word: `closed_${code}`, code } }; });
+}
+
+/** Forgets the token that the server has refused. A newer or another guest's token in its place stays. @returns {boolean} whether it was stored */
+function forgetRefused() {
+  const was = keptGuest() === given;
+  if (was) keepGuest(null);
+  given = '';
+  return was;
 }
 
 /** @param {number} code */
@@ -249,20 +278,17 @@ function isTokenBad(code) { return code === noToken || code === 3503; }
 /** After the end: signs in again, as the same user if the server may accept that. */
 export async function comeBack() {
   const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
-  if (state.by === 'guest' && isTokenBad(code)) {
-    keepGuest(null);
-    if (!isApart) await forgetSaved();
-  }
+  if (state.by === 'guest' && isTokenBad(code) && forgetRefused() && !isApart) await forgetSaved();
   location.reload();
 }
 
 /** Forgets the user in this browser. A guest's token is revoked, too: a copy of it is useless then. */
 export async function signOut() {
-  const token = state.by === 'guest' && keptGuest();
+  const token = state.by === 'guest' && present();
   await endPush();
   client.close();
   if (token) {
-    keepGuest(null); // before the server answers: it closes the sockets of other tabs
+    if (isSameGuest(keptGuest(), token)) keepGuest(null); // before the server answers: it closes the sockets of other tabs
     try {
       await post('v1/guests/sign_out', token);
     } catch {
@@ -270,7 +296,7 @@ export async function signOut() {
     }
   }
   forgetWritten(state.me?.id ?? '');
-  if (!isApart) await forgetSaved();
+  if (!isApart && !keptGuest()) await forgetSaved();
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

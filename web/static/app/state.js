@@ -11,6 +11,7 @@ import { emptyPages } from './model/pages.js';
  *
  * @typedef {object} RoomView           a room that the user is in
  * @property {Room} room                as last received
+ * @property {number} told              the last entry that was examined for news; the connect reply may announce later ones
  * @property {number} readSeq           how far the user has read
  * @property {number} unread
  * @property {Line|null} last           the last message, for the list; null: not known
@@ -26,6 +27,7 @@ import { emptyPages } from './model/pages.js';
  * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
  * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
  * @property {Set<number>} unfolded      long messages that are shown in full, by seq
+ * @property {Map<number, User>} recalls  by the seq of a recalled message: who has recalled it, as far as known
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -139,6 +141,15 @@ export const state = {
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
+
+/** Forgets all that is shown of the user: another one follows. */
+export function forgetUser() {
+  Object.assign(state, {
+    me: null, saved: false, isNew: false, limits: null, contacts: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
+    account: { balance: 0, version: 0, currency: state.account.currency, nextCommitment: '' },
+  });
+  for (const known of [state.rooms, state.people, state.online, state.packets, state.years.views]) known.clear();
+}
 
 let draw = () => {};
 let scheduled = false;

@@ -1,39 +1,68 @@
-// What this browser stores for the page: short texts by name. If a browser forbids storage, as some do in frames, they
-// last as long as the page.
+// What this browser stores for the page: short texts by name. If a browser forbids storage, as some do in frames, or has no room for more,
+// they last as long as the page.
 
-/** @type {Map<string, string>} */
-const here = new Map();
+/** Shelf is a storage of the browser, and what the browser did not take. */
+export class Shelf {
+  /** @type {Map<string, string>} */
+  #here = new Map(); // it is newer than what the browser has
+  #area;
+
+  /** @param {() => Storage} area it fails if the browser forbids storage */
+  constructor(area) { this.#area = area; }
+
+  /** @param {string} name @returns {string|null} */
+  get(name) {
+    const text = this.#here.get(name);
+    if (text !== undefined) return text;
+    try {
+      return this.#area().getItem(name);
+    } catch {
+      return null;
+    }
+  }
+
+  /** @param {string} name @param {string|null} text null: forgets it */
+  set(name, text) {
+    this.#here.delete(name);
+    try {
+      if (text === null) this.#area().removeItem(name);
+      else this.#area().setItem(name, text);
+    } catch {
+      if (text !== null) this.#here.set(name, text);
+    }
+  }
+
+  /** The names that begin with a text. @param {string} begin @returns {string[]} */
+  names(begin) {
+    const names = new Set(this.#here.keys());
+    try {
+      for (const name of Object.keys(this.#area())) names.add(name);
+    } catch {
+      // Only the page itself has stored something.
+    }
+    return [...names].filter((name) => name.startsWith(begin));
+  }
+
+  /** Another tab has stored a newer text. @param {string|null} name null: it has deleted all */
+  forget(name) {
+    if (name === null) this.#here.clear();
+    else this.#here.delete(name);
+  }
+}
+
+const local = new Shelf(() => localStorage);
+/** What lasts as long as the tab. */
+export const ofTab = new Shelf(() => sessionStorage);
+addEventListener('storage', (e) => local.forget(e.key)); // only another tab causes it
 
 /** @param {string} name @returns {string|null} */
-export function kept(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return here.get(name) ?? null;
-  }
-}
+export function kept(name) { return local.get(name); }
 
 /** @param {string} name @param {string|null} text null: forgets it */
-export function keep(name, text) {
-  try {
-    if (text === null) localStorage.removeItem(name);
-    else localStorage.setItem(name, text);
-  } catch {
-    if (text === null) here.delete(name);
-    else here.set(name, text);
-  }
-}
+export function keep(name, text) { local.set(name, text); }
 
 /** The names that begin with a text. @param {string} begin @returns {string[]} */
-export function keptNames(begin) {
-  let names = [...here.keys()];
-  try {
-    names = names.concat(Object.keys(localStorage));
-  } catch {
-    // Only the page itself has stored something.
-  }
-  return names.filter((name) => name.startsWith(begin));
-}
+export function keptNames(begin) { return local.names(begin); }
 
 /** The name of the database with the last messages (model/saved.js). */
 export const savedName = 'hongbao';
@@ -57,9 +86,5 @@ export const announcementOf = 'hongbao-announcement/';
 /** Drops what a user has written and closed: the user signs out. @param {string} user */
 export function forgetWritten(user) {
   for (const begin of [unsentOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
-  try {
-    for (const name of Object.keys(sessionStorage)) if (name.startsWith('hongbao-')) sessionStorage.removeItem(name);
-  } catch {
-    // Nothing was stored.
-  }
+  for (const name of ofTab.names('hongbao-')) ofTab.set(name, null);
 }

@@ -7,6 +7,7 @@
  */
 
 export class Account {
+  user = ''; // its id
   balance = 0;
   nextCommitment = ''; // to the seed of the next packet that the user will send
   version = 0; // of balance: increases with each change
@@ -17,9 +18,10 @@ export class Account {
   /**
    * connected takes the account of a connect reply, whatever was known before: the user may be another one, and a
    * database that was restored from a backup has lower versions.
-   * @param {Told & {currency: Currency}} data
+   * @param {Told & {currency: Currency, user: import('./types.js').User}} data
    */
   connected(data) {
+    this.user = data.user.id;
     this.currency = data.currency;
     this.version = 0;
     this.#commitmentVersion = 0;

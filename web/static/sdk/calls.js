@@ -31,7 +31,7 @@ export class Calls {
    * ask sends a command until it is answered.
    * @param {string} method
    * @param {any} request
-   * @param {CallOptions} [options]
+   * @param {CallOptions & {onLost?: () => void}} [options]  onLost: a try without an answer may have been executed
    * @returns {Promise<any>}
    */
   async ask(method, request, options) {
@@ -60,6 +60,7 @@ export class Calls {
           }
         }
         if (last && Date.now() + wait > until) throw last;
+        if (lost) options?.onLost?.();
         await pause(wait, [this.#link.life, ...signals]);
       }
     } catch (error) {

@@ -68,7 +68,7 @@ export class Client extends Methods {
     if (!options.token && !options.getToken) throw new Error('token or getToken is needed');
     this.#feed = new Feed({
       queueLimit: options.queueLimit ?? 1024, maxMissed: options.maxMissed ?? 500,
-      tell: (/** @type {keyof Events} */ name, event) => this.#listeners.tell(name, event),
+      tell: (/** @type {keyof Events} */ name, event) => this.#publish(name, event),
       read: (room, hole) => this.#read(room, hole),
     });
     this.#link = new Link(address, options, {
@@ -122,9 +122,11 @@ export class Client extends Methods {
 
   /**
    * sendPacket sends a red packet, once, with the seed to which the server had committed before. With a key it sends
-   * the packet as given.
+   * the packet as given. A server that refuses the seed must name the user's packet that has used it; otherwise the conflict is an
+   * error. If that packet ends with another seed, 'seedMismatch' says so.
    * @param {import('./types.js').NewPacket} packet
-   * @param {import('./types.js').CallOptions} [options]
+   * @param {import('./types.js').CallOptions & {onDraw?: (draw: {key: string, commitment: string}) => void}} [options]  onDraw gets each
+   *   new key and commitment before they are sent; with a key, it allows new ones after the first
    */
   sendPacket(packet, options) {
     return this.#packets.send(packet, options);
@@ -250,6 +252,17 @@ export class Client extends Methods {
     for (const [name, event] of Object.entries(messages)) {
       if (news[name]) this.#tell(event, news[name]);
     }
+  }
+
+  /**
+   * #publish publishes an event of a room, and before it what it reveals.
+   * @param {keyof Events} name
+   * @param {any} event
+   */
+  #publish(name, event) {
+    const mismatch = name === 'entry' && event.entry.kind === 'packet_done' && this.#packets.ended(event.entry.body);
+    if (mismatch) this.#listeners.tell('seedMismatch', mismatch);
+    this.#listeners.tell(name, event);
   }
 
   /**

@@ -1,6 +1,10 @@
 // Red packets: sends them with the seed that was committed to before, and grabs until the outcome is certain.
+//
+// The server may refuse a commitment only because another device of the user has used its seed. Otherwise the server could look at the
+// shares of a draw, refuse it, and get another draw. So each refusal must name the packet that has used the seed.
 
 import { RefusedError } from './errors.js';
+import { commitmentOf } from './verify.js';
 import { newKey } from './key.js';
 import { limits, pause } from './waiting.js';
 
@@ -15,10 +19,16 @@ import { limits, pause } from './waiting.js';
  */
 
 const conflict = 1008;
+const maxDraws = 4; // of one packet; more would need as many devices that send at the same moment
+const maxUsed = 100;
+
+/** @typedef {{key: string, commitment: string}} Draw  what the shares of a packet are drawn by */
 
 export class Packets {
   /** @type {Set<{packet: string, result: (reply: GrabReply) => void}>} */
   #grabs = new Set(); // grabs that wait for their outcome
+  /** @type {Map<string, string>} */
+  #used = new Map(); // by open packet that another device has sent: the commitment that it has used
   #link;
   #calls;
   #account;
@@ -36,25 +46,68 @@ export class Packets {
 
   /**
    * send sends a packet, once. Without a key it uses the seed to which the server had committed before it could know
-   * the key. If another device has used that seed, it takes a new key and the next seed. With a key it sends the packet
-   * as given, and a conflict is an error.
+   * the key. If another device has used that seed, it takes a new key and the next seed. With a key and without onDraw it sends the
+   * packet as given, and a conflict is an error.
    * @param {NewPacket} packet
-   * @param {CallOptions} [options]
+   * @param {CallOptions & {onDraw?: (draw: Draw) => void}} [options]  onDraw gets each new draw before it is sent; with a key, packet has
+   *   the first one
    * @returns {Promise<SendPacketReply>}
    */
   async send(packet, options) {
-    if (packet.key) return this.#calls.ask('send_packet', packet, options);
+    if (packet.key && !options?.onDraw) return this.#calls.ask('send_packet', packet, options);
     await this.#link.up(limits(options).signals);
-    for (let commitment = this.#account.nextCommitment; ;) {
-      const request = { ...packet, key: newKey(), commitment };
+    let draw = { key: packet.key ?? '', commitment: packet.commitment ?? '' };
+    for (let draws = 1; ; draws++) {
+      if (!draw.key || !draw.commitment) {
+        draw = { key: draw.key || newKey(), commitment: draw.commitment || this.#account.nextCommitment };
+        options?.onDraw?.(draw);
+      }
       try {
-        return await this.#sendOnce(request, options);
+        return await this.#sendOnce({ ...packet, ...draw }, options);
       } catch (error) {
-        const next = error instanceof RefusedError && error.code === conflict && error.fields.next_commitment;
-        if (!next) throw error;
-        commitment = next;
+        if (!(error instanceof RefusedError) || error.code !== conflict || !error.fields.next_commitment) throw error;
+        this.#account.learn({ next_commitment: error.fields.next_commitment }); // a later call uses it: the user has seen the conflict then
+        if (draws >= maxDraws || !await this.#isUsed(error.fields.packet, draw, options)) throw error;
+        draw = { key: '', commitment: error.fields.next_commitment };
       }
     }
+  }
+
+  /**
+   * #isUsed reports whether a packet shows that another device of the user has used a seed: it is the user's, has the commitment, and its
+   * seed fits if it has ended. An open packet is checked by ended.
+   * @param {string|undefined} id
+   * @param {Draw} draw
+   * @param {CallOptions} [options]
+   */
+  async #isUsed(id, { key, commitment }, options) {
+    if (!id || this.#used.has(id)) return false;
+    /** @type {import('./types.js').PacketReply} */
+    let reply;
+    try {
+      reply = await this.#calls.ask('packet', { packet: id, limit: 1 }, options);
+    } catch (error) {
+      if (error instanceof RefusedError) return false;
+      throw error;
+    }
+    const { packet, proof } = reply;
+    if (packet.id !== id || packet.from.id !== this.#account.user || packet.commitment !== commitment || packet.key === key) return false;
+    if (proof) return commitmentOf(proof.seed) === commitment;
+    if (this.#used.size >= maxUsed) return false;
+    this.#used.set(id, commitment);
+    return true;
+  }
+
+  /**
+   * ended checks the seed of a packet that has ended, if the packet was the reason of a conflict. It returns what does not fit.
+   * @param {{packet: string, seed: string}} done
+   * @returns {import('./types.js').SeedMismatchEvent|undefined}
+   */
+  ended({ packet, seed }) {
+    const commitment = this.#used.get(packet);
+    if (!commitment) return undefined;
+    this.#used.delete(packet);
+    return commitmentOf(seed) === commitment ? undefined : { packet, commitment };
   }
 
   /**
@@ -89,11 +142,13 @@ export class Packets {
     }));
     const waiting = { packet, result };
     this.#grabs.add(waiting);
+    let lost = false;
+    const onLost = () => { lost = true; };
     try {
       for (let wait = 1000, told = false; ; wait = Math.min(2 * wait, 10_000)) {
         const left = Math.max(0, until - Date.now());
-        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left });
-        if (reply.outcome !== 'pending') return reply;
+        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left, onLost });
+        if (reply.outcome !== 'pending') return lost ? { ...reply, repeated: true } : reply;
         if (!told) onPending?.(reply);
         told = true;
         const outcome = await Promise.race([late, pause(Math.min(wait, until - Date.now()), signals)]);

@@ -116,7 +116,8 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version?: number, next_commitment: string, dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'pending', amount?: number, rank?: number, at?: number,
- *   balance?: number, account_version?: number, claimed: number, count: number}} GrabReply
+ *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the
+ *   call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{state: State, balance: number, account_version?: number}} CancelPacketReply
  * @typedef {{packets: {packet: Packet, state: State}[], totals: {count: number, amount: number, luckiest: number},
@@ -138,6 +139,8 @@
  * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
  * @typedef {{room: string, user: string, seq: number}} ReadEvent
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
+ * @typedef {{packet: string, commitment: string}} SeedMismatchEvent  a packet for which the server had refused a commitment has ended with
+ *   another seed: the server has not told the truth
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
  * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
@@ -146,7 +149,8 @@
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent, roomPrefs: RoomPrefsEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent,
+ *   seedMismatch: SeedMismatchEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */

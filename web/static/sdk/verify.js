@@ -24,7 +24,7 @@ export async function verifyPacket({ packet, proof, claims = [], state }) {
   const told = proof.shares ?? [];
   verdict.sum = told.length === packet.count && told.every((share) => share >= 1) && told.reduce((a, b) => a + b, 0) === packet.total;
   try {
-    const digest = hexOf(sha256(seedOf(proof.seed)));
+    const digest = commitmentOf(proof.seed);
     verdict.commitment = digest === packet.commitment && digest === proof.commitment;
     verdict.expected = splitShares(proof.seed, packet);
   } catch (error) {
@@ -36,6 +36,18 @@ export async function verifyPacket({ packet, proof, claims = [], state }) {
   verdict.shares = told.length === expected.length && told.every((share, i) => share === expected[i])
     && got.every((share) => share?.amount === expected[(share?.rank ?? 0) - 1]);
   return verdict;
+}
+
+/**
+ * commitmentOf returns the commitment of a seed; '': the seed is invalid.
+ * @param {string} seed in hex
+ */
+export function commitmentOf(seed) {
+  try {
+    return hexOf(sha256(seedOf(seed)));
+  } catch {
+    return '';
+  }
 }
 
 /** @param {Uint8Array} bytes */

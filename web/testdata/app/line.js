@@ -39,10 +39,11 @@ export class Line {
   /**
    * @param {Record<string, (data: any) => any>} answers  what is answered at once, by method; other calls wait
    * @param {'token'|'guest'} by  how one comes in
+   * @param {string} token  the first one
    */
-  constructor(answers = {}, by = 'token') {
+  constructor(answers = {}, by = 'token', token = 'token') {
     Socket.made = (socket) => { this.socket = socket; };
-    enter('token', by);
+    enter(token, by);
     this.socket.call = (call) => {
       if (answers[call.method]) call.answer(answers[call.method](call.data));
       else this.calls.push(call);

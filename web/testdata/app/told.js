@@ -6,9 +6,10 @@ import { nameOf } from '/app/model/rooms.js';
 import { loadNewest } from '/app/actions/history.js';
 import { wantLast } from '/app/actions/lasts.js';
 import { markRead } from '/app/actions/looking.js';
-import { say } from '/app/actions/messages.js';
+import { deliver, say, sayUnsent } from '/app/actions/messages.js';
 import { openPacket, sendPacket } from '/app/actions/packets.js';
-import { equal, failure, ok } from '../check.js';
+import { endPush, renewPush } from '/app/notifications.js';
+import { equal, failure, ok, soon } from '../check.js';
 import { historyOf, Line, me, text, texts, until } from './line.js';
 
 await setLanguage('en');
@@ -74,6 +75,27 @@ export async function saidMeanwhile() {
   call.answer({ unread: 2 });
   (await line.asked('read')).answer({ unread: 3 });
   await until(() => view('nuts').unread === 3, `${view('nuts').unread} unread`);
+}
+
+/** What arrives during a reconnect is told like what is pushed, once, and not counted twice. */
+export async function missedIsTold() {
+  const line = new Line({ ...quiet, history: historyOf(() => texts(5)) });
+  line.up([room('lime', 5), room('kiwi', 5)]);
+  const mention = (seq) => text(seq, 'bob', { body: { text: `call ${seq}`, mentions: [me.id] } });
+  line.push('lime', mention(6));
+  equal(state.banner?.seq, 6, 'pushed');
+  change(() => { state.banner = null; });
+  line.cut();
+  line.up([room('lime', 8, { read_seq: 5, unread: 3 }), room('kiwi', 5)], true);
+  equal(state.banner, null, 'before the missed entries');
+  line.push('lime', mention(7));
+  equal([state.banner?.seq, view('lime').unread], [7, 3], 'missed');
+  line.push('lime', text(8));
+  equal([state.banner?.seq, view('lime').unread, view('lime').told], [7, 3, 8], 'no mention');
+  change(() => { state.banner = null; });
+  line.cut();
+  line.up([room('lime', 8, { read_seq: 8 }), room('kiwi', 5)], true);
+  equal(state.banner, null, 'nothing was missed');
 }
 
 /** A line that is sent, but then too much is missed for it to be told: it does not stay as being sent. */
@@ -168,20 +190,103 @@ export async function balanceOfTheAnswer() {
   equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
 }
 
+const unsentHere = () => Object.keys(localStorage).filter((name) => name.startsWith('hongbao-unsent/'));
+
+/** The rooms that the browser has kept are older than an unsent message: it waits for the server, which knows the room. */
+export async function unsentInNewRoom() {
+  localStorage.clear();
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  localStorage.setItem(`hongbao-unsent/${me.id}/k1`, JSON.stringify({ key: 'k1', at: 1, request: { room: 'moss', key: 'k1', text: 'hello' } }));
+  change(() => { state.me = me; state.saved = true; state.rooms.clear(); });
+  sayUnsent();
+  equal(unsentHere().length, 1, 'with the kept rooms');
+  line.up([room('moss', 0)]);
+  equal((await line.asked('send')).data.key, 'k1');
+  line.cut();
+  line.up([]);
+  equal(unsentHere().length, 0, 'the user has left the room');
+}
+
+/** A message that was refused is not kept. It is kept again when the user tries again. */
+export async function refusedAndTriedAgain() {
+  localStorage.clear();
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  line.up([room('fern', 0)]);
+  say('fern', { text: 'hello' });
+  (await line.asked('send')).refuse({ code: 1005, message: 'muted', temporary: false });
+  await until(() => view('fern').outbox[0]?.status === 'failed', 'refused');
+  equal(unsentHere().length, 0, 'refused');
+  deliver(view('fern').outbox[0]);
+  await line.asked('send');
+  equal(unsentHere().length, 1, 'tried again');
+  localStorage.clear();
+}
+
+/** A sign-out does not wait for a server that does not answer. */
+export async function signOutWithoutServer() {
+  const line = new Line(quiet);
+  line.up([]);
+  line.cut(); // from now on no command is answered
+  change(() => { state.notify = true; });
+  renewPush();
+  await soon(endPush(), 'the end of the subscription', 15_000);
+  change(() => { state.notify = false; });
+}
+
+/** The answer to the winning try is lost, and the next one says that there is a share already: the user has won. Another device's win stays one. */
+export async function wonWithoutAnswer() {
+  for (const [id, isLost, answer] of [['pw', true, 'won'], ['pa', false, 'already']]) {
+    const line = new Line({ ...quiet, history: historyOf(() => []) });
+    line.up([room('elm', 0)]);
+    const packet = { id, room: 'elm', from: { id: 'bob', name: 'bob' }, mode: 'lucky', total: 10, count: 2, greeting: 'x', created_at: 1, expires_at: 2 };
+    line.push('elm', text(1, 'bob', { kind: 'packet', body: packet }));
+    const opening = openPacket(id);
+    let call = await line.asked('grab');
+    if (isLost) {
+      call.refuse({ code: 1000, message: 'unavailable', temporary: true });
+      call = await line.asked('grab');
+    }
+    call.answer({ packet: id, outcome: 'already', amount: 7, rank: 1, at: 5, claimed: 1, count: 2 });
+    await opening;
+    equal([state.packets.get(id).answer, state.packets.get(id).state.mine.amount], [answer, 7]);
+    line.cut();
+    line.up([]);
+  }
+}
+
+/** A token of a guest, as the page reads it. */
+const tokenOf = (sub, n) => `h.${btoa(JSON.stringify({ sub, iat: n + Date.now() / 1000 }))}.s`;
+
 /** A guest's token is not over because the line has stood so long that timers end; only who asks again at once means that. */
 export async function guestForWeeks() {
   const { now } = Date;
-  localStorage.setItem('hongbao-guest', 'token');
-  const line = new Line({}, 'guest');
+  const first = tokenOf('guest-a', 0);
+  localStorage.setItem('hongbao-guest', first);
+  const line = new Line({}, 'guest', first);
   try {
-    equal(await line.token(), 'token');
+    equal(await line.token(), first);
     equal((await failure(line.token())).message, 'no token', 'asked again at once');
     Date.now = () => now() + 25 * 86_400_000;
-    equal(await line.token(), 'token', 'after weeks');
-    localStorage.setItem('hongbao-guest', 'newer');
-    equal(await line.token(), 'newer');
+    equal(await line.token(), first, 'after weeks');
+    const newer = tokenOf('guest-a', 1);
+    localStorage.setItem('hongbao-guest', newer);
+    equal(await line.token(), newer);
   } finally {
     Date.now = now;
+    localStorage.removeItem('hongbao-guest');
+  }
+}
+
+/** A token of another guest is never used: the session ends, and what is stored stays. */
+export async function guestIsAnother() {
+  const [own, others] = [tokenOf('guest-a', 0), tokenOf('guest-b', 0)];
+  const line = new Line({}, 'guest', own);
+  try {
+    equal(await line.token(), own);
+    localStorage.setItem('hongbao-guest', others);
+    equal((await failure(line.token())).message, 'no token');
+    equal([state.door.status, state.door.error.word, localStorage.getItem('hongbao-guest')], ['ended', 'another', others]);
+  } finally {
     localStorage.removeItem('hongbao-guest');
   }
 }

@@ -1,20 +1,88 @@
 // Red packets where answers are late, lost or cross.
 
 import { Ear, equal, failure, ok, pause } from './check.js';
+import { commitmentOf } from '/sdk/verify.js';
 import { Script, inRoom, refusal } from './script.js';
 
 const sent = (more) => ({ data: { packet: {}, seq: 1, at: 1, balance: 5, next_commitment: 'c3', dup: false, ...more } });
 
+const seed = '00'.repeat(32); // the seed of c1
+const c1 = commitmentOf(seed);
+const used = (more) => ({ id: 'p1', from: { id: 'ann', name: 'Ann' }, key: 'other', commitment: c1, ...more });
+
+/** A server that has committed to c1, refuses it, names a packet, and then commits to c2. */
+function refusing(packet, proof, named = ' packet=p1') {
+  return new Script({ ...inRoom(0), next_commitment: c1 }, (method, data) => {
+    if (method === 'packet') return packet ? { data: { packet, state: {}, claims: [], more: false, proof } } : refusal(1001, 'not_found');
+    return data.commitment === 'c2' ? sent() : refusal(1008, `conflict next_commitment=c2${named}`);
+  });
+}
+
+/** A refused seed is believed only if the user's packet that has used it is shown. Otherwise the conflict is an error, and there is no new draw. */
+export async function conflictWithoutReason() {
+  for (const [what, script] of [
+    ['no packet is named', refusing(used(), undefined, '')],
+    ['the packet does not exist', refusing(undefined)],
+    ['the packet is of another user', refusing(used({ from: { id: 'bob', name: 'Bob' } }))],
+    ['the packet has another commitment', refusing(used({ commitment: 'c0' }))],
+    ['the packet is another one', refusing(used({ id: 'p2' }))],
+    ['the packet has ended with another seed', refusing(used(), { seed: '11'.repeat(32), commitment: c1, shares: [] })],
+  ]) {
+    const client = script.client();
+    const error = await failure(client.sendPacket({ room: 'r', total: 10, count: 2 }));
+    equal([error.word, script.count('send_packet')], ['conflict', 1], what);
+    await client.sendPacket({ room: 'r', total: 10, count: 2 }); // the user wants it all the same
+    client.close();
+  }
+}
+
+/** A server that names its packets, one after the other, gets a few draws and no more. */
+export async function conflictsWithoutEnd() {
+  let n = 0;
+  const script = new Script({ ...inRoom(0), next_commitment: 'd0' }, (method, data) => {
+    if (method === 'packet') return { data: { packet: used({ id: data.packet, commitment: `d${n - 1}` }), state: {}, claims: [], more: false } };
+    n++;
+    return refusal(1008, `conflict next_commitment=d${n} packet=p${n}`);
+  });
+  equal((await failure(script.client().sendPacket({ room: 'r', total: 10, count: 2 }))).word, 'conflict');
+  equal(script.count('send_packet'), 4);
+}
+
+/** The packet that has used the seed ends with another seed: that is told. */
+export async function conflictThatWasNone() {
+  for (const [last, mismatches] of [[seed, 0], ['11'.repeat(32), 1]]) {
+    const script = refusing(used());
+    const client = script.client();
+    const told = [];
+    client.on('seedMismatch', (e) => told.push(e));
+    const ear = new Ear(client);
+    await client.sendPacket({ room: 'r', total: 10, count: 2 });
+    script.enter('r', 1, 'packet_done', { packet: 'p1', reason: 'expired', state: {}, seed: last });
+    await ear.next('entry');
+    equal(told, Array(mismatches).fill({ packet: 'p1', commitment: c1 }));
+    client.close();
+  }
+}
+
+/** The program hears of each draw, so that it can send the same draw again. */
+export async function drawsAreTold() {
+  const script = refusing(used());
+  const drawn = [];
+  await script.client().sendPacket({ room: 'r', total: 10, count: 2, key: 'first', commitment: c1 }, { onDraw: (draw) => drawn.push(draw) });
+  const [a, b] = script.asked.filter((one) => one.method === 'send_packet').map(({ data: { key, commitment } }) => ({ key, commitment }));
+  equal([a, drawn], [{ key: 'first', commitment: c1 }, [b]]);
+}
+
 /** The seed was used up by another device: a new key, and the seed that the server has committed to by now. */
 export async function conflict() {
-  const script = new Script(inRoom(0), (_, data) => (data.commitment === 'c2' ? sent() : refusal(1008, 'conflict next_commitment=c2')));
+  const script = refusing(used(), { seed, commitment: c1, shares: [] });
   const client = script.client();
   await client.sendPacket({ room: 'r', total: 10, count: 2 });
-  const [a, b] = script.asked.slice(1).map((one) => one.data);
-  ok(a.commitment === 'c1' && a.key && a.key !== b.key, JSON.stringify([a, b]));
+  const [a, , b] = script.asked.slice(1).map((one) => one.data);
+  ok(a.commitment === c1 && a.key && a.key !== b.key, JSON.stringify([a, b]));
   equal([client.account.balance, client.account.nextCommitment], [5, 'c3']);
   const error = await failure(client.sendPacket({ room: 'r', total: 10, count: 2, key: 'mine', commitment: 'c1' }));
-  equal([error.word, error.fields, script.asked.length], ['conflict', { next_commitment: 'c2' }, 4]);
+  equal([error.word, error.fields, script.asked.length], ['conflict', { next_commitment: 'c2', packet: 'p1' }, 5]);
 }
 
 /** The seed was used up by a try of ours that nobody answered: the packet is there, and is not sent again. */

@@ -3,6 +3,7 @@ import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { answered, failed, find } from '../model/timeline.js';
 import { meet, meetIn, noteMute, noteOwn, notePacket } from '../model/happenings.js';
+import { noteRecall } from '../model/rooms.js';
 import { noteMention } from '../model/mentions.js';
 import { tidy } from '../model/outbox.js';
 
@@ -74,6 +75,7 @@ function noteOld(view, e) {
   noteMute(view, e);
   noteOwn(view, e);
   noteMention(view.room.id, e);
+  noteRecall(view, e);
 }
 
 /** @param {RoomView} view */

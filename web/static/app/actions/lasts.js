@@ -4,6 +4,7 @@
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
+import { noteRecall } from '../model/rooms.js';
 import { recalled } from '../model/timeline.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
@@ -73,6 +74,7 @@ function pay(view) {
 async function ask(view) {
   const member = lacksName(view) ? await otherOf(view) : null;
   const entries = await newestOf(view);
+  entries.forEach((e) => noteRecall(view, e));
   const other = member ?? entries.find((e) => e.from.id !== state.me?.id)?.from ?? null; // a user that has left is no member
   if (lacksName(view) && !other) refused.add(view);
   const last = entries.find((e) => e.kind === 'text' || e.kind === 'packet') ?? null;

@@ -27,18 +27,21 @@ export function say(room, message) {
   put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request });
 }
 
-/** Sends messages that an earlier page or a closed tab has not sent. The server knows the key if one had arrived. */
+/**
+ * Sends messages that an earlier page or a closed tab has not sent. The server knows the key if one had arrived. A message to a room that the
+ * user has left is dropped; what this browser has kept of the rooms may be older than the message.
+ */
 export function sayUnsent() {
   for (const { key, at, request } of keptUnsent()) {
     const view = state.rooms.get(request.room);
-    if (!view) forgetUnsent(key);
-    else if (!view.outbox.some((s) => s.key === key)) put(view, { key, kind: 'text', at, status: 'sending', request });
+    if (!view && !state.saved) forgetUnsent(key);
+    if (!view) continue;
+    if (!view.outbox.some((s) => s.key === key)) put(view, { key, kind: 'text', at, status: 'sending', request });
   }
 }
 
 /** @param {RoomView} view @param {Sending} sending */
 function put(view, sending) {
-  keepUnsent(sending);
   begin(view, sending);
   deliver(sending);
 }
@@ -49,9 +52,10 @@ export function begin(view, sending) {
   if (view.timeline.newer) loadNewest(view.room.id);
 }
 
-/** @param {Sending} sending whose sending has failed, or is new */
+/** Stores a message until the server has answered, and sends it. @param {Sending} sending whose sending has failed, or is new */
 export function deliver(sending) {
   const { room } = sending.request;
+  keepUnsent(sending);
   change(() => { sending.status = 'sending'; sending.error = undefined; });
   queues.set(room, (queues.get(room) ?? Promise.resolve()).then(() => send(sending)));
 }

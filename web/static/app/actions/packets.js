@@ -14,7 +14,6 @@ import { newKey } from '../../sdk/key.js';
 
 const page = 50;
 const lockPatience = 6000; // ms; for a longer wait after wrong passphrases, the time is shown instead of a spinner
-const conflict = 'conflict';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
@@ -36,14 +35,20 @@ export function sendPacket(room, packet) {
 
 /**
  * Sends it, for the first time or again: with the same key, so that it is never sent twice. If another device has used
- * the seed, this key was refused for good, and a new one is drawn for the next seed: the server must have drawn the
- * seed before it could know the key.
+ * the seed, this key was refused for good, and the SDK draws a new one for the next seed: the server must have drawn the
+ * seed before it could know the key. The user may try again after a conflict without a reason.
  * @param {import('../state.js').Sending} sending
  */
 export async function deliverPacket(sending) {
+  const isRefused = /** @type {any} */ (sending.error)?.word === 'conflict';
   change(() => { sending.status = 'sending'; sending.error = undefined; });
+  const onDraw = (/** @type {{key: string, commitment: string}} */ draw) => change(() => {
+    sending.key = draw.key;
+    sending.request = { ...sending.request, ...draw };
+  });
+  if (isRefused) onDraw({ key: newKey(), commitment: client.account.nextCommitment });
   try {
-    const sent = await deliverOnce(sending);
+    const sent = await client.sendPacket(sending.request, { onDraw });
     change(() => {
       packetView(sent.packet);
       const room = state.rooms.get(sending.request.room);
@@ -52,22 +57,6 @@ export async function deliverPacket(sending) {
     });
   } catch (error) {
     change(() => { sending.status = 'failed'; sending.error = error; });
-  }
-}
-
-async function deliverOnce(sending) {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await client.sendPacket(sending.request);
-    } catch (/** @type {any} */ error) {
-      if (error.word !== conflict || tries > 4) throw error;
-      if (error.repeated && tries === 0) continue; // our earlier try without an answer may have used the seed
-      const key = newKey();
-      change(() => {
-        sending.key = key;
-        sending.request = { ...sending.request, key, commitment: error.fields.next_commitment ?? client.account.nextCommitment };
-      });
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
-import { addRoom, dropRoom, setPrefs, setRooms } from './rooms.js';
+import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './rooms.js';
 import { tellNews } from './news.js';
 import { noteMention } from './mentions.js';
 import { forgetUnsent } from './kept.js';
@@ -44,6 +44,7 @@ export function listen(client) {
   on('contacts', contactsChanged);
   on('joinRequested', joinRequested);
   on('joinRefused', joinRefused);
+  on('seedMismatch', () => toast(t('envelope.seedMismatch'), undefined, 60_000));
   on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
 }
 
@@ -114,10 +115,14 @@ function entry({ room, entry: e, state: packetState }) {
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
     view.room = { ...view.room, last_seq: e.seq };
-    tellNews(view, e);
     count(view, e);
   }
+  if (e.seq > view.told) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
+    view.told = e.seq;
+    tellNews(view, e);
+  }
   noteMention(room, e);
+  noteRecall(view, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
   if (e.kind === 'recall') {

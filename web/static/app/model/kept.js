@@ -1,7 +1,7 @@
 // Keeps what the user has written: drafts, as long as the tab is open, and messages that the server has not acknowledged, until it has.
 // Both are stored by user, so that another user does not see them. Tabs share the messages: each is stored under a name of its own.
 import { state } from '../state.js';
-import { keep, kept, keptNames, unsentOf } from '../storage.js';
+import { keep, kept, keptNames, ofTab, unsentOf } from '../storage.js';
 
 /**
  * @typedef {{key: string, at: number, request: any}} Unsent
@@ -25,7 +25,7 @@ function all() {
 /** @returns {Drafts} */
 function read() {
   try {
-    return JSON.parse(sessionStorage.getItem(place()) ?? '{}').drafts ?? {};
+    return JSON.parse(ofTab.get(place()) ?? '{}').drafts ?? {};
   } catch {
     return {}; // the stored text is not in our format
   }
@@ -40,11 +40,7 @@ export function keptDraft(room) { return all()[room]; }
 export function keepDraft(room, draft) {
   if (draft.text || draft.replyTo || draft.editing) all()[room] = { ...draft };
   else delete all()[room];
-  try {
-    sessionStorage.setItem(place(), JSON.stringify({ drafts }));
-  } catch {
-    // Storage is full or forbidden. Then a reload loses the drafts.
-  }
+  ofTab.set(place(), JSON.stringify({ drafts })); // if the storage is full or forbidden, a reload loses the drafts
 }
 
 function unsent() { return unsentOf(state.me?.id ?? ''); }

@@ -49,7 +49,8 @@ export function setGrabbed(g) {
     view.grab = 'pending';
     return;
   }
-  const ours = view.grab === 'pending' || view.answer === 'won'; // an unanswered try has won it, or the answer arrived twice
+  const lost = g.repeated && !view.state.mine; // nothing was known of a share before
+  const ours = view.grab === 'pending' || view.answer === 'won' || lost; // an unanswered try has won it, or the answer arrived twice
   view.grab = 'no';
   view.refusal = null;
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;

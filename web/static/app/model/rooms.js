@@ -7,11 +7,14 @@ import { emptyTimeline } from './timeline.js';
 /** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
 export function viewOf(room) {
   return {
-    room, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
+    room, told: room.last_seq, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
-    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(),
+    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(), recalls: new Map(),
   };
 }
+
+/** Notes that a message was recalled: it may be kept in the browser. @param {import('../state.js').RoomView} view @param {any} e */
+export function noteRecall(view, e) { if (e.kind === 'recall') view.recalls.set(e.body.target, e.from); }
 
 /** What the user has decided about a room. The wire leaves out what is false. @param {any} room */
 function prefsOf({ silent = false, pinned = false, archived = false }) { return { silent, pinned, archived }; }
@@ -35,6 +38,7 @@ export function setRooms(rooms) {
       continue;
     }
     view.room = { ...view.room, ...r, ...maybeMissing(r) };
+    view.told = Math.min(view.told, r.last_seq); // missed entries follow; a lower seq means that the room was renumbered
     setPrefs(view, r);
     const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // a higher position means that the room was renumbered
     if (!isAhead) view.readSeq = r.read_seq;

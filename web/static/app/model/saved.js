@@ -1,9 +1,10 @@
 // Keeps the last messages in this browser, so that a guest can read them without the server. Other users are not known before the server
 // has checked their token, so nothing is kept of them. Nor is anything of a guest in a window of its own, because the guest ends with it.
+// All tabs write into one copy. Of a room that a tab has not loaded, or not as far as another tab, the messages that are there stay.
 import { state } from '../state.js';
-import { isApart, keptGuest } from '../identity.js';
+import { claims, isApart, keptGuest } from '../identity.js';
 import { savedName } from '../storage.js';
-import { emptyTimeline } from './timeline.js';
+import { emptyTimeline, recalled } from './timeline.js';
 import { packetView, setPacketState } from './packets.js';
 import { viewOf } from './rooms.js';
 
@@ -13,8 +14,12 @@ const messages = 50; // of each room
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
-/** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest} use */
-async function inStore(mode, use) {
+/**
+ * Reads what is kept, and replaces it by what change returns, in one transaction.
+ * @param {(all: any) => any} [change] undefined: it stays
+ * @returns {Promise<any>} what was kept before
+ */
+async function inStore(change) {
   /** @type {IDBDatabase} */
   const db = await new Promise((resolve, reject) => {
     const asked = indexedDB.open(savedName, 1);
@@ -24,9 +29,15 @@ async function inStore(mode, use) {
   });
   try {
     return await new Promise((resolve, reject) => {
-      const request = use(db.transaction('saved', mode).objectStore('saved'));
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
+      const transaction = db.transaction('saved', change ? 'readwrite' : 'readonly');
+      const store = transaction.objectStore('saved');
+      const read = store.get('last');
+      read.onsuccess = () => {
+        const next = change?.(read.result);
+        if (next) store.put(next, 'last');
+      };
+      transaction.oncomplete = () => resolve(read.result);
+      transaction.onabort = () => reject(transaction.error);
     });
   } finally {
     db.close();
@@ -42,22 +53,59 @@ async function save() {
   const now = signature();
   if (isApart || now === written || state.by !== 'guest' || !state.me || state.saved || state.door.status === 'ended') return;
   written = now;
+  await write().catch(() => {});
+}
+
+/** After a sign-out nothing is kept, and nothing of a guest that is not the browser's any more. */
+export function write() {
   const all = snapshot();
-  await inStore('readwrite', (store) => (keptGuest() ? store.put(all, 'last') : store.count())).catch(() => {}); // after a sign-out nothing is kept
+  return inStore((before) => (claims(keptGuest() ?? '').sub === all.me?.id ? merged(all, before) : undefined));
+}
+
+/** @param {any} all as this tab has it @param {any} before what is kept */
+function merged(all, before) {
+  if (before?.me.id !== all.me.id) return all;
+  const kept = new Map(before.rooms.map((r) => [r.room.id, r]));
+  const views = all.rooms.map((r, n) => {
+    const other = kept.get(r.room.id);
+    const isNewer = r.items.length > 0 && r.lastSeq >= (other?.lastSeq ?? 0);
+    if (!other?.items.length || n >= rooms || isNewer || other.lastSeq > r.room.last_seq) return r; // a lower last_seq: the room was renumbered
+    const recalls = state.rooms.get(r.room.id)?.recalls;
+    const items = other.items.map((i) => {
+      const by = recalls?.get(i.seq);
+      return by ? recalled(i, by) : i;
+    });
+    return { ...r, items, lastSeq: other.lastSeq };
+  });
+  const { packets, users } = namedIn(views);
+  const people = new Set(all.people.map((user) => user.id));
+  const states = new Set(all.packets.map((p) => p.packet.id));
+  return {
+    ...all, rooms: views,
+    people: [...all.people, ...before.people.filter(({ id }) => users.has(id) && !people.has(id))],
+    packets: [...all.packets, ...before.packets.filter((p) => packets.has(p.packet.id) && !states.has(p.packet.id))],
+  };
+}
+
+/** The packets and users that messages name. @param {any[]} views */
+function namedIn(views) {
+  return {
+    packets: new Set(views.flatMap((v) => [...v.items, v.last?.item]).filter((i) => i?.kind === 'packet').map((i) => i.body.id)),
+    users: new Set(views.flatMap((v) => v.items.flatMap((i) => [i.from.id, ...(i.body.mentions ?? [])]))),
+  };
 }
 
 /** Differs when there is something to write. */
 function signature() {
   let sum = `${state.me?.id} ${state.rooms.size}`;
-  for (const { room, readSeq, timeline, last } of state.rooms.values()) sum += ` ${room.last_seq}.${readSeq}.${timeline.last}.${last?.item?.seq}`;
+  for (const { room, readSeq, timeline, last, recalls } of state.rooms.values()) sum += ` ${room.last_seq}.${readSeq}.${timeline.last}.${last?.item?.seq}.${recalls.size}`;
   return sum;
 }
 
 function snapshot() {
   const recent = [...state.rooms.values()].sort((a, b) => (b.last?.at ?? 0) - (a.last?.at ?? 0));
   const views = recent.map((view, n) => savedRoom(view, n < rooms));
-  const packets = new Set(views.flatMap((v) => [...v.items, v.last?.item]).filter((i) => i?.kind === 'packet').map((i) => i.body.id));
-  const users = new Set(views.flatMap((v) => v.items.flatMap((i) => [i.from.id, ...(i.body.mentions ?? [])])));
+  const { packets, users } = namedIn(views);
   return {
     me: state.me, account: state.account, limits: state.limits, rooms: views,
     people: [...state.people.values()].filter((user) => users.has(user.id)),
@@ -73,7 +121,7 @@ function savedRoom({ room, readSeq, unread, last, other, prefs, timeline }, whol
 
 /** What was kept of a guest; null: nothing. @param {string} user */
 export async function readSaved(user) {
-  const all = await inStore('readonly', (store) => store.get('last')).catch(() => null);
+  const all = await inStore().catch(() => null);
   return all?.me.id === user ? all : null;
 }
 

@@ -107,7 +107,7 @@ function TokenWords() {
 
 function doorWords(error) {
   if (error.word === 'unreachable') return t('door.unreachable');
-  if (error.word === 'elsewhere') return t('door.elsewhere');
+  if (error.word === 'elsewhere' || error.word === 'another') return t(`door.${error.word}`);
   if (error.code === 3500 && state.by === 'token' && !state.me) return t('door.badToken');
   return inWords(error);
 }
@@ -141,8 +141,8 @@ function Coin() {
 
 export function Ended() {
   const { error } = state.door;
-  const { code } = /** @type {{code?: number}} */ (error);
-  const stays = code === 3501 || code === 3502 || code === 3504;
+  const { code, word } = /** @type {{code?: number, word?: string}} */ (error);
+  const stays = word === 'another' || code === 3501 || code === 3502 || code === 3504;
   return h(Frame, null, h('div', { class: 'stack', role: 'alert' },
     h('h2', null, t(stays ? 'door.stopped' : 'door.signedOut')),
     h('p', { class: 'muted' }, doorWords(error)),

@@ -86,6 +86,7 @@ function Outgoing({ sending, view }) {
 }
 
 function refused(error) {
+  if (error?.word === 'conflict') return t('envelope.seedRefused');
   return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 

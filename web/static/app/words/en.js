@@ -119,6 +119,7 @@ export default {
     unreachable: 'The server doesn’t answer. Please try again in a moment.',
     unreachableAgain: 'The server doesn’t answer. Trying again…',
     elsewhere: 'You signed out in another tab of this browser.',
+    another: 'Another tab of this browser has become another guest. This tab can go on as that guest.',
     signedOut: 'You’re signed out',
     stopped: 'This tab has stopped',
     signIn: 'Sign in again',
@@ -368,6 +369,8 @@ export default {
     failed: 'Not sent',
     discard: 'Discard',
     toGone: 'Somebody it is for isn’t in this room any more.',
+    seedMismatch: 'A red packet that used your drawn seed ended with another seed. This server may steer shares: please tell its operator.',
+    seedRefused: 'The server refused the drawn seed without showing which of your packets used it. Nothing was sent.',
   },
   compose: {
     title: 'Send a red packet',

@@ -119,6 +119,7 @@ export default {
     unreachable: '连不上服务器，过一会儿再试试',
     unreachableAgain: '连不上服务器，正在重试…',
     elsewhere: '你已在另一个标签页退出登录',
+    another: '这个浏览器的另一个标签页换了一位访客，这里可以用那位访客的身份继续。',
     signedOut: '已退出登录',
     stopped: '这个标签页已断开',
     signIn: '重新登录',
@@ -367,6 +368,8 @@ export default {
     failed: '没发出去',
     discard: '不发了',
     toGone: '有收红包的人已不在群里',
+    seedMismatch: '有个红包公布的种子和当初承诺的对不上，服务器可能操纵了金额，请告诉运营者',
+    seedRefused: '服务器拒绝了抽好的种子，却没有指出是你的哪个红包用掉的。红包没有发出',
   },
   compose: {
     title: '发红包',
