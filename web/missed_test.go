@@ -18,7 +18,7 @@ func TestBackAfterAFinalEntryWithLostSignals(t *testing.T) {
 		ann := a.signIn(t, "ann", 0)
 		a.signIn(t, "bob", 0)
 		his, _ := connected(t, b.listen(t), wire.JSON, "bob")
-		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "public", Members: []string{"bob"}}).Room.ID
 		his.push(isSubscribe)
 		bus.pick(func(topic string, _ []byte) bool { return topic != push.RoomTopic(room) }, nil)
 		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
@@ -43,7 +43,7 @@ func TestKickedWhileConnectingElsewhere(t *testing.T) {
 		ann := a.signIn(t, "ann", 0)
 		a.signIn(t, "bob", 0)
 		a.signIn(t, "carol", 0)
-		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob", "carol"}}).Room.ID
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "public", Members: []string{"bob", "carol"}}).Room.ID
 		addr := b.listen(t)
 		his := dial(t, addr, wire.JSON)
 		bus.pick(func(string, []byte) bool { return true }, nil)

@@ -274,7 +274,7 @@ func TestFinalEntryForgetsTheStanding(t *testing.T) {
 		a, b, bus := twoInstancesFilteredBus(t)
 		ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
 		hers, _ := connected(t, b.listen(t), wire.JSON, "ann")
-		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
+		room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "public", Members: []string{"bob"}}).Room.ID
 		hers.push(isSubscribe)
 		if st, err := b.chat.Standing(t.Context(), room, "bob"); err != nil || !st.In {
 			t.Fatal(st, err)
