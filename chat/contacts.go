@@ -21,7 +21,7 @@ const (
 // Contacts is what a user has decided about contact with others.
 type Contacts struct {
 	Contact Contact
-	Blocked []User // ordered by id; a user that is unknown has an id only
+	Blocked []User // ordered by id; a user whom the blocker never knew has an id only (see Store.Known)
 }
 
 // Blocking is a request to block a user.

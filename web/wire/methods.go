@@ -36,11 +36,11 @@ var (
 var Methods = []Method{
 	{
 		Name: "create_room", Does: "Creates a room; the user becomes its owner.", Request: CreateRoomRequest{}, Reply: CreateRoomReply{},
-		Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}, Cost: 20,
+		Errors: []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}, Cost: 20,
 	},
 	{
 		Name: "direct", Does: "Returns the direct room of two users, and adds the caller if the caller has left it.", Request: DirectRequest{}, Reply: DirectReply{},
-		Errors: []Code{CodeNotFound, CodeLimitExceeded, CodeContactRefused}, Cost: 5,
+		Errors: []Code{CodeLimitExceeded, CodeContactRefused}, Cost: 5,
 	},
 	{
 		Name: "block", Does: "Blocks a user, and takes the caller out of the direct room of the two.", Request: BlockRequest{}, Reply: BlockReply{},
