@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"slices"
@@ -139,6 +141,32 @@ func TestProbesOfIDsLearnNothing(t *testing.T) {
 		for _, field := range usersIn(m.Request) {
 			if !slices.ContainsFunc(probes, func(p probe) bool { return p.method == m.Name && p.field == field }) {
 				t.Errorf("the table lacks %s, whose %s names users", m.Name, field)
+			}
+		}
+	}
+}
+
+// TestForeignPageSpendsNothing sends each request that needs no token as a page elsewhere does in the browser of a visitor. It must be refused
+// before it counts against the visitor's address. Pages of this host and programs must be served.
+func TestForeignPageSpendsNothing(t *testing.T) {
+	spent := &spending{}
+	s := newTestServer(t, withGuests, func(o *Options) { o.Rates, o.Local, o.Limiter, o.AllowedOrigins = true, spent, spent, []string{"https://friend.example"} })
+	for _, request := range []struct{ method, path, body string }{
+		{http.MethodPost, "/v1/guests", `{"name":"Ann"}`},
+		{http.MethodPost, "/v1/guests/redeem", `{"code":"c"}`},
+		{http.MethodPost, "/v1/links/preview", `{"code":"c"}`},
+		{http.MethodGet, "/v1/socket", ""},
+	} {
+		for origin, allowed := range map[string]bool{"": true, "https://example.com": true, "https://friend.example": true, "https://evil.example": false, "null": false} {
+			spent.take()
+			r := httptest.NewRequest(request.method, "https://example.com"+request.path, strings.NewReader(request.body))
+			if origin != "" {
+				r.Header.Set("Origin", origin)
+			}
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, r)
+			if costs := spent.take(); (costs != "") != allowed || (w.Code == http.StatusForbidden) == allowed {
+				t.Errorf("%s from origin %q: status %d, and it costs %q", request.path, origin, w.Code, costs)
 			}
 		}
 	}

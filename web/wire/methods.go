@@ -234,14 +234,14 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "preview_link", Does: "Returns what an invite link leads to, and whose packet it was shared for.", Request: PreviewLinkRequest{}, Reply: PreviewLinkReply{},
-			Errors: []Code{CodeNotFound},
+			Errors: []Code{CodeForbidden, CodeNotFound},
 		},
 		Verb: "POST", Path: "/v1/links/preview", Open: true,
 	},
 	{
 		Method: Method{
 			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
-			Errors: []Code{CodeNotFound, CodeTooLong},
+			Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/guests", Open: true,
 	},
@@ -280,7 +280,7 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "redeem", Does: "Signs a guest in on this device by a code.", Request: RedeemRequest{}, Reply: GuestReply{},
-			Errors: []Code{CodeNotFound},
+			Errors: []Code{CodeForbidden, CodeNotFound},
 		},
 		Verb: "POST", Path: "/v1/guests/redeem", Open: true,
 	},
