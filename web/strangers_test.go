@@ -150,7 +150,9 @@ func TestProbesOfIDsLearnNothing(t *testing.T) {
 // before it counts against the visitor's address. Pages of this host and programs must be served.
 func TestForeignPageSpendsNothing(t *testing.T) {
 	spent := &spending{}
-	s := newTestServer(t, withGuests, func(o *Options) { o.Rates, o.Local, o.Limiter, o.AllowedOrigins = true, spent, spent, []string{"https://friend.example"} })
+	s := newTestServer(t, withGuests, func(o *Options) {
+		o.Rates, o.Local, o.Limiter, o.AllowedOrigins = true, spent, spent, []string{"https://friend.example"}
+	})
 	for _, request := range []struct{ method, path, body string }{
 		{http.MethodPost, "/v1/guests", `{"name":"Ann"}`},
 		{http.MethodPost, "/v1/guests/redeem", `{"code":"c"}`},

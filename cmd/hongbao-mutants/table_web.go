@@ -160,6 +160,13 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
+		file:  "chat/messages.go",
+		old:   `return err == nil && !slices.Contains(unchosen, room)`,
+		new:   `return err == nil`,
+		tests: "-run=TestStrangerSees ./chat",
+		harm:  "a stranger that opens a direct room sees when the other user is there",
+	},
+	{
 		file:  "web/webpush/sender.go",
 		old:   `h == nil && !known && (s.freshHosts`,
 		new:   `h == nil && (s.freshHosts`,
