@@ -101,7 +101,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
-	mentions, err := s.mentionable(ctx, from.ID, m.Mentions)
+	mentions, err := WithoutBlockers(ctx, s.store, from.ID, m.Mentions)
 	if err != nil {
 		return Receipt{}, err
 	}
