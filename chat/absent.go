@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 )
 
@@ -139,12 +138,5 @@ func (s *Service) withoutSocket(ctx context.Context, users []string, sender stri
 			absent = append(absent, user)
 		}
 	}
-	if len(absent) == 0 {
-		return nil, nil
-	}
-	blockers, err := s.store.Blockers(ctx, sender, absent)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(absent, func(user string) bool { return slices.Contains(blockers, user) }), nil
+	return WithoutBlockers(ctx, s.store, sender, absent)
 }

@@ -310,13 +310,13 @@ func (c Change) updateRoom(r Room) (Ruling, error) {
 func (c Change) invite(s RuleInput) (r Ruling, err error) {
 	for _, target := range s.Users {
 		switch {
-		case !target.Known:
+		case !target.Known && c.By.IsSystem():
 			return Ruling{}, &FieldError{Err: ErrNotFound, Field: "users", Reason: target.User}
 		case target.Standing.Banned:
 			return Ruling{}, ErrBanned
 		case target.Standing.In:
 			continue
-		case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():
+		case (target.Standing.Left || target.Refuses || !target.Known) && !c.By.IsSystem(): // of an unknown user nobody shall learn that
 			return Ruling{}, &FieldError{Err: ErrContactRefused, Field: "users", Reason: target.User}
 		case target.Rooms >= c.MaxRooms:
 			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: target.User + " is in too many rooms"}
@@ -434,11 +434,12 @@ func (c Change) admit(s RuleInput) (r Ruling, err error) {
 	return r, err
 }
 
-// kickOrBan removes a member. A ban also applies to a user that is not a member.
+// kickOrBan removes a member. A ban also applies to a user that is not a member. It applies to an id that no user has, too: otherwise it
+// would tell which users exist.
 func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	ban := c.Kind == Ban
 	switch {
-	case !target.Known:
+	case !target.Known && c.By.IsSystem():
 		return Ruling{}, unknownUser()
 	case !target.Standing.In && !ban:
 		return Ruling{}, nil

@@ -128,7 +128,7 @@ func TestInviteIsAllOrNothing(t *testing.T) {
 		"one is banned":         func(s *RuleInput) { s.Users[2].Standing = standings["banned"] },
 		"one of the first, too": func(s *RuleInput) { s.Users[0].Rooms = 5 },
 	} {
-		want := map[string]error{"one is unknown": ErrNotFound, "one is banned": ErrBanned}[name]
+		want := map[string]error{"one is unknown": ErrContactRefused, "one is banned": ErrBanned}[name]
 		if want == nil {
 			want = ErrLimitExceeded
 		}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -207,25 +208,24 @@ func TestUsersCannotGovernThemselves(t *testing.T) {
 	}
 }
 
-// TestUnknownUsers requests changes about a user that does not exist. Only users that may request the change may learn
-// that from the error.
+// TestUnknownUsers requests changes about a user that does not exist. The result must be that of a stranger that exists and refuses
+// contact, but for System, which learns it.
 func TestUnknownUsers(t *testing.T) {
-	for kind, want := range map[ChangeKind]string{
-		Invite: "users", Kick: "user", Ban: "user", Mute: "user", SetRole: "user", Unban: "",
-	} {
+	for _, kind := range []ChangeKind{Invite, Kick, Ban, Mute, SetRole, Unban} {
 		c, s := newChange(kind, standings["owner"], "stranger")
-		s.Users[0].Known = false
-		_, err := c.Rule(s)
-		if want == "" {
-			if err != nil {
-				t.Errorf("%s of an unknown user: %v", kind, err)
-			}
-			continue
+		s.Users[0].Refuses = true
+		known, err := c.Rule(s)
+		want := fmt.Sprint(known, err)
+		s.Users[0].Known, s.Users[0].Refuses = false, false
+		unknown, err := c.Rule(s)
+		if got := fmt.Sprint(unknown, err); got != want {
+			t.Errorf("%s of an unknown user: %s, want %s", kind, got, want)
 		}
-		var bad *FieldError
-		if !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != want {
-			t.Errorf("%s of an unknown user: %v, want not_found of %s", kind, err, want)
+		c.By = System
+		if _, err := c.Rule(s); (kind == Invite || kind == Kick || kind == Ban) && !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s of an unknown user by the system: %v, want %v", kind, err, ErrNotFound)
 		}
+		c.By = User{ID: "by"}
 		if s.By = standings["member"]; kind != Invite {
 			if _, err := c.Rule(s); !errors.Is(err, ErrForbidden) {
 				t.Errorf("a member's %s of an unknown user: %v", kind, err)

@@ -21,7 +21,7 @@ const (
 // Contacts is what a user has decided about contact with others.
 type Contacts struct {
 	Contact Contact
-	Blocked []User // ordered by id; a user that is unknown has an id only
+	Blocked []User // ordered by id; a user whom the blocker never knew has an id only (see Store.Known)
 }
 
 // Blocking is a request to block a user.
@@ -108,12 +108,18 @@ func checkOther(u User, other string) error {
 	return nil
 }
 
-// mentionable returns the users without those that have blocked from.
-func (s *Service) mentionable(ctx context.Context, from string, users []string) ([]string, error) {
+// BlockerStore is the part of Store that WithoutBlockers needs.
+type BlockerStore interface {
+	Blockers(ctx context.Context, user string, of []string) ([]string, error)
+}
+
+// WithoutBlockers returns the users without those that have blocked from. It decides which users a user can mention, and for which users
+// an entry is news: for the host's events as for Web Push. It does not change users.
+func WithoutBlockers(ctx context.Context, store BlockerStore, from string, users []string) ([]string, error) {
 	if len(users) == 0 {
 		return nil, nil
 	}
-	blockers, err := s.store.Blockers(ctx, from, users)
+	blockers, err := store.Blockers(ctx, from, users)
 	if err != nil || len(blockers) == 0 {
 		return users, err
 	}

@@ -62,6 +62,9 @@ func (s *Service) Ban(ctx context.Context, by User, room, user string, until tim
 	if !until.IsZero() {
 		until = time.UnixMilli(min(until.UnixMilli(), maxTime)).UTC()
 	}
+	if err := CheckUser("user", user); err != nil {
+		return err
+	}
 	return s.changeOf(ctx, Change{Kind: Ban, Room: room, By: by, BanUntil: until, Why: reason}, user)
 }
 

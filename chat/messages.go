@@ -101,7 +101,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
-	mentions, err := s.mentionable(ctx, from.ID, m.Mentions)
+	mentions, err := WithoutBlockers(ctx, s.store, from.ID, m.Mentions)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -178,12 +178,23 @@ func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unrea
 	if err != nil {
 		return 0, err
 	}
-	if moved := (ReadMoved{Room: room, User: user, Seq: r.Seq}); r.Moved && r.Members <= SmallRoom {
+	if moved := (ReadMoved{Room: room, User: user, Seq: r.Seq}); r.Moved && r.Members <= SmallRoom && s.shows(ctx, room, user) {
 		s.pub.ToRoom(room, moved)
 	} else if r.Moved {
 		s.pub.ToUser(user, moved)
 	}
 	return r.Unread, nil
+}
+
+// shows reports whether the other members of a room may see what the user does in it without writing. The stranger that has opened a direct
+// room may not, until the user has chosen the room. If the store fails, they may not.
+func (s *Service) shows(ctx context.Context, room, user string) bool {
+	direct, err := s.isDirect(ctx, room)
+	if err != nil || !direct {
+		return err == nil
+	}
+	unchosen, err := s.store.UnchosenDirect(ctx, user)
+	return err == nil && !slices.Contains(unchosen, room)
 }
 
 // LastSeqs returns the last seq of each room; unknown rooms are left out.
@@ -218,7 +229,7 @@ func (s *Service) Typing(ctx context.Context, by User, room string) {
 	if err != nil || st.MaySend(now) != nil {
 		return
 	}
-	if s.typing.allowRoom(room, now) {
+	if s.shows(ctx, room, by.ID) && s.typing.allowRoom(room, now) {
 		s.pub.ToRoom(room, Typed{Room: room, User: by.ID})
 	}
 }

@@ -12,7 +12,7 @@ func TestDirectRoom(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	ann, bob := person("ann"), person("bob")
 	_, err := h.Direct(h.ctx, ann, "bob")
-	h.wrong(err, chat.ErrNotFound, "user")
+	h.wrong(err, chat.ErrContactRefused, "user")
 	_, err = h.Direct(h.ctx, ann, "ann")
 	h.wrong(err, chat.ErrBadRequest, "user")
 	_, err = h.Direct(h.ctx, ann, strings.Repeat("u", 65))

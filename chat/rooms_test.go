@@ -61,7 +61,7 @@ func TestRoomIsChecked(t *testing.T) {
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"1", "2", "3"}}, "members", chat.ErrLimitExceeded},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{""}}, "members", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{strings.Repeat("u", 65)}}, "members", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"unknown"}}, "members", chat.ErrNotFound},
+		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"unknown"}}, "members", chat.ErrContactRefused},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Invite: "owner"}, "invite", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Members: []string{"guest:g"}, NoGuests: true}, "guests", chat.ErrForbidden},
 	} {

@@ -86,8 +86,8 @@ type Store interface {
 	// the room as it is now, or ErrKeyReused if the request was another one. The result has no role if the owner is no longer
 	// a member. If a room that is not deleted has the Ref already, CreateRoom returns that room with dup.
 	//
-	// Errors: ErrNotFound if a member is an unknown user. ErrContactRefused if a block or a member's contact setting forbids
-	// the owner to add the member. ErrLimitExceeded if the owner or a member is in too many rooms.
+	// Errors: ErrContactRefused if a block or a member's contact setting forbids the owner to add the member, or if a member is an
+	// unknown user; for a room of the host that is ErrNotFound. ErrLimitExceeded if the owner or a member is in too many rooms.
 	// FieldError{ErrLimitExceeded, "kind"} if the room is public and the owner owns too many public rooms.
 	//
 	// If NewRoom.Host is set, the key is one of System's, blocks and contact settings do not count, and the owner's membership
@@ -106,8 +106,8 @@ type Store interface {
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
 	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
 	// has left, but not the other user, and counts p.User's membership as chosen. It
-	// may return a FieldError with the field "user". ErrNotFound: the other user is unknown. ErrContactRefused: p.User would be
-	// added, but a block or the other user's contact setting forbids it. ErrLimitExceeded: a user to add is in too many rooms.
+	// may return a FieldError with the field "user". ErrContactRefused: p.User would be
+	// added, but the other user is unknown, or a block or that user's contact setting forbids it. ErrLimitExceeded: a user to add is in too many rooms.
 	Direct(ctx context.Context, p Pairing) (Paired, error)
 	// Change changes a room or its members as Change.Rule decides. It makes a change only if Rule allows it on state that is
 	// locked until the commit; it may refuse one without a lock. An unknown room is ErrNotFound.

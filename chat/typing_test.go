@@ -78,3 +78,37 @@ func TestTypingOfMany(t *testing.T) {
 		t.Errorf("published %d times, want 10 from half a second on, and 10 a second later", published)
 	}
 }
+
+// TestStrangerSeesNoReadingAndTyping opens a direct room with a user that has not chosen it. What the user reads and types must reach only the
+// user, until the user has written.
+func TestStrangerSeesNoReadingAndTyping(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	stranger, bob := person("stranger"), person("bob")
+	h.must(h.SignIn(h.ctx, bob))
+	m, err := h.Direct(h.ctx, stranger, "bob")
+	h.must(err)
+	room := m.Room.ID
+	send := func(from chat.User, key string) {
+		t.Helper()
+		_, err := h.Send(h.ctx, from, chat.Message{Room: room, Key: key, Text: "hi"})
+		h.must(err)
+		h.published.take()
+	}
+	read := func(seq int64) {
+		t.Helper()
+		_, err := h.Read(h.ctx, "bob", room, seq)
+		h.must(err)
+	}
+	send(stranger, "1")
+	read(1)
+	h.Typing(h.ctx, bob, room)
+	h.wantPublished(publication{To: "bob", Event: chat.ReadMoved{Room: room, User: "bob", Seq: 1}})
+
+	send(bob, "2") // now bob has chosen the room
+	send(stranger, "3")
+	read(3)
+	h.Typing(h.ctx, stranger, room)
+	h.wantPublished(
+		publication{To: room, Event: chat.ReadMoved{Room: room, User: "bob", Seq: 3}},
+		publication{To: room, Event: chat.Typed{Room: room, User: "stranger"}})
+}

@@ -152,7 +152,7 @@ func TestBrowserComingIn(t *testing.T) {
 	closed.Press("button", "Direct chat")
 	closed.Fill("Name of somebody you have met, or an id", "guest:nobody")
 	closed.Key("\r")
-	closed.Sees("Nobody with this id has been here.")
+	closed.Sees("Nobody with this id has been here, or they don’t want messages from you.")
 	closed.Fill("Name of somebody you have met, or an id", bob.User.ID)
 	closed.Key("\r")
 	closed.Has("heading", "Bob")

@@ -24,6 +24,7 @@ type guestRequests struct {
 	chat         *chat.Service
 	rates        *api.Rates
 	proxies      proxies
+	origins      origins
 	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
 	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
 	revoke       func(ctx context.Context, user string) error
@@ -32,7 +33,7 @@ type guestRequests struct {
 
 func newGuestRequests(s *Server) guestRequests {
 	return guestRequests{
-		guests: s.guests, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, authenticate: s.authenticate, revoke: s.revoke,
+		guests: s.guests, chat: s.chat, rates: s.rates, proxies: s.proxies, origins: s.origins, serve: s.serve, authenticate: s.authenticate, revoke: s.revoke,
 		renamed: s.sessions.Renamed,
 	}
 }
@@ -60,10 +61,13 @@ func (g guestRequests) redeem(w http.ResponseWriter, r *http.Request) {
 }
 
 // newcomer decodes a request that needs no token, and counts it against the limit of its address. It returns chat.ErrNotFound if
-// guests are disabled.
+// guests are disabled, and chat.ErrForbidden for a page that may not call the server: such a page must not use up the limit of its visitors.
 func (g guestRequests) newcomer(ctx context.Context, r *http.Request, data []byte, request any) error {
 	if !g.guests.On() {
 		return chat.ErrNotFound
+	}
+	if !g.origins.allowed(r) {
+		return chat.ErrForbidden
 	}
 	if err := g.rates.SpendGuest(ctx, subnet(g.proxies.client(r))); err != nil {
 		return err
@@ -131,6 +135,9 @@ func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _
 // request needs no token. The code is in the body, because proxies log URLs.
 func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, "preview_link", func(ctx context.Context, data []byte) ([]byte, error) {
+		if !s.origins.allowed(r) {
+			return nil, chat.ErrForbidden
+		}
 		if err := s.rates.SpendPreview(ctx, subnet(s.proxies.client(r))); err != nil {
 			return nil, err
 		}

@@ -337,7 +337,7 @@ func (o origins) has(origin string) bool {
 	return ok
 }
 
-// allowed reports whether the page that sends the request may open a socket. A request without an Origin header may: it comes
+// allowed reports whether the page that sends the request may open a socket, or make a request without a token. A request without an Origin header may: it comes
 // from no page, because browsers send the header with each upgrade to a WebSocket. A page of this host that was loaded without
 // TLS may not open a socket over TLS: an attacker on the network could have changed that page.
 func (o origins) allowed(r *http.Request) bool {

@@ -154,6 +154,8 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			case e.Name == "picture" && code == wire.CodeNotFound: // pictures are off
 				handler = newTestServer(t, func(o *Options) { o.NoPictures = true }).Handler()
 				p.token, p.body = ann, `{"picture":""}`
+			case e.Open && code == wire.CodeForbidden:
+				handler = fromElsewhere{h}
 			case code == wire.CodeForbidden:
 				p.token, p.body = ann, `{"user":"ann","amount":5,"key":"k"}`
 			case e.Name == "guests" && code == wire.CodeNotFound: // guests are disabled
@@ -193,4 +195,12 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			s.faults.set(nil)
 		}
 	}
+}
+
+// fromElsewhere serves requests as if a page elsewhere had sent them.
+type fromElsewhere struct{ http.Handler }
+
+func (f fromElsewhere) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Header.Set("Origin", "https://elsewhere.example")
+	f.Handler.ServeHTTP(w, r)
 }

@@ -45,7 +45,6 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 	p, ok := map[string]map[wire.Code]provocation{
 		"create_room": {
 			wire.CodeForbidden:      {data: changed(s.request(method, "", ""), "members", []string{"guest:any"}, "guests", false)},
-			wire.CodeNotFound:       {data: changed(s.request(method, "", ""), "members", []string{"nobody"})},
 			wire.CodeTooLong:        {data: changed(s.request(method, "", ""), "name", long(65))},
 			wire.CodeLimitExceeded:  {user: "full", data: s.request(method, "", "")},
 			wire.CodeKeyReused:      {data: object{"key": "room-mine", "name": "other"}},
@@ -55,7 +54,6 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		"block": {wire.CodeLimitExceeded: {user: "full", data: s.request(method, "", "")}},
 		"direct": {
 			wire.CodeContactRefused: {user: "shy", data: object{"user": "ann"}},
-			wire.CodeNotFound:       {data: object{"user": "nobody"}},
 			wire.CodeLimitExceeded:  {data: object{"user": "full"}},
 		},
 		"join": {

@@ -61,6 +61,10 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown subprotocol", http.StatusBadRequest)
 		return
 	}
+	if !s.origins.allowed(r) { // the upgrader checks it, too; here it is refused before it counts against the visitor's address
+		http.Error(w, "request origin not allowed", http.StatusForbidden)
+		return
+	}
 	from := subnet(s.proxies.client(r))
 	switch s.sockets.Enter(from) {
 	case admission.TooMany:

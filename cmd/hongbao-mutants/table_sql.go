@@ -58,10 +58,26 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "chat/change.go",
-		old:   `case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():`,
-		new:   `case target.Refuses && !c.By.IsSystem():`,
+		old:   `case (target.Standing.Left || target.Refuses || !target.Known) && !c.By.IsSystem():`,
+		new:   `case (target.Refuses || !target.Known) && !c.By.IsSystem():`,
 		tests: "-run=ComesBackToAPrivateRoom ./chat",
 		harm:  "an invitation drags a user back to a room that the user has left",
+	},
+	{
+		file: "chat/change.go",
+		old: `	case !target.Known && c.By.IsSystem():
+		return Ruling{}, unknownUser()`,
+		new: `	case !target.Known:
+		return Ruling{}, unknownUser()`,
+		tests: "-run=TestUnknownUsers ./chat",
+		harm:  "a user finds out which ids exist by banning them from a room of their own",
+	},
+	{
+		file:  "store/tables/contacts.go",
+		old:   `if err = row.Scan(&u.ID, &u.Name, &u.Avatar, &known); !known {`,
+		new:   `if err = row.Scan(&u.ID, &u.Name, &u.Avatar, &known); false {`,
+		tests: "-run=TestProbesOfIDs ./web",
+		harm:  "a user learns the name and avatar of any other by a block",
 	},
 	{
 		file:  "chat/links.go",

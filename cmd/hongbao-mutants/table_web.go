@@ -174,6 +174,27 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
+		file:  "chat/messages.go",
+		old:   `return err == nil && !slices.Contains(unchosen, room)`,
+		new:   `return err == nil`,
+		tests: "-run=TestStrangerSees ./chat",
+		harm:  "a stranger that opens a direct room sees when the other user is there",
+	},
+	{
+		file:  "web/webpush/sender.go",
+		old:   `h == nil && !known && (s.freshHosts`,
+		new:   `h == nil && (s.freshHosts`,
+		tests: "-run=TestHangingHosts ./web/webpush",
+		harm:  "users that subscribe at hosts that never answer stop the notifications of all others",
+	},
+	{
+		file:  "web/webpush/sender.go",
+		old:   `at.Before(s.known[oldest])`,
+		new:   `at.After(s.known[oldest])`,
+		tests: "-run=TestKnownHost ./web/webpush",
+		harm:  "a user with a thousand hosts makes the server forget the push service that all others use",
+	},
+	{
 		file:  "web/admission/connections.go",
 		old:   `if from = c.largestLocked(); from != nil {`,
 		new:   `if from = nil; from != nil {`,

@@ -11,5 +11,6 @@ create table blocks (
     user_id text collate "C" not null,
     blocked text collate "C" not null,
     at      bigint not null,
+    known   boolean not null default false, -- user_id knew blocked then, so it may see the name
     primary key (user_id, blocked)
 );

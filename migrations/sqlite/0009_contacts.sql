@@ -11,5 +11,6 @@ create table blocks (
     user_id text not null,
     blocked text not null,
     at      integer not null,
+    known   integer not null default 0, -- user_id knew blocked then, so it may see the name
     primary key (user_id, blocked)
 ) without rowid;

@@ -203,7 +203,9 @@ func (b *storeBench) contacts(user string, want chat.Contacts) {
 func keptContacts(b *storeBench) {
 	b.contacts(ann, chat.Contacts{Contact: chat.Everyone}) // ann is unknown
 	b.must(b.SetContact(b.ctx, ann, chat.Shared))
-	b.known(bob)
+	room := b.room(bob)
+	b.join(room, ann)
+	b.known("stranger") // by the server, and not by ann
 	for _, user := range []string{"stranger", bob, bob} {
 		if room := b.block(ann, user); room != "" {
 			b.Errorf("there is no direct room, and Block returns %q", room)
@@ -213,6 +215,12 @@ func keptContacts(b *storeBench) {
 	b.refused(err, chat.ErrLimitExceeded)
 	b.contacts(ann, chat.Contacts{Contact: chat.Shared, Blocked: []chat.User{person(bob), {ID: "stranger"}}})
 	b.contacts(bob, chat.Contacts{Contact: chat.Everyone})
+	b.leave(room, ann) // ann has known bob, and still sees which user she has blocked
+	b.contacts(ann, chat.Contacts{Contact: chat.Shared, Blocked: []chat.User{person(bob), {ID: "stranger"}}})
+	met := b.room("stranger")
+	b.join(met, ann)
+	b.contacts(ann, chat.Contacts{Contact: chat.Shared, Blocked: []chat.User{person(bob), person("stranger")}})
+	b.leave(met, ann)
 	b.known(ann) // a new name changes nothing else
 	b.must(b.Unblock(b.ctx, ann, bob))
 	b.must(b.Unblock(b.ctx, ann, cyn))

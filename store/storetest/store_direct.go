@@ -130,7 +130,7 @@ func directDeserted(b *storeBench) {
 
 func directRefused(b *storeBench) {
 	_, err := b.Direct(b.ctx, b.pairing(ann, bob))
-	b.refusedField(err, chat.ErrNotFound, "user")
+	b.refusedField(err, chat.ErrContactRefused, "user") // as one that refuses contact: nobody shall learn that bob is unknown
 	b.known(bob)
 	b.room(bob)
 	crowded := func(asker, other string, rooms int) {

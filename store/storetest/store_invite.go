@@ -150,7 +150,7 @@ func inviteAllOrNone(b *storeBench) {
 		want  error
 		field string
 	}{
-		{"unknown", []string{bob, "nobody"}, func(*chat.Change) {}, chat.ErrNotFound, "users"},
+		{"unknown", []string{bob, "nobody"}, func(*chat.Change) {}, chat.ErrContactRefused, "users"},
 		{"banned", []string{bob, cyn}, func(*chat.Change) {}, chat.ErrBanned, ""},
 		{"left before", []string{bob, "eve"}, func(*chat.Change) {}, chat.ErrContactRefused, "users"},
 		{"in too many rooms", []string{bob, dan}, func(c *chat.Change) { c.MaxRooms = 1 }, chat.ErrLimitExceeded, "users"},

@@ -112,7 +112,7 @@ func unknownMember(b *storeBench) {
 	r := b.newRoom(ann, bob, "nobody")
 	b.known(ann, bob)
 	_, _, err := b.CreateRoom(b.ctx, r)
-	b.refused(err, chat.ErrNotFound)
+	b.refusedField(err, chat.ErrContactRefused, "members")
 	if ms, err := b.Memberships(b.ctx, ann); err != nil || len(ms) != 0 {
 		b.Errorf("half a room was made: %+v, %v", ms, err)
 	}
@@ -127,7 +127,7 @@ func unknownMember(b *storeBench) {
 }
 
 // createRoomFaults asks for a room with four faults together, and corrects them one by one. The refusals must name in this
-// order: an unknown member, too many public rooms, a member that refuses contact, too many rooms.
+// order: too many public rooms, an unknown member, a member that refuses contact, too many rooms.
 func createRoomFaults(b *storeBench) {
 	b.room(ann)
 	b.room(bob, cyn)
@@ -142,10 +142,10 @@ func createRoomFaults(b *storeBench) {
 			b.refusedField(err, want, field)
 		}
 	}
-	refused(chat.ErrNotFound, "members")
-	r.Members = []string{cyn, dan}
 	refused(chat.ErrLimitExceeded, "kind")
 	r.Kind = chat.Private
+	refused(chat.ErrContactRefused, "members")
+	r.Members = []string{cyn, dan}
 	refused(chat.ErrContactRefused, "members")
 	r.Members = []string{cyn}
 	refused(chat.ErrLimitExceeded, "")

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 
 	"hongbao/chat"
 )
@@ -23,14 +24,19 @@ func refusing(d Dialect) string {
 }
 
 // refuseContact returns chat.ErrContactRefused if by may not put one of the users into a room. The error is in a
-// chat.FieldError that names such a user. The users must be locked: see refusing.
-func refuseContact(w Tx, by, field string, users ...string) error {
-	var user string
-	found, err := w.Row(`select u.id `+refusing(w)+` limit 1`, []any{by, w.List(users)}, &user)
-	if err == nil && found {
-		err = &chat.FieldError{Err: chat.ErrContactRefused, Field: field, Reason: user}
+// chat.FieldError that names the first such user. A user that is not in known is refused in the same way, so that the answer does not
+// tell which users exist. The users must be locked: see refusing.
+func refuseContact(w Tx, by, field string, known map[string]bool, users ...string) error {
+	refusing, err := List(w, ScanText, `select u.id `+refusing(w), by, w.List(users))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, user := range users {
+		if !known[user] || slices.Contains(refusing, user) {
+			return &chat.FieldError{Err: chat.ErrContactRefused, Field: field, Reason: user}
+		}
+	}
+	return nil
 }
 
 // Block implements chat.Store. In pgstore it locks the row of b.User, as every transaction does that puts this user into a
@@ -50,13 +56,17 @@ func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err 
 		if others >= b.Most {
 			return chat.ErrLimitExceeded
 		}
-		if _, err := w.Exec(`insert into blocks (user_id, blocked, at) values ($1, $2, $3) on conflict do nothing`,
-			b.User, b.Blocked, b.At.UnixMilli()); err != nil {
+		known, err := List(w, scanUser, knownQuery(w), b.User, w.List([]string{b.Blocked}))
+		if err != nil {
+			return err
+		}
+		if _, err := w.Exec(`insert into blocks (user_id, blocked, at, known) values ($1, $2, $3, $4) on conflict do nothing`,
+			b.User, b.Blocked, b.At.UnixMilli(), len(known) > 0); err != nil {
 			return err
 		}
 		pair := chat.Pairing{User: chat.User{ID: b.User}, Other: b.Blocked}.Pair()
 		room = ""
-		_, err := w.Row(`select r.id from rooms r join members m on m.room_id = r.id
+		_, err = w.Row(`select r.id from rooms r join members m on m.room_id = r.id
 			where r.pair = $1 and m.user_id = $2 and m.state = 'in'`, []any{pair, b.User}, &room)
 		return err
 	})
@@ -80,16 +90,35 @@ func (t contacts) Blockers(ctx context.Context, user string, of []string) (users
 	return users, Outcome("read blockers", err)
 }
 
-// Contacts implements chat.Store.
+// Contacts implements chat.Store. It names a blocked user only if the user that asks knows that one now, or did when the block began.
 func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
 	c.Contact = chat.Everyone
 	err = t.db.Snapshot(ctx, func(q Querier) error {
 		if _, err := q.Row(`select contact from users where id = $1`, []any{user}, &c.Contact); err != nil {
 			return err
 		}
-		c.Blocked, err = List(q, scanUser, `select b.blocked, coalesce(u.name, ''), coalesce(u.avatar, '')
+		var strangers []string
+		c.Blocked, err = List(q, func(row Row) (u chat.User, err error) {
+			var known bool
+			if err = row.Scan(&u.ID, &u.Name, &u.Avatar, &known); !known {
+				strangers = append(strangers, u.ID)
+			}
+			return u, err
+		}, `select b.blocked, coalesce(u.name, ''), coalesce(u.avatar, ''), b.known
 			from blocks b left join users u on u.id = b.blocked where b.user_id = $1 order by b.blocked`, user)
-		return err
+		if err != nil || len(strangers) == 0 {
+			return err
+		}
+		met, err := List(q, scanUser, knownQuery(t.db), user, t.db.List(strangers))
+		if err != nil {
+			return err
+		}
+		for n, u := range c.Blocked {
+			if slices.Contains(strangers, u.ID) && !slices.ContainsFunc(met, func(m chat.User) bool { return m.ID == u.ID }) {
+				c.Blocked[n] = chat.User{ID: u.ID}
+			}
+		}
+		return nil
 	})
 	return c, Outcome("read contacts", err)
 }
@@ -117,12 +146,18 @@ const strangersQuery = `select m.user_id from members m join rooms r on r.id = m
 const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.room_id
 	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
 
-// Known implements chat.Store. For each user, the query stops at the first common room that counts (see chat.Store).
-func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
-	known, err = list(ctx, t.db, scanUser, `select u.id, u.name, u.avatar from users u where u.id `+t.db.In(2)+` and (u.id = $1 or exists (
+// knownQuery selects those of the users $2 (from List) that the user $1 knows (see chat.Store.Known). For each user, it stops at the first
+// common room that counts.
+func knownQuery(d Dialect) string {
+	return `select u.id, u.name, u.avatar from users u where u.id ` + d.In(2) + ` and (u.id = $1 or exists (
 			select 1 from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id
 			where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)))
-		order by u.id`, viewer, t.db.List(users))
+		order by u.id`
+}
+
+// Known implements chat.Store.
+func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
+	known, err = list(ctx, t.db, scanUser, knownQuery(t.db), viewer, t.db.List(users))
 	return known, Outcome("read users", err)
 }
 

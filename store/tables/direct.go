@@ -35,19 +35,16 @@ func direct(w Tx, p chat.Pairing, before chat.Paired) (paired chat.Paired, err e
 	if err != nil {
 		return chat.Paired{}, err
 	}
-	if !known[p.Other] {
-		return chat.Paired{}, &chat.FieldError{Err: chat.ErrNotFound, Field: "user", Reason: "is somebody whom nobody knows"}
-	}
 	room, _, err := pairRoom(w, p) // while the users are locked, no other call creates the room or adds members
 	switch {
 	case err != nil:
 		return chat.Paired{}, err
 	case room == "":
-		return createPairRoom(w, p)
+		return createPairRoom(w, p, known)
 	case w.Again() && room == p.ID:
 		return before, nil
 	}
-	return rejoinPair(w, p, room, before)
+	return rejoinPair(w, p, known, room, before)
 }
 
 // pairRoom finds the room of the pair, and counts how many of the two users are members. Without a room it returns ""
@@ -79,8 +76,8 @@ func pairedRoom(w Tx, p chat.Pairing, room string, made chat.Paired, err error) 
 	return made, err
 }
 
-func createPairRoom(w Tx, p chat.Pairing) (chat.Paired, error) {
-	if err := refuseContact(w, p.User.ID, "user", p.Other); err != nil {
+func createPairRoom(w Tx, p chat.Pairing, known map[string]bool) (chat.Paired, error) {
+	if err := refuseContact(w, p.User.ID, "user", known, p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if _, err := w.Exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
@@ -109,7 +106,7 @@ func addPairMember(w Tx, p chat.Pairing, room, user string) error {
 
 // rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about the return. Both users
 // must be locked.
-func rejoinPair(w Tx, p chat.Pairing, room string, before chat.Paired) (made chat.Paired, err error) {
+func rejoinPair(w Tx, p chat.Pairing, known map[string]bool, room string, before chat.Paired) (made chat.Paired, err error) {
 	var (
 		b         Batch
 		standings = map[string]chat.Standing{}
@@ -125,7 +122,7 @@ func rejoinPair(w Tx, p chat.Pairing, room string, before chat.Paired) (made cha
 	if standings[p.User.ID].In {
 		return choosePair(w, p, room, nil)
 	}
-	if err := refuseContact(w, p.User.ID, "user", p.Other); err != nil {
+	if err := refuseContact(w, p.User.ID, "user", known, p.Other); err != nil {
 		return chat.Paired{}, err
 	}
 	if err := addPairMember(w, p, room, p.User.ID); err != nil {

@@ -33,14 +33,15 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 	if err := EnsureUser(w, r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := lockMembers(w, r); err != nil {
+	known, err := lockMembers(w, r)
+	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	if err := limitPublicRooms(w, r); err != nil {
 		return chat.Membership{}, false, err
 	}
 	if !r.Host {
-		if err := refuseContact(w, r.Owner.ID, "members", r.Members...); err != nil {
+		if err := refuseContact(w, r.Owner.ID, "members", known, r.Members...); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
@@ -74,17 +75,17 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 	return m, false, err
 }
 
-// lockMembers locks the owner and the first members of a new room. It fails if one of the members is unknown.
-func lockMembers(w Tx, r chat.NewRoom) error {
-	known, err := lockUsers(w, append([]string{r.Owner.ID}, r.Members...))
-	if err != nil {
-		return err
+// lockMembers locks the owner and the first members of a new room. In a room of the host it fails if one of the members is unknown.
+func lockMembers(w Tx, r chat.NewRoom) (known map[string]bool, err error) {
+	known, err = lockUsers(w, append([]string{r.Owner.ID}, r.Members...))
+	if err != nil || !r.Host {
+		return known, err
 	}
 	stranger := slices.IndexFunc(r.Members, func(user string) bool { return !known[user] })
 	if stranger >= 0 {
-		return &chat.FieldError{Err: chat.ErrNotFound, Field: "members", Reason: "has a user whom nobody knows: " + r.Members[stranger]}
+		err = &chat.FieldError{Err: chat.ErrNotFound, Field: "members", Reason: "has a user whom nobody knows: " + r.Members[stranger]}
 	}
-	return nil
+	return known, err
 }
 
 // limitPublicRooms fails if the new room is public and the owner owns r.MaxPublic public rooms already; 0 means no

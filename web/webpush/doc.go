@@ -18,7 +18,8 @@
 //   - No redirect is followed, no proxy is used, and little of an answer is read.
 //   - Each push service has a bounded queue and a bounded number of requests under way. All queues together are bounded, too.
 //   - All push services that are not known to have taken their last notification quickly share a quarter of the requests. So a
-//     slow one delays only these.
+//     slow one delays only these. They have bounds of their own on hosts and on notifications that wait, also for each user. So no number of
+//     them keeps a known host from its notifications. The push services of browsers' makers are known from the start.
 //   - A topic waits in memory until its quiet period ends. Of all topics that wait, at most mostOfUser were begun by texts and
 //     packets of the same user, unless that is the system. A text may mention ids that do not exist, so one user could otherwise
 //     begin any number.

@@ -40,6 +40,7 @@ type Store interface {
 	Room(ctx context.Context, room string) (chat.Room, error)
 	Subscriptions(ctx context.Context, a chat.Audience) ([]chat.Subscription, error)
 	DeleteSubscription(ctx context.Context, sub chat.Subscription) error
+	chat.BlockerStore
 }
 
 // Options of a Notifier. All fields but Allowed, Log, Timeout and HTTP are required.
@@ -343,7 +344,7 @@ func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
 }
 
 // tellPage sends a note to the users of one page of the audience that have no socket, and moves the audience to the next page.
-// It returns the users that have a socket, and whether there are more pages.
+// It returns the users that have a socket, and whether there are more pages. Users that have blocked the sender are left out.
 func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string, it note) (online []string, more bool, err error) {
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -359,6 +360,10 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string
 			users = append(users, s.User)
 		}
 	}
+	if users, err = chat.WithoutBlockers(reading, n.o.Store, sender, users); err != nil {
+		return nil, false, err
+	}
+	subs = slices.DeleteFunc(subs, func(s chat.Subscription) bool { return !slices.Contains(users, s.User) })
 	has, err := n.o.Presence.Online(reading, users)
 	if err != nil {
 		return nil, false, err

@@ -27,6 +27,7 @@ type crowd struct {
 	members map[string][]string // by room, without those that have silenced it
 	read    map[string]int64    // by user
 	online  map[string]bool
+	blocks  map[string][]string // by user: which users have blocked that user
 	fault   error
 	lookups int // of rooms
 	passed  int // entries that were passed on
@@ -54,6 +55,17 @@ func (c *crowd) Subscriptions(_ context.Context, a chat.Audience) (subs []chat.S
 		}
 	}
 	return subs, c.fault
+}
+
+func (c *crowd) Blockers(_ context.Context, user string, of []string) (blockers []string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, blocker := range c.blocks[user] {
+		if slices.Contains(of, blocker) {
+			blockers = append(blockers, blocker)
+		}
+	}
+	return blockers, c.fault
 }
 
 func (c *crowd) DeleteSubscription(context.Context, chat.Subscription) error { return nil }
@@ -167,6 +179,20 @@ func TestUsersWithoutSocketAreToldOfNews(t *testing.T) {
 				t.Errorf("%d of 5 entries were passed on", n.passed)
 			}
 		})
+	})
+}
+
+// TestBlockedSenderIsNoNews sends packets to a room in which one user has blocked the sender. That user must get no notification, as the user
+// gets no event (chat.WithoutBlockers), and the others must.
+func TestBlockedSenderIsNoNews(t *testing.T) {
+	withNotifier(t, func(n *testNotifier) {
+		n.change(func() { n.blocks = map[string][]string{"ann": {"bob"}} })
+		n.says("tea", "ann", chat.KindPacket, map[string]any{})
+		n.wants(soon, "cyn packet Ann in Tea x1")
+		n.says("tea", "ann", chat.KindPacket, map[string]any{"to": []string{"bob"}})
+		n.wants(soon)
+		n.says("tea", "cyn", chat.KindPacket, map[string]any{"to": []string{"bob"}})
+		n.wants(quiet+soon, "bob packet Cyn in Tea x1")
 	})
 }
 

@@ -59,7 +59,7 @@ func base64url(data []byte) string { return base64.RawURLEncoding.EncodeToString
 const (
 	slots      = 128  // requests under way
 	newSlots   = 32   // of them, to hosts that are not known to have taken their last notification quickly
-	mostHosts  = 2000 // hosts that have notifications waiting or under way
+	mostHosts  = 2000 // hosts that are not known and have notifications waiting or under way
 	mostKnown  = 1000 // known hosts that are remembered: they took their last notification quickly
 	recordSize = 1024 // bytes of each notification, so that its length tells nothing
 
@@ -68,7 +68,9 @@ const (
 	perHost, perKnownHost       = 8, 32
 	mostQueued, mostKnownQueued = 1000, 20_000
 
-	mostWaiting = 50_000 // notifications that wait, of all hosts together
+	mostWaiting      = 50_000 // notifications that wait, of all hosts together
+	mostFreshWaiting = 10_000 // of them, those of hosts that are not known
+	mostHostsOfUser  = 3      // hosts that are not known and have notifications because of one user
 
 	fastAnswer     = 2 * time.Second // a host whose answer takes longer is not known, or not any more
 	requestTimeout = 10 * time.Second
@@ -105,15 +107,25 @@ type sender struct {
 	sent, gone, refused, failed, dropped atomic.Int64
 
 	mu      sync.Mutex
-	hosts   map[string]*host    // guarded by mu; with notifications waiting or under way
-	known   map[string]struct{} // guarded by mu; hosts that took their last notification quickly
-	waiting int                 // guarded by mu; notifications in the queues of all hosts
+	hosts   map[string]*host     // guarded by mu; with notifications waiting or under way
+	known   map[string]time.Time // guarded by mu; hosts that took their last notification quickly, and when
+	waiting int                  // guarded by mu; notifications in the queues of all hosts
+
+	freshHosts   int            // guarded by mu; those of hosts that are not known
+	freshWaiting int            // guarded by mu; notifications in their queues
+	freshOf      map[string]int // guarded by mu; how many of them each user has begun
 }
+
+// makers are the push services of browsers' makers. They are known from the start, so that nobody can take their places before their first
+// notification.
+var makers = []string{"fcm.googleapis.com:443", "updates.push.services.mozilla.com:443", "web.push.apple.com:443"}
 
 // host holds the notifications that wait for one host, which is the host and port of a push service.
 type host struct {
 	queue   []delivery // guarded by sender.mu
 	workers int        // guarded by sender.mu
+	fresh   bool       // guarded by sender.mu; the host is not known
+	user    string     // guarded by sender.mu; the user whose notification was the first
 }
 
 type delivery struct {
@@ -132,9 +144,13 @@ func newSender(o Options) *sender {
 			Port: 443, Setting: "HONGBAO_PUSH_ALLOW", Timeout: requestTimeout, PerHost: perKnownHost, Header: mostHeader,
 		})
 	}
-	return &sender{
-		o: o, http: client, all: make(chan struct{}, slots), fresh: make(chan struct{}, newSlots), hosts: map[string]*host{}, known: map[string]struct{}{},
+	s := &sender{
+		o: o, http: client, all: make(chan struct{}, slots), fresh: make(chan struct{}, newSlots), hosts: map[string]*host{}, known: map[string]time.Time{}, freshOf: map[string]int{},
 	}
+	for _, name := range makers {
+		s.known[name] = time.Now()
+	}
+	return s
 }
 
 func (s *sender) stats() Stats {
@@ -153,22 +169,45 @@ func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, workers, most := s.hosts[name], perHost, mostQueued
-	if _, known := s.known[name]; known {
+	_, known := s.known[name]
+	if known {
 		workers, most = perKnownHost, mostKnownQueued
 	}
 	switch {
-	case s.waiting >= mostWaiting, h == nil && len(s.hosts) >= mostHosts, h != nil && len(h.queue) >= most:
+	case s.waiting >= mostWaiting, h != nil && len(h.queue) >= most, !known && s.freshWaiting >= mostFreshWaiting,
+		h == nil && !known && (s.freshHosts >= mostHosts || s.freshOf[to.User] >= mostHostsOfUser):
 		s.dropped.Add(1)
 		return
 	case h == nil:
-		h = &host{}
+		h = &host{user: to.User}
 		s.hosts[name] = h
+		s.countLocked(h, !known)
 	}
 	h.queue = append(h.queue, delivery{to, n})
 	s.waiting++
+	if h.fresh {
+		s.freshWaiting++
+	}
 	if h.workers < workers {
 		h.workers++
 		go s.work(ctx, name, h)
+	}
+}
+
+// countLocked counts the host among those that are not known, or no longer.
+func (s *sender) countLocked(h *host, fresh bool) {
+	if h.fresh == fresh {
+		return
+	}
+	h.fresh = fresh
+	by := 1
+	if !fresh {
+		by = -1
+	}
+	s.freshHosts += by
+	s.freshWaiting += by * len(h.queue)
+	if s.freshOf[h.user] += by; s.freshOf[h.user] == 0 {
+		delete(s.freshOf, h.user)
 	}
 }
 
@@ -210,11 +249,15 @@ func (s *sender) next(name string, h *host) (d delivery, ok bool) {
 	if len(h.queue) == 0 {
 		if h.workers--; h.workers == 0 {
 			delete(s.hosts, name)
+			s.countLocked(h, false)
 		}
 		return d, false
 	}
 	d, h.queue = h.queue[0], h.queue[1:]
 	s.waiting--
+	if h.fresh {
+		s.freshWaiting--
+	}
 	return d, true
 }
 
@@ -294,23 +337,36 @@ func (s *sender) post(ctx context.Context, d delivery) (status int, err error) {
 	return answer.StatusCode, nil
 }
 
-// remember makes the host a known one: it has taken a notification quickly. If there are too many known hosts, one of them is
-// forgotten.
+// remember makes the host a known one: it has taken a notification quickly. If there are too many known hosts, the one is forgotten that
+// has taken none for longest.
 func (s *sender) remember(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.known[name]; !ok && len(s.known) >= mostKnown {
-		for other := range s.known {
-			delete(s.known, other)
-			break
+		oldest := ""
+		for other, at := range s.known {
+			if oldest == "" || at.Before(s.known[oldest]) {
+				oldest = other
+			}
 		}
+		s.forgetLocked(oldest)
 	}
-	s.known[name] = struct{}{}
+	s.known[name] = time.Now()
+	if h := s.hosts[name]; h != nil {
+		s.countLocked(h, false)
+	}
 }
 
 // forget makes the host one that is not known: it gets fewer slots until it takes a notification quickly.
 func (s *sender) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forgetLocked(name)
+}
+
+func (s *sender) forgetLocked(name string) {
 	delete(s.known, name)
+	if h := s.hosts[name]; h != nil {
+		s.countLocked(h, true)
+	}
 }

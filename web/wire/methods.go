@@ -36,11 +36,11 @@ var (
 var Methods = []Method{
 	{
 		Name: "create_room", Does: "Creates a room; the user becomes its owner.", Request: CreateRoomRequest{}, Reply: CreateRoomReply{},
-		Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}, Cost: 20,
+		Errors: []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}, Cost: 20,
 	},
 	{
 		Name: "direct", Does: "Returns the direct room of two users, and adds the caller if the caller has left it.", Request: DirectRequest{}, Reply: DirectReply{},
-		Errors: []Code{CodeNotFound, CodeLimitExceeded, CodeContactRefused}, Cost: 5,
+		Errors: []Code{CodeLimitExceeded, CodeContactRefused}, Cost: 5,
 	},
 	{
 		Name: "block", Does: "Blocks a user, and takes the caller out of the direct room of the two.", Request: BlockRequest{}, Reply: BlockReply{},
@@ -234,14 +234,14 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "preview_link", Does: "Returns what an invite link leads to, and whose packet it was shared for.", Request: PreviewLinkRequest{}, Reply: PreviewLinkReply{},
-			Errors: []Code{CodeNotFound},
+			Errors: []Code{CodeForbidden, CodeNotFound},
 		},
 		Verb: "POST", Path: "/v1/links/preview", Open: true,
 	},
 	{
 		Method: Method{
 			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
-			Errors: []Code{CodeNotFound, CodeTooLong},
+			Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/guests", Open: true,
 	},
@@ -280,7 +280,7 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "redeem", Does: "Signs a guest in on this device by a code.", Request: RedeemRequest{}, Reply: GuestReply{},
-			Errors: []Code{CodeNotFound},
+			Errors: []Code{CodeForbidden, CodeNotFound},
 		},
 		Verb: "POST", Path: "/v1/guests/redeem", Open: true,
 	},

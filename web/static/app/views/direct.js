@@ -44,7 +44,7 @@ export class Direct extends Component {
           onInput: (e) => this.setState({ text: e.target.value, error: null }),
         }),
         h('p', { class: 'problem one-line', id: 'direct-said', role: 'alert' },
-          error && (error.word === 'not_found' ? t('direct.unknown') : inWords(error)))),
+          error && (error.word === 'contact_refused' ? t('direct.unknown') : inWords(error)))),
       isId && h('button', { class: 'button', type: 'submit', disabled: !!asking },
         h(Icon, { name: 'person', size: 20 }), h('span', { class: 'cut' }, t('direct.byId', { id: wanted }))),
       people.length > 0 && h('ul', { 'aria-label': t('direct.met') }, people.map((user) => h('li', { key: user.id },
