@@ -3,6 +3,13 @@ package main
 // packetMutants break the rules of package redpacket.
 var packetMutants = []mutant{
 	{
+		file:  "redpacket/closing.go",
+		old:   `		s.busyCloses.fail(p.ID, s.o.Now())`,
+		new:   `		s.recloses.fail(p.ID, s.o.Now())`,
+		tests: "-run=BusyClose ./redpacket",
+		harm:  "packets of one room that expire together are closed half a minute late",
+	},
+	{
 		file:  "redpacket/grab.go",
 		old:   `err == nil && book.Status != Open {`,
 		new:   `err == nil {`,

@@ -179,6 +179,13 @@ var sqliteMutants = []mutant{
 // postgresMutants break the rules of the store that several instances share.
 var postgresMutants = []mutant{
 	{
+		file:  "store/pgstore/internal/batch/batch.go",
+		old:   `errs[i] = c.answer(waiting, t)`,
+		new:   `errs[i] = c.answer(context.Background(), t)`,
+		tests: "-run=HungBatch ./store/pgstore/internal/batch",
+		harm:  "while commits hang, callers wait for the batches before their own and get no answer in 5 s",
+	},
+	{
 		file:  "store/pgstore/faults.go",
 		old:   `return c == "57014" || c == "53200" || pg.SQLClass(c) == "58"`,
 		new:   `return c == "53200" || pg.SQLClass(c) == "58"`,
