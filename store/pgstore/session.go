@@ -164,10 +164,18 @@ func (s *Store) runRead(ctx context.Context, work func(ctx context.Context, conn
 	err := s.readOnce(ctx, work)
 	if errors.Is(err, errLost) && ctx.Err() == nil {
 		if err = s.readOnce(ctx, work); errors.Is(err, errLost) && ctx.Err() == nil {
-			s.pool.Trip(err) // the second connection was lost, too
+			s.noteSecondLoss(err)
 		}
 	}
 	return err
+}
+
+// noteSecondLoss opens the breaker after a call has lost its connection and then the new one, too. If Postgres has only ended the
+// session, noteConnError has started a probe, which decides.
+func (s *Store) noteSecondLoss(err error) {
+	if !sessionEnded(err) {
+		s.pool.Trip(err)
+	}
 }
 
 func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
@@ -192,6 +200,9 @@ func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) er
 	case wrongServer(err):
 		pg.CloseConn(conn)
 		s.pool.Drop()
+	case sessionEnded(err):
+		pg.CloseConn(conn)
+		s.pool.Suspect(err)
 	case !conn.IsClosed() || ctx.Err() != nil && !impatient || pg.SQLState(err) == idleTimeout:
 		return err
 	case impatient:

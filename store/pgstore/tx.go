@@ -146,7 +146,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 		case ctx.Err() != nil:
 			return tables.Unavailable("commit", err)
 		case lost && errors.Is(last, errLost):
-			s.pool.Trip(err) // the second connection was lost, too
+			s.noteSecondLoss(err)
 		case pg.SQLState(err) == idleTimeout:
 			w.idled++
 		}
