@@ -43,6 +43,20 @@ var secretMutants = []mutant{
 // sqliteMutants break the rules of the embedded store.
 var sqliteMutants = []mutant{
 	{
+		file:  "store/sqlitestore/commit.go",
+		old:   `return s.files.check()`,
+		new:   `return nil`,
+		tests: "-run=LostFiles ./store/sqlitestore",
+		harm:  "commits into a deleted write-ahead log are acknowledged, and lost at the next start",
+	},
+	{
+		file:  "store/sqlitestore/commit.go",
+		old:   `			continue // its caller has given it up`,
+		new:   `			_ = j // its caller has given it up`,
+		tests: "-run=NeverBegins ./store/sqlitestore",
+		harm:  "a job whose caller was answered runs later, and writes into memory that the caller uses",
+	},
+	{
 		file:  "chat/change.go",
 		old:   `case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():`,
 		new:   `case target.Refuses && !c.By.IsSystem():`,
