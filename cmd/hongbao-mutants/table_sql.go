@@ -195,7 +195,7 @@ var postgresMutants = []mutant{
 	{
 		file:  "store/pgstore/internal/batch/batch.go",
 		old:   `errs[i] = c.answer(waiting, t)`,
-		new:   `errs[i] = c.answer(context.Background(), t)`,
+		new:   `errs[i] = c.answer(context.WithoutCancel(waiting), t)`,
 		tests: "-run=HungBatch ./store/pgstore/internal/batch",
 		harm:  "while commits hang, callers wait for the batches before their own and get no answer in 5 s",
 	},

@@ -367,7 +367,7 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 	}))
 }
 
-// TestEndedSessionsAreNoOutage ends the session of a call, and that of its second try. Another connection of the pool must go on, and calls
+// TestEndedSessionsAreNoOutage ends the session of a call, and those of its later tries. Another connection of the pool must go on, and calls
 // must pass: Postgres is in reach.
 func TestEndedSessionsAreNoOutage(t *testing.T) {
 	t.Parallel()
@@ -385,7 +385,7 @@ func TestEndedSessionsAreNoOutage(t *testing.T) {
 			ended++
 			return pg.Simple(r.Ctx, r.Conn, `select pg_terminate_backend(pg_backend_pid())`)
 		})
-		if !errors.Is(err, errLost) || ended != 2 {
+		if !errors.Is(err, errLost) || ended < 2 {
 			t.Errorf("%v after %d ended sessions, want two lost connections", err, ended)
 		}
 		return s.pool.Err()

@@ -157,11 +157,15 @@ func (s *Store) withLongSnapshot(ctx context.Context, fn func(r pg.Reader) error
 	return pg.LongSnapshot(ctx, pooled.Conn(), s.citus, fn)
 }
 
-// runRead calls work with a connection, and once more with another one if the first is lost.
+// runRead calls work with a connection, and once more with another one if the first is lost. If Postgres has ended the session, other
+// connections of the pool may have ended, too: then it tries as many as the pool has.
 func (s *Store) runRead(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, pg.Patience, pg.ErrPatience)
 	defer cancel()
 	err := s.readOnce(ctx, work)
+	for n := int32(1); sessionEnded(err) && ctx.Err() == nil && n < s.pool.Stat().MaxConns(); n++ {
+		err = s.readOnce(ctx, work)
+	}
 	if errors.Is(err, errLost) && ctx.Err() == nil {
 		if err = s.readOnce(ctx, work); errors.Is(err, errLost) && ctx.Err() == nil {
 			s.noteSecondLoss(err)
