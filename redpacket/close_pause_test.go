@@ -3,6 +3,7 @@ package redpacket_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
@@ -141,6 +143,54 @@ func TestBadImageDoesNotStopItsPartition(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := len(pool.closesOf(bad)) - before; n < 4 {
 			t.Errorf("%d closes within a second after the image was mended, want one in each sweep", n)
+		}
+	})
+}
+
+// busyRows is a Ledger whose rows are locked by other calls: each lookup fails after the patience of a store.
+type busyRows struct{ emptyLedger }
+
+// rowsBusy is the error of busyRows.
+type rowsBusy struct{ error }
+
+func (rowsBusy) Busy() bool { return true }
+
+func (busyRows) Image(context.Context, string) (redpacket.Image, error) {
+	time.Sleep(4 * time.Second)
+	return redpacket.Image{}, fmt.Errorf("end packet: %w", rowsBusy{chat.ErrUnavailable})
+}
+
+// closingPool is a badImagePool that lets each close go on.
+type closingPool struct{ *badImagePool }
+
+func (p closingPool) Close(_ context.Context, r redpacket.Ref, _ redpacket.CloseReason) (redpacket.Closing, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closes[r.ID] = append(p.closes[r.ID], time.Since(p.begun))
+	return redpacket.Closing{Reason: redpacket.Expired}, nil
+}
+
+// TestBusyCloseIsTriedAgainSoon lets each close of a packet fail because other closes hold its rows. Then the packet is not at fault: the
+// pause before the next try must stay short, also after many tries.
+func TestBusyCloseIsTriedAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		due := redpacket.Ref{ID: "due", Partition: 7}
+		pool := closingPool{&badImagePool{due: []redpacket.Ref{due}, closes: map[string][]time.Duration{}, begun: time.Now()}}
+		s := redpacket.New(busyRows{}, pool, nil, nil, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = s.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		time.Sleep(2 * time.Minute)
+		tries := pool.closesOf(due)
+		for i := 1; i < len(tries); i++ {
+			if pause := tries[i] - tries[i-1]; pause > 5*time.Second {
+				t.Errorf("try %d came %v after the one before, want at most 5 s", i, pause)
+			}
+		}
+		if len(tries) < 20 {
+			t.Errorf("%d tries in two minutes", len(tries))
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,8 @@ const (
 	pausedCloses  = 10_000
 	leastReclose  = CloseLease
 	mostReclose   = 30 * time.Second
-	recountPeriod = time.Second // in each period the next partition is recounted, and each that has answered Busy since the last recount
+	busyReclose   = 100 * time.Millisecond // pause of a close that other closes kept from its rows for the whole patience of the Ledger
+	recountPeriod = time.Second            // in each period the next partition is recounted, and each that has answered Busy since the last recount
 )
 
 // closeSlots bounds how many closes of one partition run at the same time. Each partition has slots of its own, so closes
@@ -57,8 +59,10 @@ func (s *Service) sweep(ctx context.Context) {
 	if s.clocks.err() != nil {
 		return // no clock can be trusted to say what is due
 	}
-	due, err := s.pool.Due(ctx, pageOfWork+s.recloses.count()+s.poolTries.count())
+	due, err := s.pool.Due(ctx, pageOfWork+s.recloses.count()+s.poolTries.count()+s.busyCloses.count())
 	s.recordTask("sweep", &s.counts.sweep, err)
+	// If many packets end together, each instance begins with other ones: otherwise all wait for the same rows.
+	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 	for _, p := range due {
 		if s.closeSoon(p) {
 			s.counts.swept.Add(1)
@@ -66,6 +70,7 @@ func (s *Service) sweep(ctx context.Context) {
 	}
 	s.recloses.expire(s.o.Now())
 	s.poolTries.expire(s.o.Now())
+	s.busyCloses.expire(s.o.Now())
 }
 
 // closeSoon starts to close the packet in the background, and reports whether the close has started. A close that did
@@ -86,7 +91,13 @@ func (s *Service) closeSoon(p Ref) bool {
 func (s *Service) mayClose(p Ref) bool {
 	now := s.o.Now()
 	return s.ledger.OutOfReach() == nil && s.clocks.err() == nil && !s.recloses.paused(p.ID, now) && !s.poolTries.paused(p.ID, now) &&
-		s.closeSlots.acquire(p.Partition)
+		!s.busyCloses.paused(p.ID, now) && s.closeSlots.acquire(p.Partition)
+}
+
+// isBusy reports whether other calls kept a call of the Ledger from its rows, so that it may succeed soon.
+func isBusy(err error) bool {
+	var busy interface{ Busy() bool }
+	return errors.As(err, &busy) && busy.Busy()
 }
 
 // closeNow closes a packet and releases the slot that mayClose has acquired for it. It counts and logs a failure, and
@@ -101,8 +112,11 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 	case err == nil:
 		s.recloses.forget(p.ID)
 		s.poolTries.forget(p.ID)
+		s.busyCloses.forget(p.ID)
 	case pool.error != nil: // pauses this packet, so that the partition tries another one next: perhaps only its keys are bad
 		s.poolTries.fail(p.ID, s.o.Now())
+	case isBusy(err): // other packets of the room end at the same time
+		s.busyCloses.fail(p.ID, s.o.Now())
 	case s.ledger.OutOfReach() == nil: // both engines seem to work, so the packet itself is at fault
 		s.recloses.fail(p.ID, s.o.Now())
 	}

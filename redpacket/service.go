@@ -78,6 +78,7 @@ type Service struct {
 	closeSlots   closeSlots
 	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
 	poolTries    retries[string] // packets whose close has failed in the Pool, by id
+	busyCloses   retries[string] // packets whose close was kept from its rows by other calls, by id
 	inQuarantine recentSet       // claims that were counted and logged as put into quarantine
 	recovery     *recovery
 	background   background
@@ -126,6 +127,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s.recovery = newRecovery(s.flow)
 	s.recloses = retries[string]{least: leastReclose, most: mostReclose, capacity: pausedCloses}
 	s.poolTries = retries[string]{least: leastReclose, most: leastReclose, capacity: pausedCloses}
+	s.busyCloses = retries[string]{least: busyReclose, most: busyReclose, capacity: pausedCloses}
 	return s
 }
 

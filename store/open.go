@@ -292,6 +292,9 @@ func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.Chain
 
 // Ready returns nil if the SQL database can be reached, and no data key that it needs is missing.
 func (b *Books) Ready(ctx context.Context) error {
+	if err := b.Ledger.OutOfReach(); err != nil {
+		return err
+	}
 	if _, err := b.Chat.Epoch(ctx); err != nil {
 		return err
 	}

@@ -38,6 +38,12 @@ var packetMutants = []mutant{
 		harm:  "one caller that gives up fails the lookups of all that share its read",
 	},
 	{
+		old:   `		s.busyCloses.fail(p.ID, s.o.Now())`,
+		new:   `		s.recloses.fail(p.ID, s.o.Now())`,
+		tests: "-run=BusyClose ./redpacket",
+		harm:  "packets of one room that expire together are closed half a minute late",
+	},
+	{
 		file:  "redpacket/grab.go",
 		old:   `err == nil && book.Status != Open {`,
 		new:   `err == nil {`,

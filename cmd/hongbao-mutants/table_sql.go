@@ -57,6 +57,20 @@ var sqliteMutants = []mutant{
 		harm:  "an instance that has lost its lease drops an event that was held later",
 	},
 	{
+		file:  "store/sqlitestore/commit.go",
+		old:   `return s.files.check()`,
+		new:   `return nil`,
+		tests: "-run=LostFiles ./store/sqlitestore",
+		harm:  "commits into a deleted write-ahead log are acknowledged, and lost at the next start",
+	},
+	{
+		file:  "store/sqlitestore/commit.go",
+		old:   `			continue // its caller has given it up`,
+		new:   `			_ = j // its caller has given it up`,
+		tests: "-run=NeverBegins ./store/sqlitestore",
+		harm:  "a job whose caller was answered runs later, and writes into memory that the caller uses",
+	},
+	{
 		file:  "chat/change.go",
 		old:   `case (target.Standing.Left || target.Refuses || !target.Known) && !c.By.IsSystem():`,
 		new:   `case (target.Refuses || !target.Known) && !c.By.IsSystem():`,
@@ -208,6 +222,13 @@ var sqliteMutants = []mutant{
 
 // postgresMutants break the rules of the store that several instances share.
 var postgresMutants = []mutant{
+	{
+		file:  "store/pgstore/internal/batch/batch.go",
+		old:   `errs[i] = c.answer(waiting, t)`,
+		new:   `errs[i] = c.answer(context.WithoutCancel(waiting), t)`,
+		tests: "-run=HungBatch ./store/pgstore/internal/batch",
+		harm:  "while commits hang, callers wait for the batches before their own and get no answer in 5 s",
+	},
 	{
 		file:  "store/pgstore/faults.go",
 		old:   `return c == "57014" || c == "53200" || pg.SQLClass(c) == "58"`,

@@ -9,6 +9,7 @@ import (
 
 // Amend implements chat.Store. Of the amendments of one room, one at a time uses a connection.
 func (s *Store) Amend(ctx context.Context, a chat.Amendment) (chat.Amended, error) {
+	ctx = arrived(ctx)
 	done, err := s.roomLocks.lock(ctx, a.Room)
 	if err != nil {
 		return chat.Amended{}, tables.Unavailable("amend entry", err)

@@ -9,13 +9,15 @@ import (
 
 // Change implements chat.Store. Of the changes of one room, one at a time uses a connection.
 func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, err error) {
+	caller := ctx
+	ctx = arrived(ctx)
 	done, err := s.roomLocks.lock(ctx, c.Room)
 	if err != nil {
 		return chat.Changed{}, tables.Unavailable("change room", err)
 	}
 	defer done()
 	if c.Kind == chat.DeleteRoom {
-		ctx = context.WithoutCancel(ctx) // a deletion takes many steps, and must not stop halfway when the caller's context ends
+		ctx = context.WithoutCancel(caller) // a deletion takes many steps, each with a patience of its own, and must not stop halfway when the caller's context ends
 		if err := s.emptyRoom(ctx, c); err != nil {
 			return chat.Changed{}, tables.Outcome("empty room", err)
 		}

@@ -366,3 +366,36 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 		return errors.Join(err, pg.Simple(r.Ctx, r.Conn, `select 1`))
 	}))
 }
+
+// TestEndedSessionsAreNoOutage ends the session of a call, and those of its later tries. Another connection of the pool must go on, and calls
+// must pass: Postgres is in reach.
+func TestEndedSessionsAreNoOutage(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	session := func(r reader) (pid int, err error) {
+		_, err = r.Row(`select pg_backend_pid()`, nil, &pid)
+		return pid, err
+	}
+	var kept, ended int
+	must(t, s.withReader(t.Context(), func(r reader) (err error) {
+		if kept, err = session(r); err != nil {
+			return err
+		}
+		err = s.withReader(t.Context(), func(r reader) error {
+			ended++
+			return pg.Simple(r.Ctx, r.Conn, `select pg_terminate_backend(pg_backend_pid())`)
+		})
+		if !errors.Is(err, errLost) || ended < 2 {
+			t.Errorf("%v after %d ended sessions, want two lost connections", err, ended)
+		}
+		return s.pool.Err()
+	}))
+	must(t, s.withReader(t.Context(), func(r reader) error {
+		pid, err := session(r)
+		if err == nil && pid != kept {
+			t.Errorf("the pool has closed the connection to session %d", kept)
+		}
+		return err
+	}))
+	must(t, s.Ready(t.Context()))
+}

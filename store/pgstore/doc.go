@@ -38,10 +38,14 @@
 //   - Keepalives end a session whose client host has vanished (2 s). They and tcp_user_timeout are not set through PgBouncer.
 //
 // Each statement of a writing transaction is bounded by patience, whatever statement_timeout the database or its roles have.
+// A call that waits for other calls of the store has its patience from its arrival on (arrived; batch.Committer counts itself). So a
+// commit that hangs delays no call for more than 5 s, whatever queue it is in.
 // A transaction waits only briefly for a lock of another one (lock_timeout). A single transaction, which serves one call and
 // is no group commit, is then rolled back and run again until patience ends (4 s). It holds no connection in between, and at
 // most four such runs hold a connection at once. Six connections are reserved for group commits, lanes and reads, if the pool
 // has more.
+//
+// About four packets of one room are ended at a time by one store, because each end locks the room. The others wait without a connection.
 //
 // A locked or failing row delays the jobs that do not need it only briefly (internal/batch):
 //
@@ -60,8 +64,8 @@
 //
 // If no connection can be made, or a call's connection is lost and then the new one too, the breaker (internal/pg) opens: all calls fail at
 // once, except those of lineage.Store. A Postgres that only has too many connections does not open the breaker. It also
-// opens when a server of another identity answers (internal/epoch). A call without an answer only starts a probe, which connects
-// anew. The breaker opens if the probe fails.
+// opens when a server of another identity answers (internal/epoch). A call without an answer, a session that Postgres has ended, and a
+// new connection that takes too long only start a probe, which connects anew. The breaker opens if the probe fails.
 //
 // With the extension Citus, which Open finds, eight large tables are split over workers by a column bucket. Package
 // schema lists them; all others stay on the coordinator. On Citus:

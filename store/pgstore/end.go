@@ -2,7 +2,9 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 
@@ -12,12 +14,28 @@ import (
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store/chain"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
-// End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet.
+// endsOfRoom is about how many packets of one room a store ends at the same time. Each end locks the room for a part of its transaction.
+const endsOfRoom = 4
+
+// End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet. About endsOfRoom packets of one room are ended
+// at the same time. Otherwise the ends of many packets of a room would take all connections of single transactions, and most would
+// only wait for the room until their patience ends.
 func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
+	ctx = arrived(ctx)
+	room, err := s.roomOfPacket(ctx, c.ID)
+	if err != nil {
+		return redpacket.Closed{}, err
+	}
+	done, err := s.endLocks.lock(ctx, fmt.Sprintf("%s %d", room, crc32.ChecksumIEEE([]byte(c.ID))%endsOfRoom))
+	if err != nil {
+		return redpacket.Closed{}, tables.Unavailable("end packet", &batch.BusyError{Err: err})
+	}
+	defer done()
 	e := newEndCall(c)
 	run := func(w *writer) error {
 		closed, err = w.end(e)
@@ -31,10 +49,25 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 		}
 	}
 	if err != nil {
+		if errors.Is(err, errBlocked) || errors.Is(err, pg.ErrPatience) {
+			err = &batch.BusyError{Err: err}
+		}
 		return redpacket.Closed{}, tables.Outcome("end packet", err)
 	}
 	crashpoint.Here("close.after-commit")
 	return closed, nil
+}
+
+// roomOfPacket returns the room of a packet, or chat.ErrNotFound.
+func (s *Store) roomOfPacket(ctx context.Context, packet string) (room string, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		found, err := r.Row(`select room_id from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{packet}, &room)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return room, tables.Outcome("read the room of a packet", err)
 }
 
 // end ends an open packet. If the packet is closed already, it returns its book, with Done only if an earlier run of this call has
@@ -60,10 +93,12 @@ func (w *writer) end(e *endCall) (redpacket.Closed, error) {
 	}
 	b.Status = endStatus(e.Reason, b)
 	closed.Book, closed.Inserted = b, e.inserted(b.Claims)
-	if closed.Entry, err = w.appendDone(b, e.Close); err != nil {
+	var last tables.Batch // one round trip: the room is locked
+	if closed.Entry, err = w.queueDone(&last, b, e.Close); err != nil {
 		return redpacket.Closed{}, err
 	}
-	return closed, w.markClosed(b, e.Close, closed.Entry.Seq)
+	queueClosed(&last, b, e.Close, closed.Entry.Seq)
+	return closed, w.Send(&last)
 }
 
 // lockBook locks the packet and then reads it with its claims. It waits until all transactions that settle claims of
@@ -92,25 +127,23 @@ func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	return redpacket.Expired
 }
 
-func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, error) {
+func (w *writer) queueDone(batch *tables.Batch, b redpacket.Book, c redpacket.Close) (chat.Entry, error) {
 	body, err := redpacket.DoneBody(b)
 	if err != nil {
 		return chat.Entry{}, err
 	}
-	return tables.AppendEntry(w, chat.Entry{
+	return tables.QueueEntry(w, batch, chat.Entry{
 		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
 	}, nil)
 }
 
-func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) error {
-	var batch pgx.Batch
+func queueClosed(batch *tables.Batch, b redpacket.Book, c redpacket.Close, doneSeq int64) {
 	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
-		batch.Queue(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, c.ID, best.Share)
+		batch.Exec(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, c.ID, best.Share)
 	}
-	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
+	batch.Exec(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
 		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
 		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], b.Shares)
-	return w.SendBatch(&batch)
 }
 
 // endedBefore returns the result of an earlier run of this call, if that run has ended the packet. Otherwise it returns

@@ -41,15 +41,19 @@ func retryable(err error) bool {
 const idleTimeout = "25P03"
 
 // wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: for example because the
-// server is shutting down, starting up, or is not the primary any more.
+// server has crashed, is starting up, or is not the primary any more. It is false of an ended session: see sessionEnded.
 func wrongServer(err error) bool {
 	switch c := pg.SQLState(err); c {
-	case "25006", "57P01", "57P02", "57P03": // read-only, shut down, crashed, starting up
+	case "25006", "57P02", "57P03": // read-only, crashed, starting up
 		return true
 	default:
 		return pg.SQLClass(c) == "08" && !workerDown(err) // connection exceptions, also those of PgBouncer
 	}
 }
+
+// sessionEnded reports whether Postgres has ended this session: an operator has, or the server is shutting down. Other sessions may go on.
+// If the server is shutting down, no new connection can be made, and that opens the breaker.
+func sessionEnded(err error) bool { return pg.SQLState(err) == "57P01" }
 
 // workerDown reports whether a coordinator of Citus cannot reach a worker. Statements about rows of other workers can succeed.
 func workerDown(err error) bool {

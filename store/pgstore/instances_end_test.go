@@ -1,13 +1,17 @@
 package pgstore
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 )
 
@@ -216,4 +220,50 @@ func awaitBlockedOr(t *testing.T, s *Store, done *atomic.Bool) {
 			return err
 		}))
 	}
+}
+
+// TestEndsOfARoomTakeTurns ends a packet while as many ends of its room run as may. It must wait without a connection, and when its wait
+// ends, say that other calls are the cause. A packet of another room must be ended meanwhile.
+func TestEndsOfARoomTakeTurns(t *testing.T) {
+	t.Parallel()
+	i := newIsolationTest(t)
+	s := i.instances[0]
+	var unlock []func()
+	for n := range endsOfRoom {
+		done, err := s.endLocks.lock(t.Context(), fmt.Sprintf("%s %d", room, n))
+		must(t, err)
+		unlock = append(unlock, done)
+	}
+	end := func(ctx context.Context, p redpacket.Packet) error {
+		closed, err := s.End(ctx, redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: time.Now(), EntryID: "done-" + p.ID})
+		if err == nil && !closed.Done {
+			t.Errorf("packet %s was ended before", p.ID)
+		}
+		return err
+	}
+	for patience := 50 * time.Millisecond; ; patience *= 2 { // so long that the room of the packet is read in time
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err := end(ctx, i.packets[0])
+		cancel()
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Fatalf("an end beyond the bound: %v, want it to wait", err)
+		}
+		if busy := (*batch.BusyError)(nil); errors.As(err, &busy) {
+			break
+		}
+		if patience > 30*time.Second {
+			t.Fatalf("the end waits with %v", err)
+		}
+	}
+	if len(s.singles) != 0 {
+		t.Errorf("%d connections are used", len(s.singles))
+	}
+	must(t, s.withReader(t.Context(), func(r reader) error {
+		return pg.Simple(r.Ctx, r.Conn, `update packets set room_id = 'room-2' where id = 'packet-1'`)
+	}))
+	must(t, end(t.Context(), i.packets[1]))
+	for _, done := range unlock {
+		done()
+	}
+	must(t, end(t.Context(), i.packets[0]))
 }

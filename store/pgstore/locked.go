@@ -125,7 +125,7 @@ type keyLocks struct{ keylock.Locks }
 // lock waits until the caller has the mutex of the key. It fails when ctx or patience ends. The caller must call
 // unlock.
 func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, pg.Patience, pg.ErrPatience)
+	ctx, cancel := context.WithTimeoutCause(ctx, patienceOf(ctx), pg.ErrPatience)
 	defer cancel()
 	if unlock, err = l.Lock(ctx, key); err != nil {
 		return nil, fmt.Errorf("earlier calls for %q have not ended: %w", key, err)

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"bytes"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -83,6 +84,29 @@ func carriesAnyText(t *testing.T, s *Store, texts []string) {
 		}))
 		if !slices.Equal(gotTexts, texts) || !slices.Equal(gotNumbers, numbers) || !slices.EqualFunc(gotBlobs, blobs, bytes.Equal) {
 			t.Errorf("prepared %v: read back %q, %v, %q", prepared, gotTexts, gotNumbers, gotBlobs)
+		}
+	}
+}
+
+// TestStringsOfTheDatabaseDoNotMatter gives the database another standard_conforming_strings and client_encoding. A store must write texts
+// all the same, directly and through PgBouncer, and also after other clients of PgBouncer have changed the settings.
+func TestStringsOfTheDatabaseDoNotMatter(t *testing.T) {
+	t.Parallel()
+	direct := migratedDatabase(t)
+	u, err := url.Parse(direct)
+	must(t, err)
+	set := connect(t, direct)
+	for _, setting := range []string{"standard_conforming_strings = off", "client_encoding = LATIN1"} {
+		must(t, pg.Simple(t.Context(), set, `do $$ begin execute 'alter database ' || quote_ident(current_database()) || ' set `+setting+`'; end $$`))
+	}
+	pooled := bouncer(t)(strings.TrimPrefix(u.Path, "/"))
+	other := connect(t, pooled)
+	for _, at := range []string{direct, pooled} {
+		s := openStore(t, at)
+		for range 3 {
+			carriesAnyText(t, s, []string{`a\' || "\\b\n" `, "恭喜", `\`})
+			must(t, pg.Simple(t.Context(), other, `set standard_conforming_strings = off`))
+			must(t, pg.Simple(t.Context(), other, `set client_encoding = LATIN1`))
 		}
 	}
 }

@@ -40,6 +40,7 @@ type Store struct {
 	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks       // by sender
 	roomLocks keyLocks       // by room; taken by Change and Amend
+	endLocks  keyLocks       // by room and a number below endsOfRoom; taken by End
 	singles   chan struct{}  // semaphore: bounds how many single transactions (those of tx) run at once
 	alone     *meter.Batches // measures the single transactions
 	blocked   chan struct{}  // semaphore: bounds how many single transactions run again at once after a lock timeout

@@ -19,6 +19,7 @@ import (
 func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redpacket.Sent, err error) {
 	o.Packet.CreatedAt = o.Packet.CreatedAt.Truncate(time.Millisecond).UTC() // as they will be read back
 	o.Packet.ExpiresAt = o.Packet.ExpiresAt.Truncate(time.Millisecond).UTC()
+	ctx = arrived(ctx)
 	done, err := s.sendLocks.lock(ctx, o.Packet.From.ID)
 	if err != nil {
 		return redpacket.Sent{}, tables.Unavailable("send packet", err)

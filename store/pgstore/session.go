@@ -157,17 +157,29 @@ func (s *Store) withLongSnapshot(ctx context.Context, fn func(r pg.Reader) error
 	return pg.LongSnapshot(ctx, pooled.Conn(), s.citus, fn)
 }
 
-// runRead calls work with a connection, and once more with another one if the first is lost.
+// runRead calls work with a connection, and once more with another one if the first is lost. If Postgres has ended the session, other
+// connections of the pool may have ended, too: then it tries as many as the pool has.
 func (s *Store) runRead(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, pg.Patience, pg.ErrPatience)
 	defer cancel()
 	err := s.readOnce(ctx, work)
+	for n := int32(1); sessionEnded(err) && ctx.Err() == nil && n < s.pool.Stat().MaxConns(); n++ {
+		err = s.readOnce(ctx, work)
+	}
 	if errors.Is(err, errLost) && ctx.Err() == nil {
 		if err = s.readOnce(ctx, work); errors.Is(err, errLost) && ctx.Err() == nil {
-			s.pool.Trip(err) // the second connection was lost, too
+			s.noteSecondLoss(err)
 		}
 	}
 	return err
+}
+
+// noteSecondLoss opens the breaker after a call has lost its connection and then the new one, too. If Postgres has only ended the
+// session, noteConnError has started a probe, which decides.
+func (s *Store) noteSecondLoss(err error) {
+	if !sessionEnded(err) {
+		s.pool.Trip(err)
+	}
 }
 
 func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
@@ -192,6 +204,9 @@ func (s *Store) noteConnError(ctx context.Context, conn *pgx.Conn, err error) er
 	case wrongServer(err):
 		pg.CloseConn(conn)
 		s.pool.Drop()
+	case sessionEnded(err):
+		pg.CloseConn(conn)
+		s.pool.Suspect(err)
 	case !conn.IsClosed() || ctx.Err() != nil && !impatient || pg.SQLState(err) == idleTimeout:
 		return err
 	case impatient:

@@ -95,6 +95,22 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 	})
 }
 
+// arrival is the key of the time at which a call arrived, in its context.
+type arrival struct{}
+
+// arrived returns a context that says that the call arrives now. Its patience then includes the waits that follow, for other calls too.
+func arrived(ctx context.Context) context.Context {
+	return context.WithValue(ctx, arrival{}, time.Now())
+}
+
+// patienceOf returns what is left of the patience of a call.
+func patienceOf(ctx context.Context) time.Duration {
+	if at, ok := ctx.Value(arrival{}).(time.Time); ok {
+		return time.Until(at.Add(pg.Patience))
+	}
+	return pg.Patience
+}
+
 // runUntilDone calls run, which begins and commits a transaction itself. If run fails, committing reports whether the
 // commit had been sent. run is called again, while patience lasts, if the connection was lost or another transaction
 // interfered. runUntilDone goes on even if the caller's context ends, because the caller could not know whether the
@@ -106,7 +122,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	if err := ctx.Err(); err != nil {
 		return tables.Unavailable("begin", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), pg.Patience, pg.ErrPatience)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patienceOf(ctx), pg.ErrPatience)
 	defer cancel()
 	w := writer{lockWait: lockWait, chains: &s.chains, events: s.events, refs: eventlog.Collect(s.events)}
 	var last error // the reason for the next run
@@ -130,7 +146,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 		case ctx.Err() != nil:
 			return tables.Unavailable("commit", err)
 		case lost && errors.Is(last, errLost):
-			s.pool.Trip(err) // the second connection was lost, too
+			s.noteSecondLoss(err)
 		case pg.SQLState(err) == idleTimeout:
 			w.idled++
 		}

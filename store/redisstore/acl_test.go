@@ -103,3 +103,42 @@ func useAll(t *testing.T, s *Store) {
 		t.Error("no claim is unsettled, so Ack has done nothing")
 	}
 }
+
+// TestReadyRunsWhatAGrabRuns takes from a running store what a grab needs: free memory, the rights to run scripts, to write, and to use
+// the keys of packets. The store must not be ready until it has that again.
+func TestReadyRunsWhatAGrabRuns(t *testing.T) {
+	t.Parallel()
+	server := storetest.Redis(t)
+	restrict(t, []*loopback.Redis{server})
+	s, _ := openLogged(t, strings.Replace(server.URL(), "://", "://hongbao:CHANGE-ME@", 1))
+	operator := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = operator.Close() })
+	do := func(command string) {
+		t.Helper()
+		var args []any
+		for word := range strings.FieldsSeq(command) {
+			args = append(args, word)
+		}
+		if err := operator.Do(t.Context(), args...).Err(); err != nil {
+			t.Fatalf("%s: %v", command, err)
+		}
+	}
+	for _, fault := range []struct{ take, back string }{
+		{"config set maxmemory 1", "config set maxmemory 0"},
+		{"acl setuser hongbao -eval -evalsha", "acl setuser hongbao +eval +evalsha"},
+		{"acl setuser hongbao -hset", "acl setuser hongbao +hset"},
+		{"acl setuser hongbao resetkeys ~on:* ~rate:* ~notes", "acl setuser hongbao ~rp:*"},
+	} {
+		if err := s.Ready(t.Context()); err != nil {
+			t.Errorf("before %s: %v", fault.take, err)
+		}
+		do(fault.take)
+		if err := s.Ready(t.Context()); !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("after %s: %v, want unavailable", fault.take, err)
+		}
+		do(fault.back)
+	}
+	if due, err := s.Pool().Due(t.Context(), 10); err != nil || len(due) > 0 || s.Ready(t.Context()) != nil {
+		t.Errorf("at the end: %v are due, %v", due, err)
+	}
+}

@@ -85,10 +85,14 @@ func (s *Store) Notes() lineage.Notes { return notes{s.rest} }
 // Name names the Redis in one phrase, without secrets.
 func (s *Store) Name() string { return s.name }
 
-// Ready returns nil if Redis answers and has been found fit for grabs. In a cluster this must be true of every master.
+// Ready returns nil if Redis answers, has been found fit for grabs, and runs what a grab runs. In a cluster this must be true of every master.
 // Otherwise Ready returns an error that wraps chat.ErrUnavailable.
 func (s *Store) Ready(ctx context.Context) error {
-	if err := s.checks.Ready(ctx); err != nil {
+	err := s.checks.Ready(ctx)
+	if err == nil {
+		err = s.pool.Ready(ctx)
+	}
+	if err != nil {
 		return nodes.Unavailable(s.name+" cannot be used; chat works, grabs answer unavailable", err)
 	}
 	return nil

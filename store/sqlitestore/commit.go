@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"hongbao/store/eventlog"
@@ -17,10 +18,17 @@ import (
 
 // job is a function that a caller has passed to do or doAll. The committer runs it in a savepoint of a shared transaction.
 type job struct {
-	run  func(w *writer) error
-	err  error
-	done chan struct{}
+	run   func(w *writer) error
+	err   error
+	done  chan struct{}
+	taken atomic.Bool // the committer runs the job, or the caller has given it up: the first of them sets it
 }
+
+// patience is how long a caller waits until its job is run. Then the caller gives it up, and the job is not done. Such waits occur while
+// another process holds the write lock: see lockTimeout. Once the job runs, the caller waits for its end.
+const patience = 4 * time.Second
+
+var errNotBegun = fmt.Errorf("the job was not begun within %v: another process may hold the write lock of the database", patience)
 
 // writer is the only connection through which the store writes. Jobs use it inside an open transaction. It prepares each
 // statement once for each connection.
@@ -41,13 +49,18 @@ type writer struct {
 }
 
 // do passes run to the committer, and waits until it is done. It returns nil only if the commit that contains run is durable.
-// Once queued, run is executed even if ctx ends, because otherwise the caller could not know the outcome.
+// Once queued, run is executed even if ctx ends, because otherwise the caller could not know the outcome. It is not executed, and do
+// returns chat.ErrUnavailable, if it was not begun within patience.
 func (s *Store) do(ctx context.Context, run func(w *writer) error) error {
 	return s.doAll(ctx, []func(w *writer) error{run})[0]
 }
 
 // doAll does the same as do for several functions, which may be committed separately. The errors are in the order of the functions.
 func (s *Store) doAll(ctx context.Context, runs []func(w *writer) error) []error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errNotBegun)
+	defer cancel()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	jobs, errs := make([]*job, len(runs)), make([]error, len(runs))
 	for i, run := range runs {
 		j := &job{run: run, done: make(chan struct{})}
@@ -57,7 +70,7 @@ func (s *Store) doAll(ctx context.Context, runs []func(w *writer) error) []error
 	}
 	for i, j := range jobs {
 		if j != nil {
-			errs[i] = s.answer(j)
+			errs[i] = s.answer(j, late)
 		}
 	}
 	return errs
@@ -73,16 +86,27 @@ func (s *Store) enqueue(ctx context.Context, j *job) error {
 	case <-s.closing:
 		return tables.Unavailable("queue for commit", errors.New("store is closing"))
 	case <-ctx.Done():
-		return tables.Unavailable("queue for commit", ctx.Err())
+		return tables.Unavailable("queue for commit", context.Cause(ctx))
 	}
 }
 
 // answer waits until the committer is done with a queued job. It returns nil if the commit of the job is durable, else why the job
-// failed. If the committer has ended without doing the job, the error says that the store is closed.
-func (s *Store) answer(j *job) error {
+// failed. If the committer has ended without doing the job, the error says that the store is closed. When late fires, answer gives the job
+// up if it has not begun, and leaves late fired for the jobs that follow.
+func (s *Store) answer(j *job, late *time.Timer) error {
 	select {
 	case <-j.done:
 		return j.err
+	case <-late.C:
+		late.Reset(0)
+		if j.taken.CompareAndSwap(false, true) {
+			return tables.Unavailable("wait for the committer", errNotBegun)
+		}
+		select { // the job runs: its transaction holds the write lock
+		case <-j.done:
+			return j.err
+		case <-s.done:
+		}
 	case <-s.done:
 	}
 	select { // the committer may have answered the job just before it ended
@@ -151,6 +175,9 @@ func (s *Store) fillBatch(batch []*job) []*job {
 // commit runs the batch in one transaction. After an error the outcome of every job is unknown.
 func (s *Store) commit(w *writer, batch []*job) error {
 	defer s.commits.Done(len(batch), time.Now())
+	if err := s.files.err(); err != nil {
+		return err
+	}
 	if err := s.connect(w); err != nil {
 		return err
 	}
@@ -159,6 +186,9 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	}
 	w.refs = eventlog.Collect(s.events)
 	for _, j := range batch {
+		if !j.taken.CompareAndSwap(false, true) {
+			continue // its caller has given it up
+		}
 		if err := w.savepoint(j); err != nil {
 			return err
 		}
@@ -175,7 +205,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 		return err
 	}
 	w.nextLink()
-	return nil
+	return s.files.check()
 }
 
 func (s *Store) connect(w *writer) (err error) {

@@ -45,6 +45,8 @@ type Store struct {
 	recent lineage.Recent // stays empty
 	onLoss atomic.Pointer[func(reason string)]
 
+	files files
+
 	closing chan struct{}
 	done    chan struct{}
 	once    sync.Once
@@ -86,6 +88,9 @@ func OpenWith(ctx context.Context, dir string, mode migrations.Mode, log *slog.L
 		jobs: make(chan *job, maxBatch), closing: make(chan struct{}), done: make(chan struct{}), commits: meter.NewBatches(),
 	}
 	s.Tables = tables.New(database{s: s})
+	if err := s.files.open(path); err != nil {
+		return nil, errors.Join(err, read.Close(), write.Close())
+	}
 	go s.commitLoop()
 	return s, nil
 }

@@ -41,8 +41,8 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacke
 	return settled
 }
 
-// OutOfReach implements redpacket.Ledger. It always returns nil, because there is no server that could be out of reach.
-func (s *Store) OutOfReach() error { return nil }
+// OutOfReach implements redpacket.Ledger. It returns an error if the files of the database were deleted or replaced.
+func (s *Store) OutOfReach() error { return s.files.err() }
 
 func unpayable(reason string) redpacket.Settlement {
 	return redpacket.Settlement{Verdict: redpacket.Unpayable, Why: reason}

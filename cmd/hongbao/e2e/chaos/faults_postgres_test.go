@@ -212,3 +212,22 @@ func (w *world) heal(ctx context.Context) error {
 	return w.postgres.executeAtLast(context.WithoutCancel(ctx), `drop trigger if exists poison on claims; drop trigger if exists poison on wallets;
 		drop trigger if exists poison on entries; drop trigger if exists poison on packets`)
 }
+
+// endSessions ends three sessions of the instances, chosen at random, every 200 ms for some seconds.
+func endSessions(ctx context.Context, w *world, dice *rand.Rand) error {
+	c, err := pgx.Connect(ctx, w.postgres.current().URL(w.postgres.database))
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	for until := time.Now().Add(between(dice, time.Second, 5*time.Second)); time.Now().Before(until); {
+		if _, err := c.Exec(ctx, `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
+			where backend_type = 'client backend' and pid <> pg_backend_pid() order by random() limit 3) s`); err != nil {
+			return err
+		}
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}

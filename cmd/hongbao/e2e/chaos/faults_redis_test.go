@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -55,4 +56,24 @@ func pauseRedis(ctx context.Context, w *world, dice *rand.Rand) error {
 	w.redis.Pause()
 	defer w.redis.Resume()
 	return pause(ctx, between(dice, time.Second, 7*time.Second))
+}
+
+// withSetting sends a command of an operator to Redis, and after some seconds the one that takes it back.
+func withSetting(set, back string) func(ctx context.Context, w *world, dice *rand.Rand) error {
+	return func(ctx context.Context, w *world, dice *rand.Rand) error {
+		c := w.redisClient()
+		defer c.Close()
+		do := func(ctx context.Context, command string) error {
+			var args []any
+			for word := range strings.FieldsSeq(command) {
+				args = append(args, word)
+			}
+			return c.Do(ctx, args...).Err()
+		}
+		if err := do(ctx, set); err != nil {
+			return err
+		}
+		_ = pause(ctx, between(dice, time.Second, 7*time.Second)) // it is taken back in any case
+		return do(context.WithoutCancel(ctx), back)
+	}
 }

@@ -99,6 +99,8 @@ func (f Fault) String() string {
 func (f Fault) isConflict() bool { return f == RowsLocked || f == KeyTaken }
 
 var (
+	errNoAnswer error = &BusyError{errors.New("no answer in time")}
+
 	errClosing = errors.New("store is closing")
 	errClosed  = errors.New("store is closed")
 )
@@ -132,10 +134,16 @@ func New[J any](w Work[J], slots chan struct{}, log *slog.Logger) *Committer[J] 
 // Do queues the job and returns when it is answered: without an error once the commit that contains it is durable. If
 // ctx ends or the committer is closed before the job is queued, Do returns an error and the job is not done. Once the
 // job is queued, Do waits for its answer even if ctx ends, because otherwise the caller could not know the outcome.
+// But it waits for at most answerIn, counted from the call. After that it returns chat.ErrUnavailable: the outcome is unknown, and the
+// committer may still write into the job, so the caller must not read it.
 func (c *Committer[J]) Do(ctx context.Context, job J) error { return c.DoAll(ctx, []J{job})[0] }
 
 // DoAll does several jobs, which may be committed separately. The errors are in the order of the jobs.
 func (c *Committer[J]) DoAll(ctx context.Context, jobs []J) []error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.answerIn(), errNoAnswer)
+	defer cancel()
+	waiting, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), c.answerIn(), errNoAnswer)
+	defer cancel()
 	tickets, errs := make([]*ticket[J], len(jobs)), make([]error, len(jobs))
 	for i, job := range jobs {
 		t := &ticket[J]{job: job, done: make(chan struct{}), cause: trace.From(ctx)}
@@ -145,7 +153,7 @@ func (c *Committer[J]) DoAll(ctx context.Context, jobs []J) []error {
 	}
 	for i, t := range tickets {
 		if t != nil {
-			errs[i] = c.answer(context.Background(), t)
+			errs[i] = c.answer(waiting, t)
 		}
 	}
 	return errs
@@ -154,12 +162,18 @@ func (c *Committer[J]) DoAll(ctx context.Context, jobs []J) []error {
 // DoRead does a job that only reads. It returns early when ctx ends. The committer may then still write into the job,
 // so the caller must not read it.
 func (c *Committer[J]) DoRead(ctx context.Context, job J) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.answerIn(), errNoAnswer)
+	defer cancel()
 	t := &ticket[J]{job: job, done: make(chan struct{}), cause: trace.From(ctx)}
 	if err := c.enqueue(ctx, t); err != nil {
 		return err
 	}
 	return c.answer(ctx, t)
 }
+
+// answerIn is how long a caller waits: patience, and an eighth of it for work that has begun late. A job may wait for a batch that hangs
+// for its whole patience, and then hang itself.
+func (c *Committer[J]) answerIn() time.Duration { return c.work.Patience * 9 / 8 }
 
 func (c *Committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
 	if err := ctx.Err(); err != nil {
@@ -176,7 +190,7 @@ func (c *Committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
 	case <-c.closing:
 		return tables.Unavailable("queue for commit", errClosing)
 	case <-ctx.Done():
-		return tables.Unavailable("queue for commit", ctx.Err())
+		return tables.Unavailable("queue for commit", context.Cause(ctx))
 	}
 }
 
@@ -185,7 +199,7 @@ func (c *Committer[J]) answer(ctx context.Context, t *ticket[J]) error {
 	case <-t.done:
 		return t.err
 	case <-ctx.Done():
-		return tables.Unavailable("wait for an answer", ctx.Err())
+		return tables.Unavailable("wait for an answer", context.Cause(ctx))
 	case <-c.done:
 	}
 	select { // the committer may have answered the job just before it ended

@@ -514,3 +514,35 @@ func TestManyExhaustedRowsAreBounded(t *testing.T) {
 		t.Errorf("%d streaks, want %d", len(l.starved), maxFailing)
 	}
 }
+
+// TestHungBatchIsAnsweredInTime lets each batch hang for the patience of the store, as commits do that wait for a dead standby. Every job
+// must be answered within 5 s of its call, also one that waits for the batch before its own or for a place in the queue.
+func TestHungBatchIsAnsweredInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Work[int]{
+			Run: func(context.Context, []int, bool) ([]string, error) {
+				time.Sleep(patience)
+				return nil, context.DeadlineExceeded
+			},
+			Judge: func(error) Fault { return Outage }, Patience: patience,
+		}, nil, slog.New(slog.DiscardHandler))
+		var all sync.WaitGroup
+		call := func(do func() error) {
+			all.Go(func() {
+				began := time.Now()
+				err := do()
+				if took := time.Since(began); err == nil || took > 5*time.Second {
+					t.Errorf("%v after %v, want an error within 5 s", err, took)
+				}
+			})
+		}
+		for range 20 {
+			call(func() error { return c.Do(t.Context(), 1) })
+			call(func() error { return c.DoRead(t.Context(), 1) })
+			call(func() error { return errors.Join(c.DoAll(t.Context(), make([]int, 2*maxBatch))...) })
+			time.Sleep(300 * time.Millisecond)
+		}
+		all.Wait()
+		c.Close()
+	})
+}

@@ -118,14 +118,14 @@ func (l *lanes[J]) add(c *Committer[J], t *ticket[J], key string) {
 	ln := l.open[key]
 	switch {
 	case ln == nil && len(l.open) >= maxLanes:
-		t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%d rows are locked, the maximum", maxLanes)))
+		t.answer(tables.Unavailable("wait for a locked row", &BusyError{fmt.Errorf("%d rows are locked, the maximum", maxLanes)}))
 		return
 	case ln == nil:
 		ln = &lane[J]{key: key, began: now}
 		l.open[key] = ln
 		l.running.Go(func() { c.drain(ln) })
 	case len(ln.waiting)+ln.trying >= maxInLane:
-		t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%d jobs wait for %s, the maximum", maxInLane, key)))
+		t.answer(tables.Unavailable("wait for a locked row", &BusyError{fmt.Errorf("%d jobs wait for %s, the maximum", maxInLane, key)}))
 		return
 	}
 	ln.waiting = append(ln.waiting, t)
@@ -203,7 +203,7 @@ func (c *Committer[J]) expire(waiting []*ticket[J], ln *lane[J], all bool) []*ti
 	waiting = slices.DeleteFunc(waiting, func(t *ticket[J]) bool {
 		expired := all || !now.Before(t.until)
 		if expired {
-			t.answer(tables.Unavailable("wait for a locked row", fmt.Errorf("%s stays locked", ln.key)))
+			t.answer(tables.Unavailable("wait for a locked row", &BusyError{fmt.Errorf("%s stays locked", ln.key)}))
 		}
 		return expired
 	})
@@ -313,3 +313,13 @@ type PoisonedError struct{ cause error }
 func (e *PoisonedError) Error() string { return "row fails repeatedly: " + e.cause.Error() }
 
 func (e *PoisonedError) Unwrap() error { return e.cause }
+
+// BusyError is the error of a call that other calls kept from its rows. It says nothing about the rows.
+type BusyError struct{ Err error }
+
+func (e *BusyError) Error() string { return e.Err.Error() }
+
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// Busy tells package redpacket that the call may succeed soon.
+func (*BusyError) Busy() bool { return true }

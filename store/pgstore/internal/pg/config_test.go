@@ -15,7 +15,7 @@ func TestParseURL(t *testing.T) {
 	}
 	for url, size := range map[string]int32{"postgres://u@h/d?application_name=x": 16, "postgres://u@h/d?pool_max_conns=7&application_name=x": 7} {
 		c, err := ParseURL(url)
-		if err != nil || c.MaxConns != size || c.MinConns != 0 || len(c.ConnConfig.RuntimeParams) != 1 || c.ConnConfig.ConnectTimeout != connectTimeout {
+		if err != nil || c.MaxConns != size || c.MinConns != 0 || len(c.ConnConfig.RuntimeParams) != 3 || c.ConnConfig.ConnectTimeout != connectTimeout {
 			t.Errorf("%s: %+v, %v", url, c, err)
 		}
 	}

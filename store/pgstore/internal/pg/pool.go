@@ -87,11 +87,13 @@ func mayAnswerLater(err error) bool {
 }
 
 // noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended,
-// if all connections were in use, or if Postgres has too many: none of these means that Postgres is out of reach. If
-// Patience ended although not all connections were in use, it only starts a probe.
+// if all connections were in use, or if Postgres has too many: none of these means that Postgres is out of reach. If one
+// connection took too long, or Patience ended although not all connections were in use, it only starts a probe.
 func (p *Pool) noteFailedAcquire(ctx context.Context, err error) {
 	switch {
 	case tooManyConnections(err):
+	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded): // one slow connection: the server may be busy with many new ones
+		p.Suspect(err)
 	case ctx.Err() == nil:
 		p.breaker.trip(err)
 	case errors.Is(context.Cause(ctx), ErrPatience) && p.all.Stat().AcquiredConns() < p.config.MaxConns:

@@ -82,16 +82,48 @@ func (p *Pool) Ack(ctx context.Context, claims []redpacket.Claim) error {
 
 // Load implements redpacket.Pool.
 func (p *Pool) Load(ctx context.Context, i redpacket.Image) error {
+	c := p.loadCall(i)
+	if p.nodes.Run(ctx, &c); c.Err() != nil {
+		return nodes.Unavailable("load", c.Err())
+	}
+	return nil
+}
+
+func (p *Pool) loadCall(i redpacket.Image) nodes.Call {
 	k := p.keys(i.Partition)
 	c := nodes.NewCall(p.scripts.load, 4, 4+2*len(i.Grants))
 	c.Add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status))
 	for g := range i.Grants {
 		c.Add(&i.Grants[g].User, i.Grants[g].Share)
 	}
-	if p.nodes.Run(ctx, &c); c.Err() != nil {
-		return nodes.Unavailable("load", c.Err())
+	return c
+}
+
+// readyPacket is the id of a packet that only Ready loads. No real packet has it.
+const readyPacket = "ready"
+
+// Ready fails unless each partition can do what a grab needs: load a packet, which needs memory, and grab a share of it. Before the grab,
+// the packet is loaded as ended. So nothing is granted, nothing comes due, and Redis forgets the packet after an hour.
+func (p *Pool) Ready(ctx context.Context) error {
+	attempts := make([]redpacket.Attempt, redpacket.Partitions)
+	for i := range attempts {
+		attempts[i].Ref = redpacket.Ref{ID: readyPacket, Partition: i}
 	}
-	return nil
+	for _, status := range []redpacket.Status{redpacket.Open, redpacket.Expired} {
+		calls := make([]*nodes.Call, redpacket.Partitions)
+		for i := range calls {
+			c := p.loadCall(redpacket.Image{Ref: attempts[i].Ref, Count: 1, Deadline: time.Now().Add(365 * 24 * time.Hour), Status: status})
+			calls[i] = &c
+		}
+		p.nodes.Run(ctx, calls...)
+		for _, c := range calls {
+			if err := c.Err(); err != nil {
+				return fmt.Errorf("load a packet: %w", err)
+			}
+		}
+	}
+	_, err := p.Grab(ctx, attempts)
+	return err
 }
 
 // Clocks implements redpacket.Pool. A cluster has one clock for each master.
