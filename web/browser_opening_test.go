@@ -45,6 +45,41 @@ const recordOpening = `window.told = [], window.labels = [], new MutationObserve
 	if (labels.at(-1) !== label) labels.push(label);
 }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true }), 0`
 
+// recordRolling makes the page record, in each frame in which the digits of the amount roll, what tells the amount already, and whether the
+// button below the envelope is shown.
+const recordRolling = `window.frames = 0, window.spoiled = [], (function look() {
+	if (document.querySelector('.reel')) {
+		frames++;
+		const claim = document.querySelector('.opening-card .claim-amount');
+		if (claim && getComputedStyle(claim).visibility === 'visible') spoiled.push(claim.innerText);
+		const button = document.querySelector('.opening-foot .button.gold');
+		if (button && !button.matches(':focus-visible') && Number(getComputedStyle(button).opacity) > 0) spoiled.push(button.innerText);
+	}
+	requestAnimationFrame(look);
+})(), 0`
+
+// TestBrowserOpeningInCalm opens an envelope with reduced motion. No element may have a transition, except those of opacity: text that changes its colour on the red
+// envelope was black for some frames.
+func TestBrowserOpeningInCalm(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true, Calm: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	bob.packet(room, 123, 1, `,"greeting":"for tea"`)
+	ann.Press("link", "Tea")
+	ann.Press("button", "for tea")
+	ann.Has("button", "Open")
+	moving := webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('*')].map((e) => [e, getComputedStyle(e)])
+		.filter(([, s]) => s.transitionDuration !== '0s' && s.transitionProperty !== 'opacity').map(([e]) => String(e.className))`)
+	if len(moving) > 0 {
+		t.Errorf("with reduced motion %d elements have such a transition, the first %q", len(moving), moving[0])
+	}
+	ann.Press("button", "Open")
+	ann.Sees("¥1.23", "in your wallet", "Details and proof")
+	awaitAsk(t, ann, `getComputedStyle(document.querySelector('.opening-foot .button.gold')).opacity === '1'`)
+}
+
 // TestBrowserOpening opens an envelope. Nothing else may tell the amount before the envelope does. The coin must not be flattened
 // while it fades, because its front is mirrored then. The button below may only disappear and come back as another one.
 func TestBrowserOpening(t *testing.T) {
@@ -60,9 +95,15 @@ func TestBrowserOpening(t *testing.T) {
 		ann.Press("button", "for tea")
 		ann.Has("button", "Open")
 		webtest.Ask[int](ann.Tab, recordOpening)
+		webtest.Ask[int](ann.Tab, recordRolling)
 		ann.Press("button", "Open")
 		ann.Sees("in your wallet")
 		ann.WaitForAnimations()
+		if spoiled := webtest.Ask[[]string](ann.Tab, `spoiled`); len(spoiled) > 0 {
+			t.Errorf("%s: while the amount rolls, the page shows %q", name, spoiled[0])
+		}
+		awaitAsk(t, ann, `frames > 0 && getComputedStyle(document.querySelector('.opening-card .claim-amount')).opacity === '1'
+			&& getComputedStyle(document.querySelector('.opening-card .claim-amount')).visibility === 'visible'`)
 		if told := webtest.Ask[[]string](ann.Tab, `told`); len(told) > 0 {
 			t.Errorf("%s: before the envelope tells the amount, the page shows %q", name, told)
 		}
