@@ -80,6 +80,29 @@ func TestBrowserOpeningInCalm(t *testing.T) {
 	awaitAsk(t, ann, `getComputedStyle(document.querySelector('.opening-foot .button.gold')).opacity === '1'`)
 }
 
+// TestBrowserUsualGreetingFits shows the greeting that the page suggests on an envelope, before and after it is opened. All of it must be seen.
+func TestBrowserUsualGreetingFits(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	packet := bob.packet(room, 123, 1, `,"greeting":"Good luck and good fortune!"`).ID
+	ann.Press("link", "Tea")
+	fits := func(state string) {
+		t.Helper()
+		ann.Sees("Good luck and good fortune!", state)
+		cut := webtest.Ask[[]int](ann.Tab, `(({ scrollHeight, clientHeight, parentElement: { scrollHeight: all, clientHeight: room } }) => [scrollHeight - clientHeight, all - room])(document.querySelector('.envelope-greeting'))`)
+		if cut[0] > 1 || cut[1] > 1 {
+			t.Errorf("%s: %d pixels of the greeting are cut, and %d of the text", state, cut[0], cut[1])
+		}
+	}
+	fits("1 share")
+	annsToken := storedGuest(ann)
+	mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", annsToken, fmt.Sprintf(`{"packet":%q}`, packet)), 200)
+	fits("You got ¥1.23")
+}
+
 // TestBrowserOpening opens an envelope. Nothing else may tell the amount before the envelope does. The coin must not be flattened
 // while it fades, because its front is mirrored then. The button below may only disappear and come back as another one.
 func TestBrowserOpening(t *testing.T) {
