@@ -45,6 +45,64 @@ const recordOpening = `window.told = [], window.labels = [], new MutationObserve
 	if (labels.at(-1) !== label) labels.push(label);
 }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true }), 0`
 
+// recordRolling makes the page record, in each frame in which the digits of the amount roll, what tells the amount already, and whether the
+// button below the envelope is shown.
+const recordRolling = `window.frames = 0, window.spoiled = [], (function look() {
+	if (document.querySelector('.reel')) {
+		frames++;
+		const claim = document.querySelector('.opening-card .claim-amount');
+		if (claim && getComputedStyle(claim).visibility === 'visible') spoiled.push(claim.innerText);
+		const button = document.querySelector('.opening-foot .button.gold');
+		if (button && !button.matches(':focus-visible') && Number(getComputedStyle(button).opacity) > 0) spoiled.push(button.innerText);
+	}
+	requestAnimationFrame(look);
+})(), 0`
+
+// TestBrowserOpeningInCalm opens an envelope with reduced motion. No element may have a transition, except those of opacity: text that changes its colour on the red
+// envelope was black for some frames.
+func TestBrowserOpeningInCalm(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true, Calm: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	bob.packet(room, 123, 1, `,"greeting":"for tea"`)
+	ann.Press("link", "Tea")
+	ann.Press("button", "for tea")
+	ann.Has("button", "Open")
+	moving := webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('*')].map((e) => [e, getComputedStyle(e)])
+		.filter(([, s]) => s.transitionDuration !== '0s' && s.transitionProperty !== 'opacity').map(([e]) => String(e.className))`)
+	if len(moving) > 0 {
+		t.Errorf("with reduced motion %d elements have such a transition, the first %q", len(moving), moving[0])
+	}
+	ann.Press("button", "Open")
+	ann.Sees("¥1.23", "in your wallet", "Details and proof")
+	awaitAsk(t, ann, `getComputedStyle(document.querySelector('.opening-foot .button.gold')).opacity === '1'`)
+}
+
+// TestBrowserUsualGreetingFits shows the greeting that the page suggests on an envelope, before and after it is opened. All of it must be seen.
+func TestBrowserUsualGreetingFits(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	packet := bob.packet(room, 123, 1, `,"greeting":"Good luck and good fortune!"`).ID
+	ann.Press("link", "Tea")
+	fits := func(state string) {
+		t.Helper()
+		ann.Sees("Good luck and good fortune!", state)
+		cut := webtest.Ask[[]int](ann.Tab, `(({ scrollHeight, clientHeight, parentElement: { scrollHeight: all, clientHeight: room } }) => [scrollHeight - clientHeight, all - room])(document.querySelector('.envelope-greeting'))`)
+		if cut[0] > 1 || cut[1] > 1 {
+			t.Errorf("%s: %d pixels of the greeting are cut, and %d of the text", state, cut[0], cut[1])
+		}
+	}
+	fits("1 share")
+	annsToken := storedGuest(ann)
+	mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", annsToken, fmt.Sprintf(`{"packet":%q}`, packet)), 200)
+	fits("You got ¥1.23")
+}
+
 // TestBrowserOpening opens an envelope. Nothing else may tell the amount before the envelope does. The coin must not be flattened
 // while it fades, because its front is mirrored then. The button below may only disappear and come back as another one.
 func TestBrowserOpening(t *testing.T) {
@@ -60,9 +118,15 @@ func TestBrowserOpening(t *testing.T) {
 		ann.Press("button", "for tea")
 		ann.Has("button", "Open")
 		webtest.Ask[int](ann.Tab, recordOpening)
+		webtest.Ask[int](ann.Tab, recordRolling)
 		ann.Press("button", "Open")
 		ann.Sees("in your wallet")
 		ann.WaitForAnimations()
+		if spoiled := webtest.Ask[[]string](ann.Tab, `spoiled`); len(spoiled) > 0 {
+			t.Errorf("%s: while the amount rolls, the page shows %q", name, spoiled[0])
+		}
+		awaitAsk(t, ann, `frames > 0 && getComputedStyle(document.querySelector('.opening-card .claim-amount')).opacity === '1'
+			&& getComputedStyle(document.querySelector('.opening-card .claim-amount')).visibility === 'visible'`)
 		if told := webtest.Ask[[]string](ann.Tab, `told`); len(told) > 0 {
 			t.Errorf("%s: before the envelope tells the amount, the page shows %q", name, told)
 		}

@@ -314,3 +314,20 @@ func TestBrowserFrozenRoom(t *testing.T) {
 	ann.Sees("System opened the room for messages again")
 	ann.Has("textbox", "Message")
 }
+
+// TestBrowserGuestWithNameFromRightToLeft shows a message of a guest whose name is written from right to left. The mark of guests must stand
+// behind the name, as it does behind other names.
+func TestBrowserGuestWithNameFromRightToLeft(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	layla := s.httpGuest(t, "ليلى")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := layla.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	layla.does("send", `"room":%q,"text":"hello"`, room)
+	ann.Press("link", "Tea")
+	awaitAsk(t, ann, `document.querySelector('.sender')`)
+	got := webtest.Ask[string](ann.Tab, `((sender) => [getComputedStyle(sender).direction, getComputedStyle(sender, '::after').content, getComputedStyle(sender.firstElementChild ?? sender).direction].join())(document.querySelector('.sender'))`)
+	if want := `ltr," · Guest",rtl`; got != want {
+		t.Errorf("line, mark and name are %s, want %s", got, want)
+	}
+}

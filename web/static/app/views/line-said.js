@@ -39,8 +39,8 @@ export class Said extends Component {
     const may = !sending && !body.recalled;
     return h('div', { class: 'said' },
       head && !own && h('button', {
-        class: 'sender cut small', type: 'button', dir: 'auto', 'data-mark': from.guest && t('person.guest'), onClick: () => openSheet('person', from.id),
-      }, from.name || from.id),
+        class: 'sender cut small', type: 'button', 'data-mark': from.guest && t('person.guest'), onClick: () => openSheet('person', from.id),
+      }, h('bdi', null, from.name || from.id)), // the mark stays behind the name
       own && h('span', { class: 'only-read' }, t('you')),
       h('div', { class: 'said-row', ...(may && this.handlers) },
         item.kind === 'packet' ? h(Envelope, sending ? { sending, view } : { item, view }) : h(Bubble, props),

@@ -20,7 +20,7 @@ import { luckOf, outcome, refused } from './opening-words.js';
 import { rain, roll, scatter, Turning } from './opening-motion.js';
 
 export class Opening extends Component {
-  state = { open: false, missing: false };
+  state = { open: false, missing: false, told: false }; // told: the amount is in its place
   /** @type {{current: any}} */ form = createRef();
   /** @type {{current: any}} */ packet = createRef();
   /** @type {{current: any}} */ coin = createRef();
@@ -82,9 +82,12 @@ export class Opening extends Component {
     sound(mine ? 'won' : 'late');
     this.setState({ open: true }, () => {
       this.next.current?.focus({ preventScroll: true });
-      if (!mine) return;
+      if (!mine) {
+        this.setState({ told: true });
+        return;
+      }
       const { luck } = luckOf(view);
-      roll(this.amount.current, money(mine.amount), luck);
+      roll(this.amount.current, money(mine.amount), luck).then(() => this.setState({ told: true }));
       scatter(this.packet.current, luck);
       this.crown();
     });
@@ -116,10 +119,10 @@ export class Opening extends Component {
     openPacket(view.packet.id, phrase);
   };
 
-  render({ view }, { open, missing }) {
+  render({ view }, { open, missing, told }) {
     const { packet } = view;
     const waits = view.grab !== 'no' || view.answer !== null; // the answer is shown when the coin rests
-    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
+    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-told': told ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
         h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', inert: !open }, open && h(OpeningCard, { view, amount: this.amount }))),
