@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/memstore"
 	"hongbao/web/wire"
 )
 
@@ -172,4 +173,31 @@ func TestForeignPageSpendsNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLeavingAndJoiningFillsNoRoom leaves a frozen private room and joins it again and again. Each of both writes an entry, so the user must be
+// refused soon. Another room must be left at once.
+func TestLeavingAndJoiningFillsNoRoom(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{}) })
+	boss, ann := s.signIn(t, "boss", 0), s.signIn(t, "ann", 0)
+	rooms := [2]string{}
+	for n := range rooms {
+		request := wire.CreateRoomRequest{Key: fmt.Sprint("k", n), Name: "Tea", Kind: "private", Members: []string{"ann"}}
+		rooms[n] = call[wire.CreateRoomReply](t, s, boss, "create_room", request).Room.ID
+	}
+	if _, err := s.chat.UpdateRoom(t.Context(), chat.System, rooms[0], chat.RoomChange{Frozen: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	refused := wire.Code(0)
+	for range 30 {
+		if _, err := s.Call(t.Context(), ann, "leave", encoded(t, wire.LeaveRequest{Room: rooms[0]})); err != nil {
+			refused = s.errors.Failure(err).Code
+			break
+		}
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: rooms[0]})
+	}
+	if refused != wire.CodeRateLimited {
+		t.Errorf("after 30 rounds the answer to leave is %d, want %d", refused, wire.CodeRateLimited)
+	}
+	call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: rooms[1]})
 }

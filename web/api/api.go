@@ -375,6 +375,14 @@ func (r *Rates) SpendPicture(ctx context.Context, address string) error {
 	return r.take(ctx, "picture:"+address, pictureRate, false)
 }
 
+// leaveRate limits how often a user leaves one room. A user that leaves a room and comes back writes up to two entries, also while the room
+// is frozen or the user is muted there.
+var leaveRate = chat.Rate{PerSecond: 0.1, Burst: 5}
+
+func (r *Rates) spendLeave(ctx context.Context, user, room string) error {
+	return r.take(ctx, "leave:"+user+":"+room, leaveRate, true)
+}
+
 // SpendPreview counts a preview of an invite link against the limit of the address that the request comes from.
 func (r *Rates) SpendPreview(ctx context.Context, address string) error {
 	return r.take(ctx, "preview:"+address, previewRate, true)

@@ -36,6 +36,11 @@ func (a *Commands) join(ctx context.Context, c Caller, r *wire.JoinRequest) (wir
 }
 
 func (a *Commands) leave(ctx context.Context, c Caller, r *wire.LeaveRequest) (wire.LeaveReply, error) {
+	if standing, err := a.chat.Standing(ctx, r.Room, c.User.ID); err == nil && standing.In { // else nothing is written, and the id may be any
+		if err := a.rates.spendLeave(ctx, c.User.ID, r.Room); err != nil {
+			return wire.LeaveReply{}, err
+		}
+	}
 	return wire.LeaveReply{}, a.chat.Leave(ctx, c.User, r.Room)
 }
 
