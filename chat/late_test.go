@@ -114,8 +114,11 @@ func TestRepeatedNoticesAreBounded(t *testing.T) {
 				t.Fatal("the outcome is known")
 			}
 		}
+		pub.mu.Lock()
 		pub.changed = nil
+		pub.mu.Unlock()
 		time.Sleep(6 * time.Second)
+		synctest.Wait()
 		pub.mu.Lock()
 		defer pub.mu.Unlock()
 		if n := len(pub.changed); n == 0 || n > 1000 {

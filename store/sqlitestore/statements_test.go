@@ -43,6 +43,7 @@ var mayReadMore = map[string]string{
 	`update users set next_seed = null where next_seed is not null`:   "once an epoch",
 	`where p.status = 'open' and p.created_at <=`:                     "once an epoch",
 	`with open as materialized (select id, total`:                     "SamplePackets packets",
+	`u.name like $`:                                                         "the search of users by name, among as many as UserQuery.Among",
 	`and r.name like $`:                                                     "the search of public rooms, a scanning command",
 	`from refs f join users u on u.id = f.id`:                               "the host's list of suspended users by the beginning of their names",
 	`when count(*) filter (where chosen) < `:                                "the rooms of the users that are named, at most MaxRooms each",
