@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/centrifugal/protocol"
@@ -125,6 +126,7 @@ func TestSignalsOfThisInstanceAreAppliedAtOnce(t *testing.T) {
 		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 		room := s.room(t, bob, "hall").ID
 		connected(t, s.listen(t), wire.JSON, "ann")
+		synctest.Wait() // the session is open a moment after its client has the reply of connect
 		began := time.Now()
 		want := func(what string, listen int) {
 			t.Helper()
