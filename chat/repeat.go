@@ -14,7 +14,7 @@ const (
 	maxRepeats = 1000
 )
 
-// repeats repeats the notices of changes whose outcome is unknown.
+// repeats sends the notices of changes again whose outcome is unknown.
 type repeats struct {
 	tell func(room, user string) // static
 

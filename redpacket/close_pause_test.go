@@ -150,14 +150,14 @@ func TestBadImageDoesNotStopItsPartition(t *testing.T) {
 // busyRows is a Ledger whose rows are locked by other calls: each lookup fails after the patience of a store.
 type busyRows struct{ emptyLedger }
 
-// rowsBusy is the error of busyRows.
-type rowsBusy struct{ error }
+// rowsBusyError is the error of busyRows.
+type rowsBusyError struct{ error }
 
-func (rowsBusy) Busy() bool { return true }
+func (rowsBusyError) Busy() bool { return true }
 
 func (busyRows) Image(context.Context, string) (redpacket.Image, error) {
 	time.Sleep(4 * time.Second)
-	return redpacket.Image{}, fmt.Errorf("end packet: %w", rowsBusy{chat.ErrUnavailable})
+	return redpacket.Image{}, fmt.Errorf("end packet: %w", rowsBusyError{chat.ErrUnavailable})
 }
 
 // closingPool is a badImagePool that lets each close go on.

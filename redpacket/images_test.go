@@ -18,7 +18,7 @@ type slowImages struct {
 	reads *atomic.Int32
 }
 
-func (l slowImages) Image(ctx context.Context, packet string) (Image, error) {
+func (l slowImages) Image(ctx context.Context, _ string) (Image, error) {
 	l.reads.Add(1)
 	select {
 	case <-time.After(4 * time.Second):

@@ -12,14 +12,22 @@ import (
 // hearsNoStorage lets a page miss that another tab has stored something, as a page misses it that the browser has frozen.
 const hearsNoStorage = `addEventListener('storage', (e) => e.stopImmediatePropagation(), true)`
 
+// twoTabs are two tabs of one browser.
+type twoTabs struct {
+	s           *testServer
+	ann, second *webtest.Visitor
+	annsToken   string
+	bob         *httpGuest
+}
+
 // tabsOfTwoGuests opens a tab of Ann. A second tab of the same browser then takes Bob over by a device link. The first tab hears of it only if
 // hears is true.
-func tabsOfTwoGuests(t *testing.T, hears bool) (s *testServer, ann, second *webtest.Visitor, annsToken string, bob *httpGuest) {
+func tabsOfTwoGuests(t *testing.T, hears bool) twoTabs {
 	t.Helper()
-	s = newTestServer(t, withGuests)
+	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
-	bob = s.httpGuest(t, "Bob")
-	ann = webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	bob := s.httpGuest(t, "Bob")
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
 	if !hears {
 		ann.InjectScript(hearsNoStorage)
 		ann.Reload()
@@ -27,12 +35,12 @@ func tabsOfTwoGuests(t *testing.T, hears bool) (s *testServer, ann, second *webt
 	ann.Fill("What may we call you?", "Ann")
 	ann.Key("\r")
 	ann.Has("button", "Ann open settings")
-	annsToken = storedGuest(ann)
+	annsToken := storedGuest(ann)
 	code := mustAnswer[wire.DeviceCodeReply](t, ask(t, s.Handler(), "POST", "/v1/guests/device_code", bob.Token, ""), 200).Code
-	second = ann.Again(t, page+"/#/device/"+code, webtest.Screen{})
+	second := ann.Again(t, page+"/#/device/"+code, webtest.Screen{})
 	second.Press("button", "Use it here")
 	second.Has("button", "Bob open settings")
-	return s, ann, second, annsToken, bob
+	return twoTabs{s, ann, second, annsToken, bob}
 }
 
 // storedGuest returns the guest's token that the browser keeps; "": none.
@@ -54,7 +62,7 @@ func (s *testServer) guestOf(t *testing.T, token string) wire.User {
 // guest that the browser keeps.
 func TestBrowserTabEndsWhenAnotherGuestIsStored(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	_, ann, _, _, _ := tabsOfTwoGuests(t, true)
+	ann := tabsOfTwoGuests(t, true).ann
 	ann.Sees("This tab has stopped", "another guest")
 	ann.Press("button", "Continue here")
 	ann.Has("button", "Bob open settings")
@@ -63,7 +71,8 @@ func TestBrowserTabEndsWhenAnotherGuestIsStored(t *testing.T) {
 // TestBrowserTabRenamesOnlyItsOwnGuest changes the name in a tab that has missed that the browser keeps another guest.
 func TestBrowserTabRenamesOnlyItsOwnGuest(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s, ann, _, token, bob := tabsOfTwoGuests(t, false)
+	two := tabsOfTwoGuests(t, false)
+	s, ann, token, bob := two.s, two.ann, two.annsToken, two.bob
 	ann.Press("button", "Settings")
 	ann.Press("button", "Change name and picture")
 	ann.Fill("Name", "Anna")
@@ -80,7 +89,8 @@ func TestBrowserTabRenamesOnlyItsOwnGuest(t *testing.T) {
 // TestBrowserTabSignsOutOnlyItsOwnGuest signs out in a tab that has missed that the browser keeps another guest.
 func TestBrowserTabSignsOutOnlyItsOwnGuest(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s, ann, second, token, bob := tabsOfTwoGuests(t, false)
+	two := tabsOfTwoGuests(t, false)
+	s, ann, second, token, bob := two.s, two.ann, two.second, two.annsToken, two.bob
 	bobs := storedGuest(second)
 	ann.Press("button", "Settings")
 	ann.Press("button", "Sign out")
@@ -100,7 +110,8 @@ func TestBrowserTabSignsOutOnlyItsOwnGuest(t *testing.T) {
 // TestBrowserEndedTabForgetsOnlyItsOwnGuest ends the session of a tab that has missed that the browser keeps another guest.
 func TestBrowserEndedTabForgetsOnlyItsOwnGuest(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s, ann, second, token, _ := tabsOfTwoGuests(t, false)
+	two := tabsOfTwoGuests(t, false)
+	s, ann, second, token := two.s, two.ann, two.second, two.annsToken
 	bobs := storedGuest(second)
 	s.pub.CloseSockets(s.guestOf(t, token).ID, "", wire.CloseRevoked)
 	ann.Press("button", "Sign in again")

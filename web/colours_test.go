@@ -14,7 +14,7 @@ import (
 // and Chrome 123. So the dark colours are written twice, for the system's setting and for the user's choice, and must be the same.
 func TestColoursOfOlderBrowsers(t *testing.T) {
 	t.Parallel()
-	err := fs.WalkDir(os.DirFS("static"), "style", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS("static"), "style", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".css") {
 			return err
 		}

@@ -124,11 +124,11 @@ func TestProbesOfIDsLearnNothing(t *testing.T) {
 			if key, ok := p.data["key"]; ok {
 				data["key"] = fmt.Sprint(key, stranger)
 			}
-			line := run(p.method, data)
+			line := []string{run(p.method, data)}
 			for _, read := range p.reads {
-				line += "\n    " + run(read, object{"room": room, "limit": 1, "users": []string{stranger}})
+				line = append(line, run(read, object{"room": room, "limit": 1, "users": []string{stranger}}))
 			}
-			lines = append(lines, strings.ReplaceAll(changing.ReplaceAllString(line, "_"), stranger, "X"))
+			lines = append(lines, strings.ReplaceAll(changing.ReplaceAllString(strings.Join(line, "\n    "), "_"), stranger, "X"))
 		}
 		return lines
 	}

@@ -35,8 +35,8 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres, role stri
 	conf := filepath.Join(dir, "pgbouncer.ini")
 	b := &PgBouncer{&daemon{name: "pgbouncer", dir: dir, as: as, stopSignal: syscall.SIGTERM, ready: accepts}}
 	b.prepare = func(port int) error {
-		return os.WriteFile(conf, []byte(bouncerConf(port, before.port.number, role)), 0o644)
-	} //nolint:gosec // read as another user
+		return os.WriteFile(conf, []byte(bouncerConf(port, before.port.number, role)), 0o644) //nolint:gosec // read as another user
+	}
 	b.command = func(int) []string { return []string{bouncer, conf} }
 	if err := b.launch(ctx); err != nil {
 		return nil, err

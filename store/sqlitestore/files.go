@@ -16,14 +16,14 @@ type files struct {
 	database fs.FileInfo // static after open
 	log      fs.FileInfo // owned by the committer; nil until the first commit, which makes sure that the file exists
 
-	lost atomic.Pointer[lostFile] // once set, the store refuses all writes
+	lost atomic.Pointer[lostFileError] // once set, the store refuses all writes
 }
 
-// lostFile is the error of a store whose files were deleted or replaced.
-type lostFile struct{ path string }
+// lostFileError is the error of a store whose files were deleted or replaced.
+type lostFileError struct{ path string }
 
-func (e *lostFile) Error() string {
-	return fmt.Sprintf("%s was deleted or replaced while the server runs: stop the server, and restore the database if the file was not meant to go", e.path)
+func (e *lostFileError) Error() string {
+	return e.path + " was deleted or replaced while the server runs: stop the server, and restore the database if the file was not meant to go"
 }
 
 func (f *files) open(path string) (err error) {
@@ -45,7 +45,7 @@ func (f *files) check() error {
 	for path, opened := range map[string]fs.FileInfo{f.path: f.database, wal: f.log} {
 		now, err := os.Stat(path)
 		if err != nil || opened == nil || !os.SameFile(now, opened) {
-			f.lost.Store(&lostFile{path})
+			f.lost.Store(&lostFileError{path})
 			return f.err()
 		}
 	}

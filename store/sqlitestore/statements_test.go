@@ -241,6 +241,7 @@ func fillTables(t *testing.T, conn *sql.Conn) (empty []string) {
 			must(rs.Scan(&v[0], &v[1]))
 			all = append(all, v)
 		}
+		must(rs.Err())
 		must(rs.Close())
 		return all
 	}

@@ -118,7 +118,7 @@ func (c *Connections) enterLocked(conn net.Conn) (Closed, []net.Conn) {
 	}
 	var victims []net.Conn
 	for ; places > 0 && from.idle.Len() > 0; places-- {
-		victim := from.idle.Front().Value.(*connection) //nolint:errcheck,forcetypeassert // the list has no other values
+		victim := from.idle.Front().Value.(*connection) //nolint:forcetypeassert // the list has no other values
 		c.leaveLocked(victim)
 		victims = append(victims, victim.conn)
 	}
