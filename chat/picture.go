@@ -89,10 +89,11 @@ func pictureError(err error, reason string) error {
 func (s *Service) SetPicture(ctx context.Context, u User, issued time.Time, upload []byte) (User, error) {
 	if len(upload) == 0 {
 		u.Avatar = ""
+		began := s.now()
 		if err := s.setAvatar(ctx, u, issued); err != nil {
 			return User{}, err
 		}
-		return u, s.DeletePictures(ctx, u.ID)
+		return u, s.store.DeletePictures(ctx, u.ID, began)
 	}
 	p, err := NewPicture(upload)
 	if err != nil {
@@ -117,9 +118,14 @@ func (s *Service) setAvatar(ctx context.Context, u User, issued time.Time) error
 	return nil
 }
 
-// DeletePictures deletes all pictures that the user has uploaded.
-func (s *Service) DeletePictures(ctx context.Context, user string) error {
-	return s.store.DeletePictures(ctx, user)
+// ReplacePicture is SetProfile for a user whose avatar is an uploaded picture, and deletes the pictures that the user uploaded before. A picture that is
+// uploaded at the same time stays: the user's avatar may be that one in the end.
+func (s *Service) ReplacePicture(ctx context.Context, u User, issued time.Time) error {
+	began := s.now()
+	if err := s.SetProfile(ctx, u, issued); err != nil {
+		return err
+	}
+	return s.store.DeletePictures(ctx, u.ID, began)
 }
 
 // Picture returns the JPEG whose address (Picture.Address) ends with this file name; ErrNotFound if there is none.

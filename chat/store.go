@@ -43,8 +43,8 @@ type Store interface {
 	PutPicture(ctx context.Context, user string, issued int64, p Picture, at time.Time) error
 	// Picture returns the data of a picture that some user has; ErrNotFound if none has it.
 	Picture(ctx context.Context, hash []byte) ([]byte, error)
-	// DeletePictures deletes the user's pictures, if there are any.
-	DeletePictures(ctx context.Context, user string) error
+	// DeletePictures deletes the user's pictures that were stored until the given time, if there are any.
+	DeletePictures(ctx context.Context, user string, until time.Time) error
 	// UserRecord returns the user as the host sees it. ErrNotFound: the user is unknown.
 	UserRecord(ctx context.Context, user string) (UserRecord, error)
 	// UserRecordsOf returns the records of the known users among users (ids) and refs (ids of the host), each once and in any

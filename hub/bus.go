@@ -101,7 +101,8 @@ func (r receiver) message(topic string, e envelope.Envelope) {
 	}
 	m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Deferred, Trace: e.Trace}
 	if e.Epoch != h.env.epochName() {
-		if e.Epoch != "" {
+		if e.Epoch != "" { // one of the two instances does not know the newest epoch yet, and only the store knows what has this seq
+			t.recheck()
 			return
 		}
 		if m.Seq > 0 {

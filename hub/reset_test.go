@@ -291,3 +291,29 @@ func TestMessagesAfterAResetAreBelievedAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestMessageOfAnotherEpochIsCompared has two instances that name the numbering differently, because one has noticed a new epoch first. A message of one is not
+// delivered by the other as it is, but must come from the store within seconds, and not only with the comparison each minute.
+func TestMessageOfAnotherEpochIsCompared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		broker := hubtest.NewBroker()
+		var hubs []*hub.Hub
+		for i := range 2 {
+			o := s.options()
+			o.Bus = broker.Endpoint()
+			h := start(t, o)
+			h.SetEpoch(fmt.Sprint("epoch ", i))
+			hubs = append(hubs, h)
+		}
+		c, session := connect(t, hubs[1], hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		time.Sleep(10 * time.Second) // a new topic is compared more often, and so is each one after the bus has come up
+		began := time.Now()
+		hubs[0].Publish("room", s.commit("room", "a"))
+		for began.Add(3 * time.Second).After(time.Now()) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		wantPushes(t, "the subscriber, after 3 s", c, "room:1:a")
+	})
+}

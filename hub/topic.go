@@ -282,6 +282,17 @@ func (t *topic) wakeBy(tick wheel.Tick) {
 	}
 }
 
+// recheck has the topic compared with the store soon, unless that is scheduled already.
+func (t *topic) recheck() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dead.Load() || t.checks > 0 || t.last == unsequenced {
+		return
+	}
+	t.checks, t.checkAt = 1, t.env.wheels.After(recheckAfter)
+	t.wakeBy(t.checkAt)
+}
+
 // Fire implements wheel.Owner. It queues the topic for a repairer or the comparer if one of them is due, and drops an
 // unused backlog.
 func (t *topic) Fire(now wheel.Tick) {

@@ -194,3 +194,40 @@ func TestBusyCloseIsTriedAgainSoon(t *testing.T) {
 		}
 	})
 }
+
+// unloadablePool is a Pool that has lost one packet, and cannot take it again.
+type unloadablePool struct{ *badImagePool }
+
+func (p unloadablePool) Close(ctx context.Context, r redpacket.Ref, why redpacket.CloseReason) (redpacket.Closing, error) {
+	if closing, err := p.badImagePool.Close(ctx, r, why); err == nil {
+		return closing, nil
+	}
+	return redpacket.Closing{Missing: true}, nil
+}
+
+func (unloadablePool) Load(context.Context, redpacket.Image) error {
+	return errors.New("out of memory")
+}
+
+// openLedger is an emptyLedger in which every packet is open.
+type openLedger struct{ emptyLedger }
+
+func (openLedger) Image(_ context.Context, packet string) (redpacket.Image, error) {
+	return redpacket.Image{Ref: redpacket.Ref{ID: packet, Partition: 7}, Status: redpacket.Open}, nil
+}
+
+// TestPoolThatCannotLoadBlamesNoPacket lets the Pool lose a packet and fail to load it. The Pool is at fault, so the close must be tried every 2 s. After
+// failures of its own a packet pauses longer each time.
+func TestPoolThatCannotLoadBlamesNoPacket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := redpacket.Ref{ID: "bad", Partition: 7}
+		pool := unloadablePool{&badImagePool{bad: bad, due: []redpacket.Ref{bad}, closes: map[string][]time.Duration{}, begun: time.Now()}}
+		s := redpacket.New(openLedger{}, pool, nil, nil, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_ = s.Run(ctx)
+		if n := len(pool.closesOf(bad)); n < 20 {
+			t.Errorf("%d tries in a minute, want about 25", n)
+		}
+	})
+}

@@ -40,7 +40,7 @@ type observer interface {
 	quarantined(c Claim, why string)
 }
 
-// poolError marks an error of Pool.Close, for callers that must know which of the two engines has failed.
+// poolError marks an error of the Pool during a close, for callers that must know which of the two engines has failed.
 type poolError struct{ error }
 
 func (e poolError) Unwrap() error { return e.error }
@@ -237,7 +237,10 @@ func (f *flow) join(ctx context.Context, packet string) error {
 	if err != nil {
 		return err
 	}
-	return f.pool.Load(ctx, image)
+	if err := f.pool.Load(ctx, image); err != nil {
+		return poolError{err}
+	}
+	return nil
 }
 
 // errNotDue means that the packet must not be closed: in the Pool it has free shares and its deadline has not come.
@@ -293,7 +296,10 @@ func (f *flow) retireLost(ctx context.Context, p Ref, closing Closing) error {
 			f.observer.quarantined(c, why)
 		}
 	}
-	return f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason})
+	if err := f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason}); err != nil {
+		return poolError{err}
+	}
+	return nil
 }
 
 func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
@@ -309,7 +315,7 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 		case !closing.Missing:
 			return closing, nil
 		case joins == maxJoins:
-			return Closing{}, fmt.Errorf("close %s: the pool keeps losing it: %w", p.ID, chat.ErrUnavailable)
+			return Closing{}, poolError{fmt.Errorf("close %s: the pool keeps losing it: %w", p.ID, chat.ErrUnavailable)}
 		}
 		if err := f.join(ctx, p.ID); err != nil {
 			return Closing{}, err

@@ -38,7 +38,7 @@ func newRequestFixture(t *testing.T) *requestFixture {
 // good returns a valid request for a method. It would succeed, except that its key may be used already.
 func (w *requestFixture) good(method string) map[string]any {
 	return map[string]map[string]any{
-		"create_room":      {"key": "new", "name": "New","kind":"public", "members": []string{"u-bob"}, "invite": "admins", "guests": false},
+		"create_room":      {"key": "new", "name": "New", "kind": "public", "members": []string{"u-bob"}, "invite": "admins", "guests": false},
 		"direct":           {"user": "u-bob"},
 		"block":            {"user": "u-bob"},
 		"unblock":          {"user": "u-bob"},

@@ -218,11 +218,11 @@ func (s faultyStore) PutPicture(ctx context.Context, user string, issued int64, 
 	return s.Store.PutPicture(ctx, user, issued, p, at)
 }
 
-func (s faultyStore) DeletePictures(ctx context.Context, user string) (err error) {
+func (s faultyStore) DeletePictures(ctx context.Context, user string, until time.Time) (err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Store.DeletePictures(ctx, user)
+	return s.Store.DeletePictures(ctx, user, until)
 }
 
 func (s faultyStore) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (_ chat.User, err error) {

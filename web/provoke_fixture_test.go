@@ -175,7 +175,7 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 // request returns a request for the method that would succeed if the room and the packet allowed it.
 func (s *errorFixture) request(method, room, packet string) object {
 	return map[string]object{
-		"create_room":      {"key": "new", "name": "new","kind":"public"},
+		"create_room":      {"key": "new", "name": "new", "kind": "public"},
 		"direct":           {"user": "bob"},
 		"block":            {"user": "cyn"},
 		"unblock":          {"user": "cyn"},

@@ -3,6 +3,16 @@ package main
 // packetMutants break the rules of package redpacket.
 var packetMutants = []mutant{
 	{
+		file: "redpacket/flow.go",
+		old: `	if err := f.pool.Load(ctx, image); err != nil {
+		return poolError{err}
+	}
+	return nil`,
+		new:   `	return f.pool.Load(ctx, image)`,
+		tests: "-run=PoolThatCannotLoad ./redpacket",
+		harm:  "packets that a sick Redis cannot take are closed half a minute later, as if they were at fault themselves",
+	},
+	{
 		file:  "redpacket/closing.go",
 		old:   `	s.wallets.clear()` + "\n",
 		new:   ``,
@@ -38,6 +48,7 @@ var packetMutants = []mutant{
 		harm:  "one caller that gives up fails the lookups of all that share its read",
 	},
 	{
+		file:  "redpacket/closing.go",
 		old:   `		s.busyCloses.fail(p.ID, s.o.Now())`,
 		new:   `		s.recloses.fail(p.ID, s.o.Now())`,
 		tests: "-run=BusyClose ./redpacket",

@@ -43,6 +43,13 @@ var secretMutants = []mutant{
 // sqliteMutants break the rules of the embedded store.
 var sqliteMutants = []mutant{
 	{
+		file:  "store/sqlitestore/settle.go",
+		old:   `&& !errors.Is(err, errWholeCommit)`,
+		new:   `&& err != errWholeCommit`,
+		tests: "-run=FailedCommitBlames ./store/sqlitestore",
+		harm:  "a commit whose link or event row is refused puts all its claims into quarantine",
+	},
+	{
 		file:  "store/sqlitestore/events.go",
 		old:   `coalesce((select max(id) from events where chain = 0), 0), coalesce((select max(id) from event_marks)`,
 		new:   `coalesce((select max(id) from events), 0), coalesce((select max(id) from event_marks)`,

@@ -26,9 +26,6 @@ type ownChain struct {
 // happens if the file was replaced by an older one.
 var errTailLost = errors.New("the database lost commits that it had confirmed")
 
-// errChainFailed means that the link of a transaction could not be added. The rows of its jobs are not the cause.
-var errChainFailed = errors.New("link of the hash chain not added")
-
 // Chained implements tables.Tx. The rows of the leaves are inserted with the id that it returns.
 func (w *writer) Chained(leaves ...chain.Hash) (id int64, err error) {
 	if w.chain == nil {

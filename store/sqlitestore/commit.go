@@ -147,7 +147,7 @@ func (s *Store) commitLoop() {
 			s.noteLoss(err)
 			w.reset()
 			for _, j := range batch {
-				j.err = tables.Unavailable("commit", err)
+				j.err = tables.Unavailable("commit", fmt.Errorf("%w: %w", errWholeCommit, err))
 			}
 		}
 		for _, j := range batch {
@@ -172,6 +172,9 @@ func (s *Store) fillBatch(batch []*job) []*job {
 	return batch
 }
 
+// errWholeCommit means that a transaction of several jobs has failed. The rows of no single job are the cause.
+var errWholeCommit = errors.New("the whole transaction has failed")
+
 // commit runs the batch in one transaction. After an error the outcome of every job is unknown.
 func (s *Store) commit(w *writer, batch []*job) error {
 	defer s.commits.Done(len(batch), time.Now())
@@ -194,7 +197,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 		}
 	}
 	if err := w.addLink(); err != nil {
-		return fmt.Errorf("%w: %w", errChainFailed, err)
+		return fmt.Errorf("add the link: %w", err)
 	}
 	if !w.refs.Empty() {
 		if err := w.addEvents(); err != nil {

@@ -51,7 +51,7 @@ func unpayable(reason string) redpacket.Settlement {
 // refusedRow returns SQLite's error text if SQLite refused the row because of its content, else "".
 func refusedRow(err error) string {
 	var failed *sqlite.Error
-	if errors.As(err, &failed) && !errors.Is(err, errChainFailed) {
+	if errors.As(err, &failed) && !errors.Is(err, errWholeCommit) {
 		switch failed.Code() & 0xff {
 		case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG:
 			return failed.Error()

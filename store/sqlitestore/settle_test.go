@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
 )
 
@@ -69,5 +70,35 @@ func TestPoisonClaimHurtsNoOther(t *testing.T) {
 	}
 	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Claims != 3 {
 		t.Errorf("audit: %+v, %v", a, err)
+	}
+}
+
+// TestFailedCommitBlamesNoClaim has SQLite refuse what a commit adds for all its jobs: the link or the row of the event stream. No claim is the cause, so none
+// may be called unpayable.
+func TestFailedCommitBlamesNoClaim(t *testing.T) {
+	for _, table := range []string{"links", "events"} {
+		t.Run(table, func(t *testing.T) {
+			s := openLedger(t, migratedFolder(t))
+			kinds, err := eventlog.ParseKinds([]string{"*"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.UseEvents(kinds)
+			l := fundedRoom(t, s)
+			p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)
+			claims := []redpacket.Claim{{Ref: p.Ref, Share: 0, User: "ann", At: l.At}, {Ref: p.Ref, Share: 1, User: "bob", At: l.At}}
+			alter(t, s, fmt.Sprintf(`create trigger poison before insert on %s begin select %s; end`, table, refusedTrouble))
+			for i, got := range s.Settle(t.Context(), claims) {
+				if got.Verdict != redpacket.Unsettled || !errors.Is(got.Err, chat.ErrUnavailable) {
+					t.Errorf("claim %d: %+v, want unsettled and unavailable", i, got)
+				}
+			}
+			alter(t, s, `drop trigger poison`)
+			for i, got := range s.Settle(t.Context(), claims) {
+				if got.Verdict != redpacket.PaidNow {
+					t.Errorf("claim %d again: %+v, want it paid", i, got)
+				}
+			}
+		})
 	}
 }

@@ -74,11 +74,13 @@ func pictureShared(b *storeBench) {
 	for _, user := range []string{ann, bob} {
 		b.must(b.PutPicture(b.ctx, user, 0, testPicture(1), pictureTime))
 	}
-	b.must(b.DeletePictures(b.ctx, ann))
+	b.must(b.DeletePictures(b.ctx, ann, pictureTime))
 	b.hasPictures(1)
-	b.must(b.DeletePictures(b.ctx, bob))
+	b.must(b.DeletePictures(b.ctx, bob, pictureTime.Add(-time.Millisecond))) // it is newer
+	b.hasPictures(1)
+	b.must(b.DeletePictures(b.ctx, bob, pictureTime))
 	b.hasPictures()
-	b.must(b.DeletePictures(b.ctx, bob)) // there is none
+	b.must(b.DeletePictures(b.ctx, bob, pictureTime)) // there is none
 }
 
 func pictureRevoked(b *storeBench) {

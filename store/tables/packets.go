@@ -191,7 +191,7 @@ func (t packets) States(ctx context.Context, user string, packets []string) (sta
 type listedPackets struct {
 	From, Of, At, ID string
 	Totals           string                     // count, amount, luckiest; "": none
-	Citus              func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page, or "" for the whole period
+	Citus            func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page, or "" for the whole period
 }
 
 // packetLists has the list for each direction.

@@ -364,9 +364,9 @@ func (t users) Picture(ctx context.Context, hash []byte) (data []byte, err error
 }
 
 // DeletePictures implements chat.Store.
-func (t users) DeletePictures(ctx context.Context, user string) error {
+func (t users) DeletePictures(ctx context.Context, user string, until time.Time) error {
 	return Outcome("delete pictures", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from pictures where user_id = $1`, user)
+		_, err := w.Exec(`delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
 		return err
 	}))
 }

@@ -134,13 +134,12 @@ func (s *Service) SetProfile(ctx context.Context, guest auth.Identity, r *wire.P
 	if user == guest.User.User {
 		return wire.ProfileReply{User: convert.User(user)}, nil
 	}
-	if err := s.chat.SetProfile(ctx, user, guest.Issued); err != nil {
-		return wire.ProfileReply{}, err
-	}
+	set := s.chat.SetProfile
 	if user.Avatar != guest.User.Avatar && chat.IsPicture(guest.User.Avatar) {
-		if err := s.chat.DeletePictures(ctx, user.ID); err != nil {
-			return wire.ProfileReply{}, err
-		}
+		set = s.chat.ReplacePicture
+	}
+	if err := set(ctx, user, guest.Issued); err != nil {
+		return wire.ProfileReply{}, err
 	}
 	return wire.ProfileReply{User: convert.User(user)}, nil
 }

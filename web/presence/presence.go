@@ -3,6 +3,7 @@ package presence
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +31,12 @@ type Tracker struct {
 	announcer *announcer
 	wake      chan struct{} // one slot, never closed
 
-	mu    sync.Mutex
-	queue []socketChange // guarded by mu; the changes since Run last took the queue
+	mu sync.Mutex
+	// Guarded by mu: the changes since Run last took the queue. A socket that was opened and closed since then is in none of them. So there are at most
+	// twice as many as sockets are open now or were open then.
+	queue   []socketChange
+	opened  map[string]int // guarded by mu; by socket, the index in queue of its opening
+	dropped int            // guarded by mu; empty places in queue
 }
 
 // socketChange is the opening or closing of a socket.
@@ -42,7 +47,7 @@ type socketChange struct {
 
 // New returns a Tracker that only queues changes until Run is called.
 func New(o Options) *Tracker {
-	return &Tracker{o: o, announcer: newAnnouncer(o), wake: make(chan struct{}, 1)}
+	return &Tracker{o: o, announcer: newAnnouncer(o), wake: make(chan struct{}, 1), opened: map[string]int{}}
 }
 
 // SocketOpened records a new socket of the user. It never blocks.
@@ -55,11 +60,34 @@ func (t *Tracker) SocketClosed(user, socket string) {
 
 func (t *Tracker) add(c socketChange) {
 	t.mu.Lock()
-	t.queue = append(t.queue, c)
+	if i, queued := t.opened[c.socket]; queued && c.closed {
+		t.dropLocked(i)
+	} else {
+		if !c.closed {
+			t.opened[c.socket] = len(t.queue)
+		}
+		t.queue = append(t.queue, c)
+	}
 	t.mu.Unlock()
 	select {
 	case t.wake <- struct{}{}:
 	default:
+	}
+}
+
+// dropLocked removes the opening of a socket from the queue. It leaves the place empty, and removes the empty places once they are the majority.
+func (t *Tracker) dropLocked(i int) {
+	delete(t.opened, t.queue[i].socket)
+	t.queue[i] = socketChange{}
+	if t.dropped++; 2*t.dropped <= len(t.queue) {
+		return
+	}
+	t.queue = slices.DeleteFunc(t.queue, func(c socketChange) bool { return c == socketChange{} })
+	t.dropped = 0
+	for i, c := range t.queue {
+		if !c.closed {
+			t.opened[c.socket] = i
+		}
 	}
 }
 
@@ -77,12 +105,14 @@ func (t *Tracker) Run(ctx context.Context) {
 		}
 		t.mu.Lock()
 		queue := t.queue
-		t.queue = nil
+		t.queue, t.opened, t.dropped = nil, map[string]int{}, 0
 		t.mu.Unlock()
 		for _, c := range queue {
-			if c.closed {
+			switch {
+			case c == socketChange{}:
+			case c.closed:
 				t.leave(ctx, c.user, c.socket)
-			} else {
+			default:
 				t.enter(ctx, c.user, c.socket)
 			}
 		}
