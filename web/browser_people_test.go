@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,57 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	mei.Fill("怎么称呼你？", "小美")
 	mei.Key("\r")
 	mei.Sees("Welcome! 欢迎！", "试玩金")
+}
+
+// TestBrowserServiceIsNoPerson meets the sender of the welcome packet, which is the server. The page must not offer it where people are offered:
+// for an invitation, a direct chat, a mention, a packet, and among the members. It tells an id only of people with the same name.
+func TestBrowserServiceIsNoPerson(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newLobbyServer(t)
+	bob, cyn, dan, otherDan := s.httpGuest(t, "Bob"), s.httpGuest(t, "Cyn"), s.httpGuest(t, "Dan"), s.httpGuest(t, "Dan")
+	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t), webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Sees("Welcome! 欢迎！")
+	ann.Press("button", "Close")
+	ann.Press("textbox", "Message")
+	ann.Key("@")
+	ann.Lacks("option", "hongbao")
+	ann.Fill("Message", "")
+	ann.Press("button", "Lobby · 大厅")
+	ann.Has("button", "Ann You")
+	ann.Lacks("button", "hongbao Owner")
+	ann.Press("button", "Send a red packet")
+	ann.Press("radio", "For one person")
+	ann.Has("radio", "Ann")
+	ann.Lacks("radio", "hongbao")
+	ann.Press("button", "Close")
+
+	me := userID(ann)
+	bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q,%q,%q]`, me, cyn.User.ID, dan.User.ID, otherDan.User.ID)
+	bob.does("create_room", `"name":"Cake","kind":"public","members":[%q]`, me)
+	rows := func() string {
+		return webtest.Ask[string](ann.Tab, `[...document.querySelectorAll('.sheet label.panel-row, .sheet .person-row')].map((e) => e.innerText.replaceAll('\n', ' ')).join('; ')`)
+	}
+	dans := []string{"Dan " + dan.User.ID, "Dan " + otherDan.User.ID}
+	slices.Sort(dans)
+	want := "C Cyn; D " + strings.Join(dans, "; D ")
+	ann.Press("link", "Tea")
+	ann.Press("button", "Tea")
+	ann.Has("heading", "Members 5")
+	ann.Press("link", "Cake")
+	ann.Press("button", "Cake")
+	ann.Has("button", "Bob Guest Owner")
+	ann.Press("button", "Invite")
+	ann.Has("checkbox", "Cyn")
+	if got := rows(); got != want {
+		t.Errorf("offered for an invitation are %q, want %q", got, want)
+	}
+	ann.Press("button", "Close")
+	ann.Press("button", "Direct chat")
+	ann.Has("button", "Cyn")
+	if got := rows(); got != "B Bob; "+want {
+		t.Errorf("offered for a direct chat are %q, want %q", got, "B Bob; "+want)
+	}
 }
 
 // TestBrowserLinkLeadsPastTheLobby signs in for the first time by a link to a room. The newcomer must be led there, and not to the lobby.

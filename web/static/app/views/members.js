@@ -5,7 +5,7 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { isCalled } from '../matching.js';
 import { isMuted } from '../model/members.js';
-import { mayInvite } from '../model/rooms.js';
+import { mayInvite, peopleIn } from '../model/rooms.js';
 import { moreMembers, renewMembers } from '../actions/governing.js';
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
@@ -22,7 +22,7 @@ export class Members extends Component {
   /** In a public room no event says which members come and go: only how many there are. */
   componentDidUpdate() {
     const { members, room } = this.props.view;
-    if (members.complete && !members.loading && members.items.length !== room.members && this.count !== room.members) this.renew();
+    if (members.complete && !members.loading && members.items.length !== peopleIn(this.props.view) && this.count !== room.members) this.renew();
   }
 
   renew() {
