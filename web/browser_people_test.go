@@ -140,6 +140,31 @@ func TestBrowserServiceIsNoPerson(t *testing.T) {
 	}
 }
 
+// TestBrowserLobbyCountsPeople looks at each number of members of the lobby. All must leave out its owner, which is the server.
+func TestBrowserLobbyCountsPeople(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newLobbyServer(t)
+	page := "http://" + s.listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Sees("Welcome! 欢迎！")
+	ben := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ben, "Ben")
+	ben.Sees("Welcome! 欢迎！")
+	ann.Press("button", "Close")
+	ann.Sees("2 members · 2 online")
+	ann.Press("button", "Lobby · 大厅")
+	ann.Has("heading", "Members 2")
+	ann.Press("button", "Send a red packet")
+	ann.Sees("2 people are here.")
+	ann.Press("button", "Close")
+	ann.Press("button", "Find")
+	ann.Has("button", "Open Lobby · 大厅")
+	if text := ann.Text(); strings.Contains(text, "3 members") || strings.Contains(text, "Members 3") {
+		t.Errorf("the page counts the server: %q", text)
+	}
+}
+
 // TestBrowserLinkLeadsPastTheLobby signs in for the first time by a link to a room. The newcomer must be led there, and not to the lobby.
 func TestBrowserLinkLeadsPastTheLobby(t *testing.T) {
 	enginetest.Nightly(t, "page")

@@ -4,6 +4,7 @@ import { number } from '../format.js';
 import { t, inWords } from '../words.js';
 import { state } from '../state.js';
 import { go } from '../route.js';
+import { peopleIn } from '../model/rooms.js';
 import { roomOfCode } from '../actions/invitation.js';
 import { joinByLink, joinRoom, openRoom, publicRoom } from '../actions/rooms.js';
 import { Invitation } from './invitation.js';
@@ -76,7 +77,7 @@ function Named({ room }) {
   const isPacket = state.route.sheet?.name === 'packet';
   return h('div', { class: 'join-room' },
     room && h('h2', { class: 'invitation-room', dir: 'auto' }, room.name),
-    room && h('p', { class: 'small' }, t('room.members', { count: room.members, shown: number(room.members) })),
+    room && h('p', { class: 'small' }, t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) })),
     (isPacket || !room) && h('p', null, t(isPacket ? 'rooms.joinPacket' : 'rooms.joinWhy')));
 }
 
