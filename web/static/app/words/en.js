@@ -314,6 +314,7 @@ export default {
   composer: {
     label: 'Message',
     placeholder: 'Write something…',
+    textOnly: 'Pictures and files can’t be sent here.',
     send: 'Send',
     save: 'Save the change',
     emoji: 'Emojis',

@@ -313,6 +313,7 @@ export default {
   composer: {
     label: '消息',
     placeholder: '说点什么…',
+    textOnly: '这里不能发图片和文件',
     send: '发送',
     save: '保存修改',
     emoji: '表情',
