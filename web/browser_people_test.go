@@ -89,6 +89,41 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	mei.Sees("Welcome! 欢迎！", "试玩金")
 }
 
+// TestBrowserFocusAfterASheetWithoutOpener closes sheets that no element of the page has opened: the welcome packet, and one that the address
+// names. The focus must go to the page behind: to the message field on a wide screen, and else to the main part, so that no keyboard appears.
+func TestBrowserFocusAfterASheetWithoutOpener(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	page := "http://" + newLobbyServer(t).listen(t)
+	browser := webtest.Browser(t)
+	for name, c := range map[string]struct {
+		screen         webtest.Screen
+		welcomed, list string
+	}{
+		"laptop": {webtest.Screen{}, "TEXTAREA", "MAIN room"},
+		"phone":  {webtest.Screen{Phone: true}, "MAIN room", "DIV rooms"},
+	} {
+		ann := browser.Visit(t, page, c.screen)
+		comeIn(ann, "Ann")
+		ann.Press("button", "Open")
+		ann.Sees("in your wallet")
+		ann.Press("button", "Close")
+		ann.Has("textbox", "Message")
+		focused := func(want string) {
+			t.Helper()
+			ann.Lacks("dialog", "")
+			got := webtest.Ask[string](ann.Tab, `(({ tagName, className }) => tagName === 'TEXTAREA' ? tagName : tagName + ' ' + className)(document.activeElement)`)
+			if got != want {
+				t.Errorf("%s: the focus is on %q, want %q", name, got, want)
+			}
+		}
+		focused(c.welcomed)
+		settings := ann.Again(t, page+"/#/settings", c.screen)
+		settings.Press("button", "Close")
+		ann = settings
+		focused(c.list)
+	}
+}
+
 // TestBrowserServiceIsNoPerson meets the sender of the welcome packet, which is the server. The page must not offer it where people are offered:
 // for an invitation, a direct chat, a mention, a packet, and among the members. It tells an id only of people with the same name.
 func TestBrowserServiceIsNoPerson(t *testing.T) {
