@@ -26,9 +26,9 @@ export class Sheet extends Component {
     queueMicrotask(focusPage);
   }
 
-  render({ title, children }) {
+  render({ title, kind = '', children }) {
     return h('dialog', {
-      class: 'sheet', ref: this.open, 'aria-label': title,
+      class: `sheet ${kind}`, ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
       onPointerDown: (e) => { this.outside = e.target === this.dialog; }, // selecting text and releasing outside does not close it
       onClick: (e) => { if (e.target === this.dialog && this.outside) closeSheet(); },
