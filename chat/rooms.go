@@ -156,13 +156,21 @@ func (r CreateRoom) check(owner string, l Limits) error {
 	return nil
 }
 
-// FindRooms lists public rooms whose name contains query, newest first.
+// FindRooms lists public rooms whose name contains query, newest first. A query that is the id of such a room finds that room alone.
 func (s *Service) FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error) {
 	if err := checkOptional("query", query, s.limits.NameChars); err != nil {
 		return nil, "", err
 	}
 	if limit, err = pageLimit(limit); err != nil {
 		return nil, "", err
+	}
+	if query != "" && next == "" {
+		switch r, err := s.store.Room(ctx, query); {
+		case err == nil && r.Kind == Public && !r.Deleted && r.Members > 0:
+			return []Room{r}, "", nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return nil, "", err
+		}
 	}
 	return s.store.FindRooms(ctx, norm.NFC.String(query), next, limit) // as names are stored
 }

@@ -304,6 +304,34 @@ func TestListsAreChecked(t *testing.T) {
 	h.refused(h.Leave(h.ctx, person("bob"), room), chat.ErrNotMember)
 }
 
+// TestRoomIsFoundByItsID searches by ids, as the page does for a link to a public room. Only a public room that a search by name lists may
+// be found.
+func TestRoomIsFoundByItsID(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	public, private := h.room(chat.Public, "ann"), h.room(chat.Private, "ann")
+	find := func(query, next string) (ids []string) {
+		t.Helper()
+		rooms, _, err := h.FindRooms(h.ctx, query, next, 0)
+		h.must(err)
+		for _, r := range rooms {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	if got := find(public, ""); !slices.Equal(got, []string{public}) {
+		t.Errorf("the id %s finds %q", public, got)
+	}
+	for _, query := range []string{private, "none", public[1:]} {
+		if got := find(query, ""); len(got) > 0 {
+			t.Errorf("%q finds %q", query, got)
+		}
+	}
+	h.must(h.Leave(h.ctx, person("ann"), public))
+	if got := find(public, ""); len(got) > 0 {
+		t.Errorf("the id of an empty room finds %q", got)
+	}
+}
+
 // TestCountIsMerged lets members join and leave. The first change of the count must be published at once, and those
 // within a second after it together. While no member comes or goes, nothing may be published.
 func TestCountIsMerged(t *testing.T) {

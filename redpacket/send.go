@@ -38,7 +38,7 @@ type SendRequest struct {
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
-const DefaultGreeting = "恭喜发财,大吉大利"
+const DefaultGreeting = "恭喜发财，大吉大利"
 
 // Send books a packet, loads it into the Pool and publishes its entry. A repeated request returns the first result, with Dup
 // set and the present account, and publishes nothing. A used key with another request is chat.ErrKeyReused.

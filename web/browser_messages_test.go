@@ -231,3 +231,39 @@ func TestBrowserQuotesAndOwnMessages(t *testing.T) {
 	ann.Press("button", "Send")
 	awaitAsk(t, ann, inView+`('I do')`)
 }
+
+// TestBrowserRefusesPictures pastes and drops a picture into the message field, in both languages. The page must say that it sends none, and the
+// browser must not open a dropped file in place of the page. Text that comes with a picture is pasted.
+func TestBrowserRefusesPictures(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	give := func(v *webtest.Visitor, event, text string) (refused bool) {
+		return webtest.Ask[bool](v.Tab, fmt.Sprintf(`((kind, text) => {
+			const data = new DataTransfer();
+			data.items.add(new File(['x'], 'tea.png', { type: 'image/png' }));
+			if (text) data.items.add(text, 'text/plain');
+			const how = { bubbles: true, cancelable: true };
+			const event = kind === 'paste' ? new ClipboardEvent(kind, { ...how, clipboardData: data }) : new DragEvent(kind, { ...how, dataTransfer: data });
+			return !document.querySelector('.composer textarea').dispatchEvent(event);
+		})(%q, %q)`, event, text))
+	}
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	if give(ann, "paste", "tea") {
+		t.Error("a text with a picture is not pasted")
+	}
+	for _, event := range []string{"dragover", "drop", "paste"} {
+		if !give(ann, event, "") {
+			t.Errorf("%s: the browser handles the picture itself", event)
+		}
+	}
+	ann.Sees("Pictures and files can’t be sent here.")
+	mei := ann.Again(t, page+"/#/room/"+room, webtest.Screen{Language: "zh-CN"})
+	mei.Has("textbox", "消息")
+	give(mei, "paste", "")
+	mei.Sees("这里不能发图片和文件")
+}

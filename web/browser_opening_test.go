@@ -3,9 +3,14 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
@@ -290,4 +295,53 @@ func TestBrowserEnvelopeLives(t *testing.T) {
 func mustShowOpeners(t *testing.T, v *webtest.Visitor, initials string) {
 	t.Helper()
 	awaitAsk(t, v, fmt.Sprintf(`[...document.querySelectorAll('.envelope-openers')].some((e) => e.innerText.replace(/\s/g, '') === %q)`, initials))
+}
+
+// recordSheets makes the page record the backgrounds of its dialog, frame by frame, each once.
+const recordSheets = `window.sheets = [], (function look() {
+	const dialog = document.querySelector('dialog.sheet');
+	if (dialog) {
+		const { backgroundColor, backgroundImage, height } = getComputedStyle(dialog);
+		const now = [backgroundColor, backgroundImage, height].join(' ');
+		if (!sheets.includes(now)) sheets.push(now);
+	}
+	requestAnimationFrame(look);
+})()`
+
+// TestBrowserOpeningIsRedFromItsFirstFrame opens the sheet of an envelope while the files of the opening are still on their way: for a newcomer in the
+// lobby, and by the address of a packet that the page does not know yet. The sheet may not change its colour or height when they arrive.
+func TestBrowserOpeningIsRedFromItsFirstFrame(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newLobbyServer(t)
+	held := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/opening.js") || strings.HasSuffix(r.URL.Path, "/opening.css") {
+			<-held
+		}
+		s.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	release := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(release) // before the server is closed
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	ann := browser.Visit(t, "about:blank", webtest.Screen{Phone: true})
+	ann.InjectScript(recordSheets)
+	ann.Do(chromedp.Navigate(server.URL))
+	comeIn(ann, "Ann")
+	awaitAsk(t, ann, `document.querySelector('dialog.sheet .spinner')`)
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	packet := bob.packet(room, 123, 1, "").ID
+	again := ann.Again(t, "about:blank", webtest.Screen{Phone: true})
+	again.InjectScript(recordSheets)
+	again.Do(chromedp.Navigate(fmt.Sprintf("%s/#/room/%s/packet/%s", server.URL, room, packet)))
+	awaitAsk(t, again, `document.querySelector('dialog.sheet .spinner')`)
+	release()
+	for name, v := range map[string]*webtest.Visitor{"welcome": ann, "address": again} {
+		v.Has("button", "Open")
+		v.WaitForAnimations()
+		if got := webtest.Ask[[]string](v.Tab, `sheets`); len(got) != 1 || !strings.Contains(got[0], "rgb(58, 11, 12)") {
+			t.Errorf("%s: the sheet has one after the other %q", name, got)
+		}
+	}
 }

@@ -186,3 +186,34 @@ func TestBrowserWallet(t *testing.T) {
 	ann.Press("button", "Sent")
 	ann.Sees("None sent this year")
 }
+
+// TestBrowserSwitchesLookOff compares the colours of a switch that is off with those of one that is on, in the light and in the dark. Only one
+// that is on may be filled: its track must stand out from the surface as much as graphics must, and the other one's must not.
+func TestBrowserSwitchesLookOff(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	page := "http://" + newTestServer(t, withGuests).listen(t)
+	browser := webtest.Browser(t)
+	for name, screen := range map[string]webtest.Screen{"light": {}, "dark": {Dark: true}} {
+		ann := visitAsGuest(t, browser, page, "Ann", screen)
+		ann.Press("button", "Settings")
+		ann.Has("switch", "Sound")
+		track := func() float64 {
+			ann.WaitForAnimations()
+			return webtest.Ask[float64](ann.Tab, `(() => {
+				const light = (colour) => {
+					const [r, g, b] = colour.match(/[\d.]+/g).map((n) => n / 255).map((n) => (n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4));
+					return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+				};
+				const of = (e) => light(getComputedStyle(e).backgroundColor);
+				const ratio = of(document.querySelector('[role=switch]')) / of(document.querySelector('dialog.sheet'));
+				return Math.max(ratio, 1 / ratio);
+			})()`)
+		}
+		off := track()
+		ann.Press("switch", "Sound")
+		on := track()
+		if off > 1.5 || on < 3 {
+			t.Errorf("%s: the track has a contrast of %.1f off and %.1f on, want at most 1.5 and at least 3", name, off, on)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,117 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	mei.Fill("怎么称呼你？", "小美")
 	mei.Key("\r")
 	mei.Sees("Welcome! 欢迎！", "试玩金")
+}
+
+// TestBrowserFocusAfterASheetWithoutOpener closes sheets that no element of the page has opened: the welcome packet, and one that the address
+// names. The focus must go to the page behind: to the message field on a wide screen, and else to the main part, so that no keyboard appears.
+func TestBrowserFocusAfterASheetWithoutOpener(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	page := "http://" + newLobbyServer(t).listen(t)
+	browser := webtest.Browser(t)
+	for name, c := range map[string]struct {
+		screen         webtest.Screen
+		welcomed, list string
+	}{
+		"laptop": {webtest.Screen{}, "TEXTAREA", "MAIN room"},
+		"phone":  {webtest.Screen{Phone: true}, "MAIN room", "DIV rooms"},
+	} {
+		ann := browser.Visit(t, page, c.screen)
+		comeIn(ann, "Ann")
+		ann.Press("button", "Open")
+		ann.Sees("in your wallet")
+		ann.Press("button", "Close")
+		ann.Has("textbox", "Message")
+		focused := func(want string) {
+			t.Helper()
+			ann.Lacks("dialog", "")
+			got := webtest.Ask[string](ann.Tab, `(({ tagName, className }) => tagName === 'TEXTAREA' ? tagName : tagName + ' ' + className)(document.activeElement)`)
+			if got != want {
+				t.Errorf("%s: the focus is on %q, want %q", name, got, want)
+			}
+		}
+		focused(c.welcomed)
+		settings := ann.Again(t, page+"/#/settings", c.screen)
+		settings.Press("button", "Close")
+		ann = settings
+		focused(c.list)
+	}
+}
+
+// TestBrowserServiceIsNoPerson meets the sender of the welcome packet, which is the server. The page must not offer it where people are offered:
+// for an invitation, a direct chat, a mention, a packet, and among the members. It tells an id only of people with the same name.
+func TestBrowserServiceIsNoPerson(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newLobbyServer(t)
+	bob, cyn, dan, otherDan := s.httpGuest(t, "Bob"), s.httpGuest(t, "Cyn"), s.httpGuest(t, "Dan"), s.httpGuest(t, "Dan")
+	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t), webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Sees("Welcome! 欢迎！")
+	ann.Press("button", "Close")
+	ann.Press("textbox", "Message")
+	ann.Key("@")
+	ann.Lacks("option", "hongbao")
+	ann.Fill("Message", "")
+	ann.Press("button", "Lobby · 大厅")
+	ann.Has("button", "Ann You")
+	ann.Lacks("button", "hongbao Owner")
+	ann.Press("button", "Send a red packet")
+	ann.Press("radio", "For one person")
+	ann.Has("radio", "Ann")
+	ann.Lacks("radio", "hongbao")
+	ann.Press("button", "Close")
+
+	me := userID(ann)
+	bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q,%q,%q]`, me, cyn.User.ID, dan.User.ID, otherDan.User.ID)
+	bob.does("create_room", `"name":"Cake","kind":"public","members":[%q]`, me)
+	rows := func() string {
+		return webtest.Ask[string](ann.Tab, `[...document.querySelectorAll('.sheet label.panel-row, .sheet .person-row')].map((e) => e.innerText.replaceAll('\n', ' ')).join('; ')`)
+	}
+	dans := []string{"Dan " + dan.User.ID, "Dan " + otherDan.User.ID}
+	slices.Sort(dans)
+	want := "C Cyn; D " + strings.Join(dans, "; D ")
+	ann.Press("link", "Tea")
+	ann.Press("button", "Tea")
+	ann.Has("heading", "Members 5")
+	ann.Press("link", "Cake")
+	ann.Press("button", "Cake")
+	ann.Has("button", "Bob Guest Owner")
+	ann.Press("button", "Invite")
+	ann.Has("checkbox", "Cyn")
+	if got := rows(); got != want {
+		t.Errorf("offered for an invitation are %q, want %q", got, want)
+	}
+	ann.Press("button", "Close")
+	ann.Press("button", "Direct chat")
+	ann.Has("button", "Cyn")
+	if got := rows(); got != "B Bob; "+want {
+		t.Errorf("offered for a direct chat are %q, want %q", got, "B Bob; "+want)
+	}
+}
+
+// TestBrowserLobbyCountsPeople looks at each number of members of the lobby. All must leave out its owner, which is the server.
+func TestBrowserLobbyCountsPeople(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newLobbyServer(t)
+	page := "http://" + s.listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Sees("Welcome! 欢迎！")
+	ben := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ben, "Ben")
+	ben.Sees("Welcome! 欢迎！")
+	ann.Press("button", "Close")
+	ann.Sees("2 members · 2 online")
+	ann.Press("button", "Lobby · 大厅")
+	ann.Has("heading", "Members 2")
+	ann.Press("button", "Send a red packet")
+	ann.Sees("2 people are here.")
+	ann.Press("button", "Close")
+	ann.Press("button", "Find")
+	ann.Has("button", "Open Lobby · 大厅")
+	if text := ann.Text(); strings.Contains(text, "3 members") || strings.Contains(text, "Members 3") {
+		t.Errorf("the page counts the server: %q", text)
+	}
 }
 
 // TestBrowserLinkLeadsPastTheLobby signs in for the first time by a link to a room. The newcomer must be led there, and not to the lobby.

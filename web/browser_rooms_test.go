@@ -143,7 +143,7 @@ func TestBrowserComingIn(t *testing.T) {
 	ann.Key("\x1b")
 
 	link := ann.Again(t, page+"/#/room/"+tea, webtest.Screen{Phone: true})
-	link.Sees("Join this room?")
+	link.Sees("Join this room?", "Tea", "1 member")
 	link.Press("button", "Join")
 	link.Has("heading", "Tea")
 	closed := ann.Again(t, page+"/#/room/"+secret, webtest.Screen{})

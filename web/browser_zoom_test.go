@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -76,4 +77,44 @@ func TestBrowserZoom(t *testing.T) {
 	ann.Press("button", "for cake")
 	ann.Has("button", "Open")
 	mustShowWhole(t, ann, ".opening-packet")
+}
+
+// TestBrowserPlaceholdersFit looks at each field of one line with a placeholder on the narrowest phone, in both languages. The text must fit into the field.
+func TestBrowserPlaceholdersFit(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	seen := map[string]bool{}
+	for _, language := range []string{"en-US", "zh-CN"} {
+		for _, place := range []string{"/", "/#/room/" + room, "/#/find", "/#/new-room", "/#/room/" + room + "/compose"} {
+			v := ann.Again(t, page+place, webtest.Screen{Phone: true, Language: language})
+			resize(t, v, 320, 640)
+			within := ".sheet"
+			if place == "/" || place == "/#/room/"+room {
+				within = ".shell"
+			}
+			awaitAsk(t, v, fmt.Sprintf(`document.querySelector('%s [placeholder]')`, within))
+			for placeholder, over := range webtest.Ask[map[string]float64](v.Tab, `(() => {
+				const fields = [...document.querySelectorAll('[placeholder]')].filter((e) => e.checkVisibility());
+				const pen = document.createElement('canvas').getContext('2d');
+				return Object.fromEntries(fields.map((e) => {
+					const s = getComputedStyle(e);
+					pen.font = getComputedStyle(e, '::placeholder').font;
+					return [e.placeholder, pen.measureText(e.placeholder).width + parseFloat(s.paddingLeft) + parseFloat(s.paddingRight) - e.clientWidth];
+				}));
+			})()`) {
+				seen[placeholder] = true
+				if over > 0 {
+					t.Errorf("%s, %s: %.0f pixels of the placeholder %q are cut", language, place, over, placeholder)
+				}
+			}
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("only the placeholders %v were seen", seen)
+	}
 }

@@ -90,7 +90,7 @@ func TestPackets(t *testing.T) {
 	request := wire.SendPacketRequest{Room: room, Key: "p-1", Total: 1000, Count: new(2), Commitment: first.NextCommitment}
 	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", request)
 	p := sent.Packet
-	if p.Mode != "lucky" || p.Spread != "classic" || p.Greeting != "恭喜发财,大吉大利" || p.ExpiresAt-p.CreatedAt != 86_400_000 || p.Locked || p.From.ID != "u-ann" {
+	if p.Mode != "lucky" || p.Spread != "classic" || p.Greeting != "恭喜发财，大吉大利" || p.ExpiresAt-p.CreatedAt != 86_400_000 || p.Locked || p.From.ID != "u-ann" {
 		t.Errorf("defaults: %+v", p)
 	}
 	if p.Commitment != first.NextCommitment || sent.NextCommitment == p.Commitment || sent.Balance != first.Balance-1000 {

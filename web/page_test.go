@@ -17,9 +17,25 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/redpacket"
 	"hongbao/web/bundle"
 	"hongbao/web/wire"
 )
+
+// TestChineseHasItsOwnPunctuation reads the Chinese texts of the page and the usual greeting. None may have a comma or the like of the Latin script.
+func TestChineseHasItsOwnPunctuation(t *testing.T) {
+	t.Parallel()
+	words, err := static.ReadFile("static/app/words/zh.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(words), "usualGreeting: '"+redpacket.DefaultGreeting+"'") {
+		t.Errorf("the page does not call %q the usual greeting", redpacket.DefaultGreeting)
+	}
+	for _, found := range regexp.MustCompile(`.*(?:\p{Han}[,;:!?]|[,;:!?]\p{Han}).*`).FindAllString(string(words)+redpacket.DefaultGreeting, -1) {
+		t.Errorf("Latin punctuation in %s", found)
+	}
+}
 
 func TestPage(t *testing.T) {
 	t.Parallel()

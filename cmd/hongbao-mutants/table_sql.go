@@ -101,6 +101,13 @@ var sqliteMutants = []mutant{
 		harm:  "a user learns the name and avatar of any other by a block",
 	},
 	{
+		file:  "chat/rooms.go",
+		old:   `err == nil && r.Kind == Public && `,
+		new:   `err == nil && `,
+		tests: "-run=RoomIsFoundByItsID ./chat",
+		harm:  "anyone that knows the id of a private room reads its name and its size",
+	},
+	{
 		file:  "chat/links.go",
 		old:   `err := by.MaySend(now)`,
 		new:   `err := by.MayRead()`,

@@ -99,7 +99,7 @@ func Example_packet() {
 	check(err)
 	fmt.Println(info.Proof.Shares, client.Verify(sent.Packet, *info.Proof))
 	// Output:
-	// 恭喜发财,大吉大利 112
+	// 恭喜发财，大吉大利 112
 	// won 888 1 1000
 	// drained
 	// [888] <nil>

@@ -59,7 +59,7 @@ func (c *Client) ListRooms(ctx context.Context) iter.Seq2[model.MyRoom, error] {
 	})
 }
 
-// FindRooms iterates over the public rooms whose names match the query; "" matches all.
+// FindRooms iterates over the public rooms whose names match the query; "" matches all. The id of a public room matches that room.
 func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[model.Room, error] {
 	return pages(func(next string) ([]model.Room, string, error) {
 		var reply wire.FindRoomsReply

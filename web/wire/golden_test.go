@@ -25,7 +25,7 @@ var (
 	room   = wire.Room{ID: "r-1", Name: "大厅", Kind: "public", Members: 2, LastSeq: 43, CreatedAt: 1767225600000, Role: "member"}
 	link   = wire.Link{ID: "l-1", By: ann, CreatedAt: 1767225600000, ExpiresAt: 1767830400000, Uses: 2, MaxUses: 5}
 	packet = wire.Packet{
-		ID: "p-1", Room: "r-1", From: ann, Mode: "lucky", Spread: "classic", Total: 1000, Count: 5, Greeting: "恭喜发财,大吉大利",
+		ID: "p-1", Room: "r-1", From: ann, Mode: "lucky", Spread: "classic", Total: 1000, Count: 5, Greeting: "恭喜发财，大吉大利",
 		CreatedAt: 1767225601000, ExpiresAt: 1767312001000, Key: "k-1",
 		Commitment: "b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d",
 	}

@@ -193,7 +193,7 @@ var endpointExamples = map[string]struct{ request, reply any }{
 	"preview_link": {wire.PreviewLinkRequest{Code: exampleLink, Packet: "p-1"}, wire.PreviewLinkReply{
 		Room: wire.PreviewRoom{Name: "大厅", Kind: "public", Members: 2}, By: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"},
 		People: []wire.Face{{Name: "Ann", Avatar: "https://example.com/ann.png"}, {Name: "Bob"}},
-		Packet: &wire.PreviewPacket{From: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"}, Greeting: "恭喜发财,大吉大利"},
+		Packet: &wire.PreviewPacket{From: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"}, Greeting: "恭喜发财，大吉大利"},
 	}},
 	"guests":      {wire.GuestRequest{Name: "Mei"}, exampleGuest},
 	"renew":       {nil, exampleGuest},

@@ -26,7 +26,7 @@ func TestBrowserTwoTabs(t *testing.T) {
 	one.Key("\x1b")
 	one.Lacks("dialog", "")
 	one.goTo("#/")
-	one.Misses("Write something")
+	one.Lacks("textbox", "Message")
 	bob.say(room, "who has the key to the boathouse?")
 	atOnce([]*browserUser{one, other}, func(_ int, u *browserUser) {
 		u.Has("link", "Rowing club")

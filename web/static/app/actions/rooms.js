@@ -56,6 +56,15 @@ export function openRoom(id, sheet = null) {
 }
 
 /**
+ * What a link to a public room leads to.
+ * @param {string} id
+ * @returns {Promise<Room|undefined>} undefined: there is no such room, it is not public, or it is empty
+ */
+export async function publicRoom(id) {
+  return (await client.findRooms({ query: id, limit: 1 })).rooms.find((room) => room.id === id);
+}
+
+/**
  * A page of public rooms.
  * @param {string} query
  * @param {string|undefined} next  the cursor of the last page

@@ -32,7 +32,7 @@ import { peopleIn } from './rooms.js';
 export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view))), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
     passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }

@@ -1,4 +1,4 @@
-// The loaded members of a room, kept up to date by events: the owner, admins, then the others, each in order of
+// The loaded members of a room but the server, kept up to date by events: the owner, admins, then the others, each in order of
 // entering.
 import { state } from '../state.js';
 import { addPage, emptyPages } from './pages.js';
@@ -24,7 +24,7 @@ export function addMembers(view, members, next) {
     state.online.set(m.user.id, m.online);
     view.readers.set(m.user.id, Math.max(m.read_seq ?? 0, view.readers.get(m.user.id) ?? 0));
   }
-  addPage(view.members, members, next, idOf);
+  addPage(view.members, members.filter((m) => !isServer(m.user.id)), next, idOf);
 }
 
 /** Whether an id is of the host's back end, or of the owner of the lobby: nobody reads there, and nobody opens packets. @param {string} id */

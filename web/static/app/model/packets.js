@@ -84,6 +84,9 @@ export function isSealed(id) {
   return view !== undefined && stageOf(view) === 'envelope';
 }
 
+/** @param {string|undefined} id */
+export function isUnknown(id) { return !state.packets.has(id ?? ''); }
+
 const tries = 5; // allowed tries at a passphrase; one more every 12 s
 const triesBack = 12_000;
 

@@ -30,8 +30,8 @@ class Home extends Component {
     const listAlone = !state.wide && !isOpen; // then it is the main content of the page
     return h(Fragment, null,
       h('div', { class: 'shell', 'data-room': isOpen ? 'yes' : 'no' },
-        h('div', { class: 'rooms', role: listAlone ? 'main' : 'complementary', 'aria-label': t('rooms.title') }, h(RoomList, null)),
-        h('main', { class: 'room' }, open(room, state.route)),
+        h('div', { class: 'rooms', tabIndex: -1, role: listAlone ? 'main' : 'complementary', 'aria-label': t('rooms.title') }, h(RoomList, null)),
+        h('main', { class: 'room', tabIndex: -1 }, open(room, state.route)),
         over(room, false)),
       dialog,
       h(Passing, { covered: dialog !== null }));
@@ -52,7 +52,7 @@ function over(room, modal) {
   if (!row || (!room && (row.needsRoom || (row.ofRoom && state.route.room)))) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
-  return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id) },
+  return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id), kind: row.kind?.(sheet.id) },
     h(Contents, { name: sheet.name, view: room, id: sheet.id }));
 }
 

@@ -5,6 +5,7 @@ import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
+import { isServer } from '../model/members.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
 
@@ -40,7 +41,7 @@ export class People extends Component {
   };
 
   found() {
-    return this.state.members.filter((user) => holds(user.name, this.state.query));
+    return this.state.members.filter((user) => !isServer(user.id) && holds(user.name, this.state.query));
   }
 
   toggle(user) {

@@ -100,7 +100,7 @@ function words(problem) {
 
 function countHint(view, form, { total, count, problems }) {
   if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
-  return t('compose.here', { count: peopleIn(view), shown: number(peopleIn(view)) });
+  return t('compose.here', { count: peopleIn(view.room), shown: number(peopleIn(view.room)) });
 }
 
 function left(text, most) {

@@ -1,7 +1,7 @@
 // The message field. The draft is stored per room and survives a reload of the tab. Enter sends, unless it ends a word
 // of an input method.
 import { h, Component, createRef } from '../dom.js';
-import { state, change } from '../state.js';
+import { state, change, toast } from '../state.js';
 import { t } from '../words.js';
 import { number, untilTime } from '../format.js';
 import { openSheet } from '../route.js';
@@ -137,6 +137,14 @@ export class Composer extends Component {
   /** An edit is being saved, and the draft is still the same. */
   get saving() { return this.state.busy && this.props.view.draft.editing !== null; }
 
+  /** Says that pictures and files are not sent, and keeps the browser from opening them. Text that comes with them is used. @param {any} e */
+  refuse(e) {
+    const { types } = e.clipboardData ?? e.dataTransfer;
+    if (!types.includes('Files') || types.includes('text/plain')) return;
+    e.preventDefault();
+    if (e.type !== 'dragover') toast(t('composer.textOnly'));
+  }
+
   closeEmojis = () => {
     this.setState({ emojis: false });
     this.field.current.focus();
@@ -154,7 +162,10 @@ export class Composer extends Component {
     const { draft } = view;
     const left = this.left();
     const shown = left < (1 - almost) * (state.limits?.text_chars ?? 0);
-    return h('form', { class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); } },
+    const refuse = (e) => this.refuse(e);
+    return h('form', {
+      class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); }, onPaste: refuse, onDragOver: refuse, onDrop: refuse,
+    },
       h(Banner, { view, draft, onCancel: this.cancel }),
       mention && h(Suggestions, { ...mention, onPick: (user) => this.suggesting.pick(user) }),
       emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: this.closeEmojis }),

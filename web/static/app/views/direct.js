@@ -3,6 +3,8 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
+import { isServer } from '../model/members.js';
+import { distinction, peopleMet } from '../model/people.js';
 import { openDirect } from '../actions/rooms.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
@@ -29,7 +31,7 @@ export class Direct extends Component {
   render(_, { text, asking, error }) {
     const wanted = text.trim();
     const people = met(wanted);
-    const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !people.some((user) => user.id === wanted);
+    const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !isServer(wanted) && !people.some((user) => user.id === wanted);
     const submit = (e) => {
       e.preventDefault();
       if (isId) this.open(wanted);
@@ -52,7 +54,7 @@ export class Direct extends Component {
           h(Avatar, { user }),
           h('span', { class: 'grow public-room-words' },
             h('strong', { class: 'cut', dir: 'auto' }, user.name || user.id),
-            h('span', { class: 'muted small cut' }, user.id)),
+            distinction(user, people) && h('span', { class: 'muted small cut' }, user.id)),
           asking === user.id && h('span', { class: 'spinner', 'aria-hidden': 'true' }))))),
       !people.length && !isId && h('p', { class: 'muted', role: 'status' }, t(wanted ? 'direct.nobody' : 'direct.metNobody')));
   }
@@ -60,8 +62,5 @@ export class Direct extends Component {
 
 /** Known users whose name or id contains the text. @param {string} text */
 function met(text) {
-  return [...state.people.values()]
-    .filter((user) => user.id && user.id !== state.me?.id && (holds(user.name, text) || user.id === text))
-    .sort((a, b) => a.name.localeCompare(b.name))
-    .slice(0, shownAtMost);
+  return peopleMet().filter((user) => holds(user.name, text) || user.id === text).slice(0, shownAtMost);
 }

@@ -4,7 +4,8 @@ import { state, toast } from '../state.js';
 import { inWords, t } from '../words.js';
 import { number } from '../format.js';
 import { isCalled } from '../matching.js';
-import { memberOf } from '../model/members.js';
+import { isServer, memberOf } from '../model/members.js';
+import { distinction, peopleMet } from '../model/people.js';
 import { nameOf } from '../model/rooms.js';
 import { invite, renewMembers } from '../actions/governing.js';
 import { closeSheet, openSheet } from '../route.js';
@@ -49,12 +50,12 @@ export class Invite extends Component {
 
   /** Users that can be invited: known, and not among the loaded members. */
   outside() {
-    return [...state.people.values()].filter((u) => u.id !== state.me?.id && !memberOf(this.props.view, u.id));
+    return peopleMet().filter((u) => !memberOf(this.props.view, u.id));
   }
 
   /** Whether the typed text is the id of an unknown user. */
   isNewId(typed, outside) {
-    return id.test(typed) && typed !== state.me?.id && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
+    return id.test(typed) && typed !== state.me?.id && !isServer(typed) && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
       && !this.state.chosen.includes(typed);
   }
 
@@ -70,7 +71,7 @@ export class Invite extends Component {
   render({ view }, { query, chosen, busy, error }) {
     const typed = query.trim();
     const outside = this.outside();
-    const shown = outside.filter((u) => isCalled(u, query)).sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
+    const shown = outside.filter((u) => isCalled(u, query));
     const isNew = this.isNewId(typed, outside);
     const count = { count: chosen.length, shown: number(chosen.length), room: nameOf(view) };
     return h('form', { class: 'invite stack', onSubmit: (e) => this.send(e) },
@@ -86,7 +87,7 @@ export class Invite extends Component {
       h('ul', { class: 'panel-list' },
         isNew && h('li', { key: 'new' }, h(NewId, { id: typed, add: () => this.add(typed) })),
         shown.map((user) => h('li', { key: user.id },
-          h(Choice, { user, chosen: chosen.includes(user.id), toggle: () => this.toggle(user.id) })))),
+          h(Choice, { user, id: distinction(user, outside), chosen: chosen.includes(user.id), toggle: () => this.toggle(user.id) })))),
       !shown.length && !isNew && !chosen.length && h('p', { class: 'muted', role: 'status' }, t(typed ? 'invite.nobody' : 'invite.empty')),
       h('div', { class: 'invite-foot' },
         error && h('p', { class: 'problem', role: 'alert' }, inWords(error)),
@@ -101,12 +102,12 @@ function NewId({ id: typed, add }) {
     h('span', { class: 'grow cut' }, t('invite.byId', { id: typed })));
 }
 
-function Choice({ user, chosen, toggle }) {
+function Choice({ user, id: shownId, chosen, toggle }) {
   return h('label', { class: 'panel-row pick' },
     h(Avatar, { user }),
     h('span', { class: 'grow' },
       h('span', { class: 'cut line', dir: 'auto' }, user.name || user.id),
-      h('span', { class: 'muted small cut line' }, user.id)),
+      shownId && h('span', { class: 'muted small cut line' }, shownId)),
     h('input', { type: 'checkbox', checked: chosen, onChange: toggle }));
 }
 

@@ -1,23 +1,32 @@
 // The view for a link to a room that the user is not in: its address, or an invite link.
 import { h, Component } from '../dom.js';
+import { number } from '../format.js';
 import { t, inWords } from '../words.js';
 import { state } from '../state.js';
 import { go } from '../route.js';
+import { peopleIn } from '../model/rooms.js';
 import { roomOfCode } from '../actions/invitation.js';
-import { joinByLink, joinRoom, openRoom } from '../actions/rooms.js';
+import { joinByLink, joinRoom, openRoom, publicRoom } from '../actions/rooms.js';
 import { Invitation } from './invitation.js';
 import { LinkBar } from './link.js';
 import { IconButton } from './parts.js';
 
 /** Props: id, of the room; or code, of the invite link. */
 export class Join extends Component {
-  state = { isJoining: false, isWaiting: false, error: null };
+  state = { isJoining: false, isWaiting: false, error: null, /** @type {any} */ room: null }; // room: what an address leads to, once it is known
 
   componentDidMount() {
     const { code } = this.props;
-    if (!code) return;
-    if (state.rooms.has(roomOfCode(code))) openRoom(roomOfCode(code), state.route.sheet);
+    if (!code) this.look();
+    else if (state.rooms.has(roomOfCode(code))) openRoom(roomOfCode(code), state.route.sheet);
     else if (state.invitation?.code === code && state.invitation.accepted) this.join();
+  }
+
+  componentWillUnmount() { this.gone = true; }
+
+  async look() {
+    const room = await publicRoom(this.props.id).catch(() => undefined); // then the link leads to a room without a name
+    if (!this.gone && room) this.setState({ room });
   }
 
   /** The user was let in, or refused. */
@@ -40,7 +49,7 @@ export class Join extends Component {
     }
   }
 
-  render({ code }, { isJoining, isWaiting, error }) {
+  render({ code }, { isJoining, isWaiting, error, room }) {
     const isDead = Boolean(code && (error?.fields?.field === 'code' || state.invitation?.error));
     const isRefused = Boolean(code && !isWaiting && state.refusedBy === roomOfCode(code));
     const leave = () => go({ room: null, sheet: null }, { replace: true });
@@ -51,15 +60,25 @@ export class Join extends Component {
       h('div', { class: 'empty', key: 'join' },
         h('h1', null, t(isWaiting ? 'rooms.waiting' : 'rooms.join')),
         code && h(Invitation, { code }),
+        !code && (room || !error) && h(Named, { room }),
         isWaiting && h('p', { role: 'status' }, t('rooms.waitingMeans')),
         isRefused && h('p', { role: 'alert' }, t('rooms.refused')),
-        (error || !code) && h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
+        error && h('p', { role: 'alert' }, joinWords(error)),
         h('div', { class: 'row' },
           h('button', { class: 'button', type: 'button', onClick: leave }, t(isWaiting ? 'back' : 'rooms.notNow')),
           !isDead && !isWaiting && h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
             isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error || isRefused ? 'again' : 'find.join')))),
     ];
   }
+}
+
+/** The room of an address; until it is known, and if it is not public, what the link is. */
+function Named({ room }) {
+  const isPacket = state.route.sheet?.name === 'packet';
+  return h('div', { class: 'join-room' },
+    room && h('h2', { class: 'invitation-room', dir: 'auto' }, room.name),
+    room && h('p', { class: 'small' }, t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) })),
+    (isPacket || !room) && h('p', null, t(isPacket ? 'rooms.joinPacket' : 'rooms.joinWhy')));
 }
 
 function joinWords(error) {

@@ -5,7 +5,7 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { isCalled } from '../matching.js';
 import { isMuted } from '../model/members.js';
-import { mayInvite } from '../model/rooms.js';
+import { mayInvite, peopleIn } from '../model/rooms.js';
 import { moreMembers, renewMembers } from '../actions/governing.js';
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
@@ -22,7 +22,7 @@ export class Members extends Component {
   /** In a public room no event says which members come and go: only how many there are. */
   componentDidUpdate() {
     const { members, room } = this.props.view;
-    if (members.complete && !members.loading && members.items.length !== room.members && this.count !== room.members) this.renew();
+    if (members.complete && !members.loading && members.items.length !== peopleIn(room) && this.count !== room.members) this.renew();
   }
 
   renew() {
@@ -35,7 +35,7 @@ export class Members extends Component {
     const found = members.items.filter((m) => isCalled(m.user, query));
     return h('section', { class: 'members', 'aria-label': t('info.members') },
       h('div', { class: 'row section-head' },
-        h('h3', { class: 'grow' }, t('info.members'), ' ', h('span', { class: 'muted number' }, number(room.members))),
+        h('h3', { class: 'grow' }, t('info.members'), ' ', h('span', { class: 'muted number' }, number(peopleIn(room)))),
         mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
           h(Icon, { name: 'plus', size: 18 }), t('invite.title'))),
       (members.items.length > fewEnough || query) && h('input', {

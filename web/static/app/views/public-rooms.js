@@ -4,6 +4,7 @@ import { state } from '../state.js';
 import { number } from '../format.js';
 import { t } from '../words.js';
 import { attempt } from '../actions/attempt.js';
+import { peopleIn } from '../model/rooms.js';
 import { findRooms, joinRoom, openRoom } from '../actions/rooms.js';
 import { Failed } from './parts.js';
 import { RoomSign } from './room-line.js';
@@ -83,7 +84,7 @@ export class PublicRooms extends Component {
 }
 
 function PublicRoom({ room, isJoining, join }) {
-  const members = t('room.members', { count: room.members, shown: number(room.members) });
+  const members = t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) });
   const way = (label, words, props) => h('button', { type: 'button', 'aria-label': t(label, { room: room.name }), ...props }, t(words));
   return h('li', { class: 'public-room' },
     h(RoomSign, { id: room.id, name: room.name }),

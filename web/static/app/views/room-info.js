@@ -2,7 +2,7 @@
 import { h, Component, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { number } from '../format.js';
-import { governs } from '../model/rooms.js';
+import { governs, peopleIn } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { Icon } from './icon.js';
 import { JoinRequests } from './join-requests.js';
@@ -45,7 +45,7 @@ class About extends Component {
         h('div', { class: 'grow' },
           h('h3', { class: 'info-name' }, room.name),
           h('p', { class: 'muted small' }, [
-            t(`info.kind.${room.kind}`), t('room.members', { count: room.members, shown: number(room.members) }),
+            t(`info.kind.${room.kind}`), t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) }),
             online != null && t('room.onlineCount', { count: online, shown: number(online) }),
           ].filter(Boolean).join(' · '))),
         governs(view) && h('button', {

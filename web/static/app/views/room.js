@@ -5,7 +5,7 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { back, openSheet } from '../route.js';
 import { unreadNews } from '../model/news.js';
-import { isAlone, mayInvite, nameOf } from '../model/rooms.js';
+import { isAlone, mayInvite, nameOf, peopleIn } from '../model/rooms.js';
 import { Announcement } from './announcement.js';
 import { Balance } from './balance.js';
 import { LinkBar } from './link.js';
@@ -49,7 +49,7 @@ function standing(view) {
   const typing = [...view.typing].filter(([, until]) => until > Date.now()).map(([user]) => state.people.get(user)?.name ?? '');
   if (typing.length) return t('room.typing', { names: typing.filter(Boolean), count: typing.length });
   if (view.room.kind === 'direct') return state.online.get(view.other?.id) ? t('room.online') : '';
-  const count = Math.max(view.room.members, view.online ?? 0); // the member count is published a second later than the online users
+  const count = Math.max(peopleIn(view.room), view.online ?? 0); // the member count is published a second later than the online users
   const members = t('room.members', { count, shown: number(count) });
   return view.online == null ? members : `${members} · ${t('room.onlineCount', { count: view.online, shown: number(view.online) })}`;
 }

@@ -1,5 +1,7 @@
-// Sheet and Panel: the two frames over or beside a room. Escape, the button and the browser's back button close them.
+// Sheet and Panel: the two frames over or beside a room. Escape, the button and the browser's back button close them. Then the focus goes
+// back to the element that opened them, or else to the page behind.
 import { h, Component, createRef } from '../dom.js';
+import { state } from '../state.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
 import { IconButton } from './parts.js';
@@ -19,11 +21,14 @@ export class Sheet extends Component {
     dialog?.showModal();
   };
 
-  componentWillUnmount() { this.dialog?.close(); }
+  componentWillUnmount() {
+    this.dialog?.close();
+    queueMicrotask(focusPage);
+  }
 
-  render({ title, children }) {
+  render({ title, kind = '', children }) {
     return h('dialog', {
-      class: 'sheet', ref: this.open, 'aria-label': title,
+      class: `sheet ${kind}`, ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
       onPointerDown: (e) => { this.outside = e.target === this.dialog; }, // selecting text and releasing outside does not close it
       onClick: (e) => { if (e.target === this.dialog && this.outside) closeSheet(); },
@@ -42,7 +47,9 @@ export class Panel extends Component {
   }
 
   componentWillUnmount() {
-    if (this.root.current.contains(document.activeElement)) this.opener.focus({ preventScroll: true });
+    if (!this.root.current.contains(document.activeElement)) return;
+    this.opener.focus({ preventScroll: true });
+    queueMicrotask(focusPage);
   }
 
   render({ title, children }) {
@@ -51,6 +58,13 @@ export class Panel extends Component {
       onKeyDown: (e) => { if (e.key === 'Escape') closeSheet(); },
     }, h(Head, { title }), h('div', { class: 'sheet-body' }, children));
   }
+}
+
+/** Focuses the page if nothing on it has the focus: no element has opened the sheet, or that is gone. On a phone the keyboard would hide the page. */
+function focusPage() {
+  if (document.activeElement !== document.body) return;
+  const field = state.wide && document.querySelector('.composer textarea');
+  /** @type {any} */ (field || document.querySelector('[role=main]') || document.querySelector('main'))?.focus({ preventScroll: true });
 }
 
 function Head({ title }) {

@@ -1,9 +1,9 @@
 // All sheets, by their name in the address. modal: a dialog on a wide screen, too (or a function of the id); otherwise
 // a panel beside the room there. needsRoom: it is shown only over a room. ofRoom: if the address has a room, it is shown
-// only when the user has joined that. A sheet's code is loaded in the background while the page is in use.
+// only when the user has joined that. kind: a class of the dialog, by the id. A sheet's code is loaded in the background while the page is in use.
 import { change } from '../state.js';
 import { t } from '../words.js';
-import { isSealed } from '../model/packets.js';
+import { isSealed, isUnknown } from '../model/packets.js';
 
 const sheets = {
   'new-room': { load: async () => (await import('./new-room.js')).NewRoom, modal: true, title: () => t('newRoom.title') },
@@ -11,7 +11,10 @@ const sheets = {
   direct: { load: async () => (await import('./direct.js')).Direct, modal: true, title: () => t('direct.title') },
   settings: { load: async () => (await import('./settings.js')).Settings, modal: true, title: () => t('settings.title') },
   compose: { load: async () => (await import('./compose.js')).Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
-  packet: { load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, ofRoom: true, title: () => t('packet.title') }, // id: packet
+  packet: {
+    load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, ofRoom: true, title: () => t('packet.title'), // id: packet
+    kind: (id) => (isSealed(id) || isUnknown(id) ? 'of-envelope' : ''), // a link mostly leads to a packet that is to be opened
+  },
   wallet: { load: async () => (await import('./wallet.js')).Wallet, title: () => t('wallet.title') },
   packets: { load: async () => (await import('./packet-years.js')).PacketYears, title: () => t('years.title') },
   info: {

@@ -313,7 +313,8 @@ export default {
   },
   composer: {
     label: 'Message',
-    placeholder: 'Write something…',
+    placeholder: 'Message…',
+    textOnly: 'Pictures and files can’t be sent here.',
     send: 'Send',
     save: 'Save the change',
     emoji: 'Emojis',

@@ -313,6 +313,7 @@ export default {
   composer: {
     label: '消息',
     placeholder: '说点什么…',
+    textOnly: '这里不能发图片和文件',
     send: '发送',
     save: '保存修改',
     emoji: '表情',
@@ -380,7 +381,7 @@ export default {
     quick: '吉利数',
     count: '红包个数',
     greeting: '祝福语',
-    usualGreeting: '恭喜发财,大吉大利', // as the server has it, including the comma
+    usualGreeting: '恭喜发财，大吉大利', // as the server has it
     more: '更多',
     lucky: '拼手气',
     equal: '普通红包',
