@@ -20,13 +20,13 @@ var repeatedUnits = []string{
 // lastUnits end a text. A decoder may look for them from its beginning again and again.
 var lastUnits = []string{"", `\\u0000`}
 
-// Linear feeds a decoder texts of 32 and 128 KiB that repeat one unit, and fails if the work does not grow in proportion. The decoder
+// Linear feeds a decoder texts of 8 and 128 KiB that repeat one unit, and fails if the work does not grow in proportion. The decoder
 // must wrap the text into each form that it reads. Linear compares processor time with processor time, so no verdict depends on the
-// speed of the machine: work in proportion takes four times as long, quadratic work sixteen times.
+// speed of the machine: work in proportion takes 16 times as long, and on a busy machine up to 40 times, quadratic work 256 times.
 func Linear(t *testing.T, name string, decode func(text string)) {
 	t.Helper()
-	const short, long, most = 32 << 10, 128 << 10, 9
-	const exact = 50 * time.Microsecond // shorter times are not exact
+	const short, long, most = 8 << 10, 128 << 10, 80
+	const exact = 20 * time.Microsecond // shorter times are not exact
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, unit := range repeatedUnits {
@@ -40,7 +40,7 @@ func Linear(t *testing.T, name string, decode func(text string)) {
 				}
 			}
 			if ratio > most {
-				t.Fatalf("%s: a text that is four times as long takes %.0f times the work, want about 4: %q repeated, and then %q", name, ratio, unit, last)
+				t.Fatalf("%s: a text that is 16 times as long takes %.0f times the work, want about 16: %q repeated, and then %q", name, ratio, unit, last)
 			}
 		}
 	}
