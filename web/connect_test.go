@@ -154,6 +154,30 @@ func TestRefresh(t *testing.T) {
 	c.mustClose(wire.CloseInvalidToken)
 }
 
+// TestTokenEndsInTimeAfterTheClockWasSet sets the clock back by an hour while the server runs. The socket of a token that is valid for ten seconds must
+// be closed ten seconds later, not an hour later.
+func TestTokenEndsInTimeAfterTheClockWasSet(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		set := time.Duration(0)
+		s := newTestServer(t, func(o *Options) {
+			o.RefreshGrace = time.Millisecond
+			o.Now = func() time.Time { return time.Now().Add(set) }
+		})
+		set = time.Hour // the clock of the process, which the test cannot set, is an hour behind then
+		c := dial(t, s.listen(t), wire.JSON)
+		c.send(`{"id":1,"connect":{"token":"` + mint(t, auth.Claims{User: "ann"}, time.Hour+10*time.Second) + `"}}`)
+		if r := c.next(); r.Connect == nil || r.Connect.Ttl != 10 {
+			t.Fatalf("the reply of connect is %v", r)
+		}
+		began := time.Now()
+		c.mustClose(wire.CloseTokenExpired)
+		if after := time.Since(began); after > 11*time.Second {
+			t.Errorf("closed after %v, want 10 s", after)
+		}
+	})
+}
+
 // TestConnectIsSlow has a store that is slow during a connect. The connect must be answered, also after ConnectWithin:
 // close code 3502 would stop its client permanently.
 func TestConnectIsSlow(t *testing.T) {

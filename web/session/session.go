@@ -114,10 +114,10 @@ func (s *Session) awaitConnect() {
 }
 
 // closeAfter schedules the close of the socket for Config.RefreshGrace after the token's expiry. A later call replaces the
-// schedule.
+// schedule. The time is counted from now, so it does not depend on how the clock was set since the start of the server.
 func (s *Session) closeAfter(expires time.Time) {
 	c := wire.CloseFor(wire.CloseTokenExpired)
-	s.conn.CloseAt(expires.Add(s.m.c.RefreshGrace), c.Code, c.Reason)
+	s.conn.CloseAt(time.Now().Add(expires.Add(s.m.c.RefreshGrace).Sub(s.m.c.Now())), c.Code, c.Reason)
 }
 
 // Frame implements hub.Handler. Commands that may block run on other goroutines. When too many are in flight, Frame returns a
