@@ -126,6 +126,7 @@ func TestBrowserNewRoomSettings(t *testing.T) {
 	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
 	ann.Press("button", "New room")
 	ann.Fill("Name", "Tea")
+	ann.Press("radio", "Public")
 	ann.Press("radio", "Only admins")
 	ann.Press("button", "Make the room")
 	ann.Has("heading", "Tea")

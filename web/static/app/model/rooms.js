@@ -83,7 +83,7 @@ function lastAt(v) { return v.last?.at ?? v.room.created_at; }
 export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
 
 /** How many people are in a room: the owner of the lobby is the server. @param {{id: string, members?: number}} room */
-export function peopleIn(room) { return (room.members ?? 0) - (room.id === state.page?.lobby?.room ? 1 : 0); }
+export function peopleIn(room) { return (room.members ?? 0) - (state.page?.lobby && room.id === state.page.lobby.room ? 1 : 0); }
 
 /** Whether nobody else is in a room. @param {import('../state.js').RoomView} v */
 export function isAlone(v) { return v.room.kind !== 'direct' && peopleIn(v.room) <= 1 && (v.online ?? 0) <= 1; }
