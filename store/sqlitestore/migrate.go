@@ -66,6 +66,11 @@ func readSchema(ctx context.Context, db *sql.DB) (applied map[string]string, col
 		return nil, nil, err
 	}
 	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "rollback") }()
+	// The first read that succeeds begins the snapshot. That of the migrations fails in an empty database.
+	var n int
+	if err := conn.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&n); err != nil {
+		return nil, nil, err
+	}
 	if applied, err = appliedMigrations(reader{ctx: ctx, on: conn}); err == nil {
 		columns, err = tables.List(reader{ctx: ctx, on: conn}, tables.ScanText, columnsOfTables)
 	}
