@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -20,6 +21,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
 )
 
@@ -365,4 +367,30 @@ func traced(tls *libc.TLS, _ uint32, number, statement, _ uintptr) int32 {
 	sqlite3.Xsqlite3_free(tls, expanded)
 	r.steps += steps
 	return 0
+}
+
+// TestCommitReadsNoEventStream credits a wallet beside a long event stream. The commit adds an event, and must not read those that are there.
+func TestCommitReadsNoEventStream(t *testing.T) {
+	dir := migratedFolder(t)
+	r := recordStatements(t, dir)
+	s := openStore(t, dir)
+	kinds, err := eventlog.ParseKinds([]string{"*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.UseEvents(kinds)
+	err = s.do(t.Context(), func(w *writer) error {
+		_, err := w.Exec(`insert into events (chain, id, at, refs) with recursive c (i) as (select 1 union all select i + 1 from c where i < 5000) select 0, i, 0, zeroblob(60) from c`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	if _, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "t", User: "ann", Amount: 1, Key: "k", At: time.Now(), Hash: []byte("h")}); err != nil {
+		t.Fatal(err)
+	}
+	if bound, steps := r.take(); len(bound) == 0 || steps > freeSteps {
+		t.Errorf("a credit beside 5000 events takes %d steps in %d statements, want at most %d", steps, len(bound), freeSteps)
+	}
 }
