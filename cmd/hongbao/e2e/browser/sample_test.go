@@ -37,7 +37,7 @@ func (f *fixture) populate(u *browserUser, in language) *sample {
 		s.friends = append(s.friends, friend)
 	}
 	s.me.changeProfile("avatars/1.svg")
-	s.room = s.createRoom(s.me, in.room, "")
+	s.room = s.createRoom(s.me, in.room, "public")
 	for _, friend := range s.friends {
 		friend.join(s.room)
 	}
@@ -108,7 +108,7 @@ func (s *sample) grab(by *apiUser, packet, passphrase string) {
 func (s *sample) addOtherRooms() {
 	s.fixture.t.Helper()
 	f := s.friends
-	club := s.createRoom(f[3], s.in.other, "", s.me.User.ID)
+	club := s.createRoom(f[3], s.in.other, "public", s.me.User.ID)
 	f[3].say(club, s.in.otherLines[0])
 	s.direct = command[wire.DirectReply](f[2], "direct", wire.DirectRequest{User: s.me.User.ID}).Room.ID
 	f[2].say(s.direct, s.in.otherLines[1])

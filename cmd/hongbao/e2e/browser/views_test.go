@@ -38,7 +38,7 @@ func (s *sample) views() []view {
 		{name: "settings", hash: room + "/settings", shows: in.signOut},
 		{name: "new room", hash: "#/new-room", shows: in.make},
 		{name: "find", hash: "#/find", shows: in.public},
-		{name: "direct", hash: "#/direct", shows: "guest:"},
+		{name: "direct", hash: "#/direct", shows: in.people[0]},
 	}
 }
 
