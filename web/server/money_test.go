@@ -286,5 +286,6 @@ func TestHostListsPacketsAndTransfers(t *testing.T) {
 	h.refused(get("packets?direction=sent&room="+room), wire.CodeBadRequest, "bad_request field=direction")
 	h.refused(get("packets?user=ann&from=2&to=1"), wire.CodeBadRequest, "bad_request field=to")
 	h.refused(get("packets?user=ann&next=x"), wire.CodeBadRequest, "bad_request field=next")
+	h.refused(get("transfers?user="), wire.CodeBadRequest, "bad_request field=user")
 	h.refused(get("transfers?user=a%20b"), wire.CodeBadRequest, "bad_request field=user")
 }

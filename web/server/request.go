@@ -80,8 +80,8 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 	return data, nil
 }
 
-// checkQuery refuses parameters that the operation does not have, and those that are there more than once: otherwise a filter that is misspelt would
-// return all.
+// checkQuery refuses parameters that the operation does not have, those that are there more than once, and filters without a value: otherwise a
+// faulty filter would return all. A cursor may be empty: the list then begins with the first page.
 func checkQuery(o hostapi.Operation, query url.Values) error {
 	known := o.Parameters()
 	for name, values := range query {
@@ -91,6 +91,8 @@ func checkQuery(o hostapi.Operation, query url.Values) error {
 			return chat.BadField(name, "is no parameter of this request; it has "+cmp.Or(strings.Join(known, ", "), "none"))
 		case len(values) > 1:
 			return chat.BadField(name, "is there more than once")
+		case values[0] == "" && name != "after" && name != "next":
+			return chat.BadField(name, "is empty: leave it out if it is not to count")
 		}
 	}
 	return nil
