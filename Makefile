@@ -57,11 +57,11 @@ release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is p
 
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
-chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; ON=citus keeps the data in a Citus cluster; logs in .bin/chaos
+chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; ON=citus keeps the data in a Citus cluster; LAYOUT=one, cluster or sentinel sets up Redis; logs in .bin/chaos
 	@mkdir -p .bin/chaos
 	$(GO) test -c -o .bin/chaos/chaos.test ./cmd/hongbao/e2e/chaos
 	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
-	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' $(if $(filter citus,$(ON)),-chaos.citus) -chaos.out $(CURDIR)/.bin/chaos
+	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' -chaos.layout '$(LAYOUT)' $(if $(filter citus,$(ON)),-chaos.citus) -chaos.out $(CURDIR)/.bin/chaos
 
 bench_engines := $(GO) run ./cmd/hongbao-bench engines
 bench_load := $(GO) build -o .bin/ ./cmd/hongbao ./cmd/hongbao-bench && \

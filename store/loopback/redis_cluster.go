@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // slots is the number of slots of every Redis cluster.
@@ -121,4 +124,73 @@ func (c *RedisCluster) KeepNodes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// MoveSlot moves a slot to the next node, key by key, while clients use the keys. It pauses after each key, so that calls meet a slot that
+// is half moved.
+func (c *RedisCluster) MoveSlot(ctx context.Context, slot int, between time.Duration) error {
+	admins, ids := make([]*redis.Client, len(c.nodes)), make([]string, len(c.nodes))
+	for i, node := range c.nodes {
+		admins[i] = client(node.Addr())
+		defer admins[i].Close() //nolint:errcheck // the replies are known already
+		id, err := admins[i].Do(ctx, "cluster", "myid").Text()
+		if err != nil {
+			return err
+		}
+		ids[i] = id
+	}
+	from, err := c.owner(ctx, admins[0], slot)
+	if err != nil {
+		return err
+	}
+	to := (from + 1) % len(c.nodes)
+	err = admins[to].Do(ctx, "cluster", "setslot", slot, "importing", ids[from]).Err()
+	if err == nil {
+		err = admins[from].Do(ctx, "cluster", "setslot", slot, "migrating", ids[to]).Err()
+	}
+	if err == nil {
+		err = c.moveKeys(ctx, admins[from], c.nodes[to].port.number, slot, between)
+	}
+	for i := range c.nodes { // the new owner must know first
+		if err == nil {
+			err = admins[(to+i)%len(c.nodes)].Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err()
+		}
+	}
+	return err
+}
+
+// moveKeys moves all keys of a slot to the node with this port.
+func (c *RedisCluster) moveKeys(ctx context.Context, from *redis.Client, to, slot int, between time.Duration) error {
+	for {
+		keys, err := from.ClusterGetKeysInSlot(ctx, slot, 100).Result()
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, key := range keys {
+			if err := from.Migrate(ctx, "127.0.0.1", strconv.Itoa(to), key, 0, 10*time.Second).Err(); err != nil {
+				return err
+			}
+			select {
+			case <-time.After(between):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// owner returns the number of the node that serves a slot.
+func (c *RedisCluster) owner(ctx context.Context, admin *redis.Client, slot int) (int, error) {
+	ranges, err := admin.ClusterSlots(ctx).Result()
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range ranges {
+		for i, node := range c.nodes {
+			if r.Start <= slot && slot <= r.End && r.Nodes[0].Addr == node.Addr() {
+				return i, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("no node serves slot %d", slot)
 }

@@ -56,7 +56,7 @@ func (s *Sentinel) start(ctx context.Context, dir string) error {
 	if s.replica, err = startRedis(ctx, nil, filepath.Join(dir, "replica"), false, follow, "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
-	if err := waitUntil(ctx, s.replica.current(), s.follows); err != nil {
+	if err := waitUntil(ctx, s.replica.current(), s.replica.follows); err != nil {
 		return err
 	}
 	for i := range sentinels {
@@ -104,17 +104,6 @@ sentinel failover-timeout %[2]s 6000
 	return nil
 }
 
-// follows returns nil when the replica has finished its first copy of the master's data and is connected to the master.
-func (s *Sentinel) follows(ctx context.Context) error {
-	c := client(s.replica.Addr())
-	defer c.Close() //nolint:errcheck // the reply is known already
-	info, err := c.Info(ctx, "replication").Result()
-	if err == nil && !strings.Contains(info, "master_link_status:up\r\n") {
-		err = fmt.Errorf("%s does not follow %s", s.replica.Addr(), s.master.Addr())
-	}
-	return err
-}
-
 // knowsAll returns nil when the sentinel knows all other servers, so that it can take part in a failover.
 func knowsAll(ctx context.Context, addr string) error {
 	c := redis.NewSentinelClient(&redis.Options{Addr: addr, MaxRetries: -1, ContextTimeoutEnabled: true, DisableIdentity: true})
@@ -140,6 +129,35 @@ func (s *Sentinel) Master() *Redis { return s.master }
 
 // Replica returns the server that was started as the replica, whatever its role is now.
 func (s *Sentinel) Replica() *Redis { return s.replica }
+
+// Roles returns the present master and its replica. It returns an error while there are two masters, or none.
+func (s *Sentinel) Roles(ctx context.Context) (master, replica *Redis, err error) {
+	first, err := s.master.IsMaster(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	second, err := s.replica.IsMaster(ctx)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case first == second:
+		return nil, nil, fmt.Errorf("%s is a master: %t, and %s: %t", s.master.Addr(), first, s.replica.Addr(), second)
+	case first:
+		return s.master, s.replica, nil
+	}
+	return s.replica, s.master, nil
+}
+
+// Await waits until there is one master, and the other server follows it.
+func (s *Sentinel) Await(ctx context.Context) error {
+	return waitUntil(ctx, nil, func(ctx context.Context) error {
+		_, replica, err := s.Roles(ctx)
+		if err == nil {
+			err = replica.follows(ctx)
+		}
+		return err
+	})
+}
 
 // Stop stops all servers, the sentinels first, so that they do not start a failover when the master stops.
 func (s *Sentinel) Stop() {

@@ -30,8 +30,23 @@ const (
 // TestEachKindOfFault causes each kind of fault once, several at once, and checks the world after each round. TestChaos draws at random.
 func TestEachKindOfFault(t *testing.T) {
 	enginetest.Nightly(t, "chaos")
-	w := newWorld(t.Context(), t, shortCrowd)
-	able, left := chosen(w, *only)
+	e2e.NoError(t, checkLayout(*layoutName))
+	seen := map[string]bool{}
+	for _, l := range wanted(*layoutName, *only) {
+		list := slices.DeleteFunc(kindsOf(l, *only), func(k kind) bool { return seen[k.name] })
+		for _, k := range list {
+			seen[k.name] = true
+		}
+		if len(list) > 0 {
+			t.Run(string(l), func(t *testing.T) { causeEach(t, l, list) })
+		}
+	}
+}
+
+// causeEach causes these kinds in a world with this layout of Redis.
+func causeEach(t *testing.T, l layout, list []kind) {
+	w := newWorld(t.Context(), t, l, shortCrowd)
+	able, left := chosen(w, list)
 	for _, why := range left {
 		t.Log("left out: ", why)
 	}
@@ -76,29 +91,37 @@ func TestChaos(t *testing.T) {
 	if *hours == 0 {
 		t.Skip("needs -chaos.hours: make chaos HOURS=1")
 	}
+	e2e.NoError(t, checkLayout(*layoutName))
+	able := wanted(*layoutName, *only)
+	if len(able) == 0 {
+		t.Fatalf("no kind of fault of this layout has %q in its name", *only)
+	}
 	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithTimeout(stopped, time.Duration(*hours*float64(time.Hour)))
 	defer cancel()
-	s := &summary{began: time.Now(), out: t.Output(), seed: cmp.Or(*seed, rand.Uint64()), kinds: map[string]int{}}
+	s := &summary{began: time.Now(), out: t.Output(), seed: cmp.Or(*seed, rand.Uint64()), kinds: map[string]int{}, left: map[string]bool{}}
 	s.say("the first seed is %d", s.seed)
 	for ctx.Err() == nil {
-		t.Run(fmt.Sprint("from seed ", s.seed), func(t *testing.T) { s.liveWorld(ctx, t) })
+		t.Run(fmt.Sprint("from seed ", s.seed), func(t *testing.T) { s.liveWorld(ctx, t, drawLayout(s.seed, able)) })
 	}
 	s.print(interrupted(ctx))
 }
 
 // liveWorld causes faults in one world.
-func (s *summary) liveWorld(ctx context.Context, t *testing.T) {
-	w := newWorld(ctx, t, longCrowd)
-	able, left := chosen(w, *only)
-	if s.worlds++; s.worlds == 1 {
-		for _, why := range left {
+func (s *summary) liveWorld(ctx context.Context, t *testing.T, l layout) {
+	w := newWorld(ctx, t, l, longCrowd)
+	able, left := chosen(w, kindsOf(l, *only))
+	s.worlds++
+	s.say("a world with the layout of Redis: %s", l)
+	for _, why := range left {
+		if !s.left[why] {
 			s.say("left out: %s", why)
 		}
+		s.left[why] = true
 	}
 	if len(able) == 0 {
-		t.Fatalf("no kind of fault has %q in its name", *only)
+		t.Fatalf("this machine can cause no kind of fault with %q in its name", *only)
 	}
 	for range perWorld {
 		f := &fault{number: s.faults + 1, seed: s.seed, kinds: draw(s.seed, able)}
@@ -110,7 +133,7 @@ func (s *summary) liveWorld(ctx context.Context, t *testing.T) {
 		if len(f.wrong) == 0 {
 			continue
 		}
-		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d ONLY='%s'", *hours, f.seed, *only)
+		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d LAYOUT=%s ONLY='%s'", *hours, f.seed, l, *only)
 		logs := "-chaos.out names no folder"
 		if *folder != "" {
 			logs = filepath.Join(*folder, fmt.Sprint(f.seed))

@@ -122,10 +122,13 @@ func (w *world) openPackets(calm time.Time) (late []string, open int, err error)
 
 // checkRedis waits until Redis has no packet that must be closed, and no grant that is not settled. It may have packets that SQL has lost.
 func (w *world) checkRedis() []string {
-	c := w.redisClient()
-	defer c.Close()
 	for deadline := time.Now().Add(redisLimit); ; time.Sleep(100 * time.Millisecond) {
-		held := append(listed(w.ctx, c, "*:due"), listed(w.ctx, c, "*:outbox")...)
+		var held []string
+		for _, server := range w.redisServers() { // a replica must have nothing, too
+			c := redisClient(server)
+			held = slices.Concat(held, listed(w.ctx, c, "*:due"), listed(w.ctx, c, "*:outbox"))
+			_ = c.Close()
+		}
 		if len(held) == 0 {
 			return nil
 		}

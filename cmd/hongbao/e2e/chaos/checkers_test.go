@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -299,10 +300,49 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
+// TestWorldsHaveEachLayout draws the layouts of worlds. Each comes sooner or later, and one server most often. A text that only one
+// layout's kinds have in their names leaves that one.
+func TestWorldsHaveEachLayout(t *testing.T) {
+	drawn := map[layout]int{}
+	for n, seed := 0, uint64(7); n < 1000; n, seed = n+1, next(seed) {
+		l := drawLayout(seed, wanted("", ""))
+		if again := drawLayout(seed, wanted("", "")); l != again {
+			t.Fatalf("seed %d draws %s and %s", seed, l, again)
+		}
+		drawn[l]++
+	}
+	for _, l := range layouts() {
+		if drawn[l] < 100 || drawn[l] > drawn[oneRedis] {
+			t.Errorf("1000 worlds have %v", drawn)
+		}
+	}
+	for contains, want := range map[string][]layout{
+		"slots": {redisCluster}, "Sentinel": {redisSentinel}, "two masters": {oneRedis}, "Postgres killed": layouts(), "no such kind": nil,
+	} {
+		if got := wanted("", contains); !slices.Equal(got, want) {
+			t.Errorf("kinds with %q in their names need the layouts %q, want %q", contains, got, want)
+		}
+	}
+	if got := wanted("cluster", "two masters"); got != nil {
+		t.Errorf("two masters fit %q although the flag says cluster", got)
+	}
+}
+
 // TestRoundsHaveEachKindOnce takes all kinds in rounds, as the short form does.
 func TestRoundsHaveEachKindOnce(t *testing.T) {
+	for _, l := range layouts() {
+		checkRounds(t, l)
+	}
+}
+
+func checkRounds(t *testing.T, l layout) {
+	t.Helper()
 	here := &world{redisClock: &loopback.Clock{}, postgres: &postgres{limited: true}} // with all that a machine without Citus may have
-	left, _ := chosen(here, "")
+	left, _ := chosen(here, kindsOf(l, ""))
+	same := map[part]int{}
+	for _, k := range left {
+		same[k.part]++
+	}
 	all, rounds, seen := len(left), 0, map[string]bool{}
 	for ; len(left) > 0; rounds++ {
 		var taken []kind
@@ -310,12 +350,13 @@ func TestRoundsHaveEachKindOnce(t *testing.T) {
 		parts := map[part]bool{}
 		for _, k := range taken {
 			if seen[k.name] || parts[k.part] {
-				t.Errorf("round %d has %s twice, or another kind that breaks the same part", rounds, k.name)
+				t.Errorf("layout %s: round %d has %s twice, or another kind that breaks the same part", l, rounds, k.name)
 			}
 			seen[k.name], parts[k.part] = true, true
 		}
 	}
-	if least := (all + atOnce - 1) / atOnce; len(seen) != all || rounds > least+1 {
-		t.Errorf("%d rounds have %d of %d kinds, want all in %d", rounds, len(seen), all, least)
+	least := max((all+atOnce-1)/atOnce, slices.Max(slices.Collect(maps.Values(same)))) // kinds that break one part need a round each
+	if len(seen) != all || rounds > least+1 {
+		t.Errorf("layout %s: %d rounds have %d of %d kinds, want all in %d", l, rounds, len(seen), all, least)
 	}
 }

@@ -79,6 +79,8 @@ func restartWithoutRedis(ctx context.Context, w *world, dice *rand.Rand) error {
 		all.Go(func() { failed[n] = i.stopInOrder() })
 	}
 	all.Wait()
+	w.movingRedis.Lock()
+	defer w.movingRedis.Unlock()
 	w.redis.Kill()
 	err := errors.Join(errors.Join(failed...), w.forgetFile(), restartAll(ctx, w.instances[:]))
 	_ = pause(ctx, between(dice, 500*time.Millisecond, 3*time.Second)) // Redis is started in any case

@@ -39,11 +39,16 @@ func promote(ctx context.Context, w *world, _ *rand.Rand) error {
 
 // follow leads the instances to a new primary, and starts its standbys.
 func (w *world) follow(ctx context.Context) error {
+	w.leadToPostgres(w.postgres.addr())
+	return w.postgres.renew(ctx)
+}
+
+// leadToPostgres makes the instances use another server.
+func (w *world) leadToPostgres(addr string) {
 	for _, i := range w.instances {
-		i.toPostgres.Retarget(w.postgres.addr())
+		i.toPostgres.Retarget(addr)
 		i.toPostgres.Cut()
 	}
-	return w.postgres.renew(ctx)
 }
 
 // promoteAsync kills the primary and promotes the asynchronous standby. Mostly it has received nothing for a while.

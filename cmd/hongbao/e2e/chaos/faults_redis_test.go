@@ -17,7 +17,7 @@ func (w *world) fileFolder() string { return filepath.Join(w.redisDir, "appendon
 func (w *world) forgetFile() error { return os.RemoveAll(w.fileFolder()) }
 
 func flushRedis(ctx context.Context, w *world, dice *rand.Rand) (err error) {
-	c := w.redisClient()
+	c := redisClient(w.redis)
 	defer c.Close()
 	flushes := times(ctx, dice, func() { err = errors.Join(err, c.FlushAll(ctx).Err()) })
 	return errors.Join(err, flushes)
@@ -61,7 +61,7 @@ func pauseRedis(ctx context.Context, w *world, dice *rand.Rand) error {
 // withSetting sends a command of an operator to Redis, and after some seconds the one that takes it back.
 func withSetting(set, back string) func(ctx context.Context, w *world, dice *rand.Rand) error {
 	return func(ctx context.Context, w *world, dice *rand.Rand) error {
-		c := w.redisClient()
+		c := redisClient(w.redis)
 		defer c.Close()
 		do := func(ctx context.Context, command string) error {
 			var args []any

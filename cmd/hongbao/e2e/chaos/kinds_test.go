@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"time"
 
 	"hongbao/store/loopback"
@@ -19,6 +18,7 @@ type kind struct {
 	// run causes the fault, and returns when what was broken is whole again.
 	run func(ctx context.Context, w *world, dice *rand.Rand) error
 
+	layout  layout              // the layout of Redis that it needs; "": any
 	forgets bool                // Redis loses grants, and the notes of the newest commits
 	moves   bool                // another server of Postgres takes over
 	loses   bool                // SQL loses what was acknowledged lately: a new epoch may begin
@@ -48,19 +48,25 @@ func kinds() []kind {
 		{name: "all instances killed", part: processes, run: killInstances(instances)},
 		{name: "one instance frozen", part: processes, run: freezeInstance},
 		{name: "one instance stopped in order", part: processes, run: stopInstance},
-		{name: "all restarted without Redis", part: processes, run: restartWithoutRedis, forgets: true},
-		{name: "Redis flushed", part: pool, run: flushRedis, forgets: true},
-		{name: "Redis killed, its file kept", part: pool, run: killRedis},
-		{name: "Redis killed, its file lost", part: pool, run: killRedisWithFile, forgets: true},
-		{name: "Redis killed, an older file", part: pool, run: killRedisToOlderFile, forgets: true},
-		{name: "Redis paused", part: pool, run: pauseRedis},
-		{name: "Redis without memory", part: pool, run: withSetting("config set maxmemory 1", "config set maxmemory 0")},
-		{name: "Redis refuses scripts", part: pool, run: withSetting("acl setuser default -eval -evalsha", "acl setuser default +eval +evalsha")},
-		{name: "Redis refuses the keys of packets", part: pool, run: withSetting("acl setuser default resetkeys ~on:* ~rate:* ~notes", "acl setuser default allkeys")},
-		{name: "clients of Redis paused", part: pool, run: withSetting("client pause 30000 write", "client unpause")},
+		{name: "all restarted without Redis", part: processes, layout: oneRedis, run: restartWithoutRedis, forgets: true},
+		{name: "Redis flushed", part: pool, layout: oneRedis, run: flushRedis, forgets: true},
+		{name: "Redis killed, its file kept", part: pool, layout: oneRedis, run: killRedis},
+		{name: "Redis killed, its file lost", part: pool, layout: oneRedis, run: killRedisWithFile, forgets: true},
+		{name: "Redis killed, an older file", part: pool, layout: oneRedis, run: killRedisToOlderFile, forgets: true},
+		{name: "Redis paused", part: pool, layout: oneRedis, run: pauseRedis},
+		{name: "Redis without memory", part: pool, layout: oneRedis, run: withSetting("config set maxmemory 1", "config set maxmemory 0")},
+		{name: "Redis refuses scripts", part: pool, layout: oneRedis, run: withSetting("acl setuser default -eval -evalsha", "acl setuser default +eval +evalsha")},
+		{name: "Redis refuses the keys of packets", part: pool, layout: oneRedis, run: withSetting("acl setuser default resetkeys ~on:* ~rate:* ~notes", "acl setuser default allkeys")},
+		{name: "clients of Redis paused", part: pool, layout: oneRedis, run: withSetting("client pause 30000 write", "client unpause")},
+		{name: "two masters of Redis", part: pool, layout: oneRedis, run: splitRedis, forgets: true},
+		{name: "stale replica of Redis promoted and undone", part: pool, layout: oneRedis, run: promoteStaleReplica, forgets: true},
+		{name: "slots of Redis moved", part: pool, layout: redisCluster, run: moveSlots},
+		{name: "Sentinel failover, master killed", part: pool, layout: redisSentinel, run: failOver((*loopback.Redis).Kill, restartRedis), forgets: true},
+		{name: "Sentinel failover, master paused", part: pool, layout: redisSentinel, run: failOver((*loopback.Redis).Pause, resumeRedis), forgets: true},
 		{name: "sessions of Postgres ended", part: sql, run: endSessions, unable: needsOnePostgres},
 		{name: "Postgres killed", part: sql, run: killPostgres},
 		{name: "Postgres paused", part: sql, run: pausePostgres},
+		{name: "PgBouncer restarted", part: sql, run: restartBouncer, unable: needsOnePostgres},
 		{name: "synchronous standby promoted", part: sql, run: promote, moves: true, unable: needsOnePostgres},
 		{name: "synchronous standby killed", part: sql, run: killStandby, unable: needsOnePostgres},
 		{name: "synchronous standby paused", part: sql, run: pauseStandby, unable: needsOnePostgres},
@@ -70,7 +76,7 @@ func kinds() []kind {
 		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true, unable: needsOnePostgres},
 		{name: "clock of an instance off", part: clocks, run: shiftClock, slack: 8 * time.Second},
 		{name: "clock of an instance steps back", part: clocks, run: stepClockBack, slack: 8 * time.Second},
-		{name: "clock of Redis off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.redisClock }), steps: true, slack: 8 * time.Second, unable: needsFaketime},
+		{name: "clock of Redis off", part: clocks, layout: oneRedis, run: shiftServer(func(w *world) *loopback.Clock { return w.redisClock }), steps: true, slack: 8 * time.Second, unable: needsFaketime},
 		{name: "clock of Postgres off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.postgres.clock }), unable: needsPostgresClock},
 		{name: "asynchronous standby promoted", part: sql, run: promoteAsync, loses: true, unable: needsOnePostgres},
 		{name: "Postgres restored from a backup", part: sql, run: restoreBackup, loses: true, unable: needsOnePostgres},
@@ -79,12 +85,13 @@ func kinds() []kind {
 		{name: "shards moved", part: rows, run: moveShards, unable: needsCitus},
 	}
 	for _, l := range []struct {
-		name string
-		of   func(*instance) *loopback.Proxy
+		name   string
+		layout layout
+		of     func(*instance) *loopback.Proxy
 	}{
-		{"Redis", func(i *instance) *loopback.Proxy { return i.toRedis }},
-		{"Postgres", func(i *instance) *loopback.Proxy { return i.toPostgres }},
-		{"clients", func(i *instance) *loopback.Proxy { return i.toClients }},
+		{"Redis", oneRedis, func(i *instance) *loopback.Proxy { return i.toRedis }},
+		{"Postgres", "", func(i *instance) *loopback.Proxy { return i.toPostgres }},
+		{"clients", "", func(i *instance) *loopback.Proxy { return i.toClients }},
 	} {
 		for _, way := range []struct {
 			name string
@@ -92,7 +99,7 @@ func kinds() []kind {
 		}{
 			{"cut", cut}, {"slow", delay}, {"half open", halfOpen}, {"without replies", dropReplies}, {"stopped in mid-message", tear},
 		} {
-			list = append(list, kind{name: "link to " + l.name + " " + way.name, part: links + part(l.name), run: func(ctx context.Context, w *world, dice *rand.Rand) error {
+			list = append(list, kind{name: "link to " + l.name + " " + way.name, part: links + part(l.name), layout: l.layout, run: func(ctx context.Context, w *world, dice *rand.Rand) error {
 				p := l.of(w.instanceAt(dice))
 				err := way.do(ctx, p, dice)
 				if l.name == "clients" {
@@ -231,19 +238,17 @@ func (w *world) withClock(ctx context.Context, i *instance, shift, hold time.Dur
 	return errors.Join(err, os.WriteFile(i.clock, []byte("0s"), 0o644))
 }
 
-// chosen returns the kinds that may be caused, and the names of the others with the reasons.
-func chosen(w *world, contains string) (able []kind, left []string) {
-	for _, k := range kinds() {
+// chosen returns those of the kinds that this machine can cause, and the names of the others with the reasons.
+func chosen(w *world, list []kind) (able []kind, left []string) {
+	for _, k := range list {
 		why := ""
 		if k.unable != nil {
 			why = k.unable(w)
 		}
-		switch {
-		case !strings.Contains(k.name, contains):
-		case why != "":
-			left = append(left, k.name+": "+why)
-		default:
+		if why == "" {
 			able = append(able, k)
+		} else {
+			left = append(left, k.name+": "+why)
 		}
 	}
 	return able, left

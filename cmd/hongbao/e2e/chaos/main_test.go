@@ -12,11 +12,12 @@ import (
 )
 
 var (
-	hours  = flag.Float64("chaos.hours", 0, "cause faults for so many hours (TestChaos)")
-	seed   = flag.Uint64("chaos.seed", 0, "begin with the faults of this seed; 0: a random one")
-	only   = flag.String("chaos.only", "", "cause only the kinds of faults whose names contain this")
-	folder = flag.String("chaos.out", "", "folder for the logs of a world in which a check failed")
-	citus  = flag.Bool("chaos.citus", false, "keep the data in a Citus cluster of a coordinator and two workers, instead of a Postgres with two standbys")
+	hours      = flag.Float64("chaos.hours", 0, "cause faults for so many hours (TestChaos)")
+	seed       = flag.Uint64("chaos.seed", 0, "begin with the faults of this seed; 0: a random one")
+	only       = flag.String("chaos.only", "", "cause only the kinds of faults whose names contain this")
+	folder     = flag.String("chaos.out", "", "folder for the logs of a world in which a check failed")
+	layoutName = flag.String("chaos.layout", "", "layout of Redis: one, cluster or sentinel; \"\": each in TestEachKindOfFault, one for each world in TestChaos")
+	citus      = flag.Bool("chaos.citus", false, "keep the data in a Citus cluster of a coordinator and two workers, instead of a Postgres with two standbys")
 )
 
 func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }

@@ -16,7 +16,8 @@ type summary struct {
 
 	worlds, faults, violations, bad int
 	answers, histories, undecided   int
-	kinds                           map[string]int // number of faults by kind
+	kinds                           map[string]int  // number of faults by kind
+	left                            map[string]bool // kinds that were left out, with the reasons
 	slowest                         time.Duration
 	usage                           usage // the most of any instance after a fault
 }

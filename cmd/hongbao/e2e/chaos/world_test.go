@@ -29,20 +29,25 @@ const (
 	roomSize  = 40      // members of a room
 )
 
-// world is three instances over one Redis and a Postgres with two standbys, a proxy on every link, and a crowd of users.
+// world is three instances over a Redis and a Postgres with two standbys, a proxy on every link, and a crowd of users. With a Redis
+// Cluster or sentinels, the links to Redis have no proxy.
 type world struct {
 	t      *testing.T
 	ctx    context.Context // done when the world ends
 	dir    string
 	binary string
 
-	redis      *loopback.Redis
-	redisDir   string
-	redisClock *loopback.Clock // nil: that of the machine, which cannot be off
-	postgres   *postgres
-	instances  [instances]*instance
-	mayDie     bool         // an instance may die in the present fault
-	front      atomic.Int64 // counts dials
+	layout      layout
+	redis       *loopback.Redis // with the layout oneRedis, else nil
+	cluster     *loopback.RedisCluster
+	sentinel    *loopback.Sentinel
+	redisDir    string
+	redisClock  *loopback.Clock // nil: that of the machine, which cannot be off
+	movingRedis sync.Mutex      // held by a fault while another server of Redis takes over, or Redis must be away
+	postgres    *postgres
+	instances   [instances]*instance
+	mayDie      bool         // an instance may die in the present fault
+	front       atomic.Int64 // counts dials
 
 	gate        *gate
 	record      *record
@@ -65,11 +70,11 @@ type instance struct {
 }
 
 // newWorld starts everything, and returns when all users are in their rooms. The world ends with the test, or when ends does.
-func newWorld(ends context.Context, t *testing.T, crowd int) *world {
+func newWorld(ends context.Context, t *testing.T, layout layout, crowd int) *world {
 	t.Helper()
 	enginetest.Need(t, "Redis and Postgres")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ends)) // what was begun to start is started
-	w := &world{t: t, ctx: ctx, dir: t.TempDir(), binary: e2e.Build(t, "crashpoints"), gate: newGate(), record: newRecord()}
+	w := &world{t: t, ctx: ctx, layout: layout, dir: t.TempDir(), binary: e2e.Build(t, "crashpoints"), gate: newGate(), record: newRecord()}
 	w.startEngines()
 	for n := range w.instances {
 		w.startInstance(n)
@@ -96,34 +101,32 @@ func newWorld(ends context.Context, t *testing.T, crowd int) *world {
 
 func (w *world) startEngines() {
 	w.t.Helper()
-	clock := func(server string) *loopback.Clock {
-		dir := filepath.Join(w.dir, "clock of "+server)
-		e2e.NoError(w.t, os.Mkdir(dir, 0o755))
-		c, err := loopback.NewClock(dir)
-		if err != nil {
-			return nil // needsFaketime says so
-		}
-		return c
-	}
-	w.redisClock = clock("Redis")
+	e2e.NoError(w.t, w.startRedis())
 	var err error
-	w.redisDir = filepath.Join(w.dir, "redis")
-	// The file keeps every write: it reaches the operating system before the reply is sent, and outlives a killed process.
-	w.redis, err = w.redisClock.StartRedis(w.ctx, w.redisDir, "--appendonly", "yes", "--appendfsync", "no")
-	e2e.NoError(w.t, err)
-	w.t.Cleanup(w.redis.Stop)
-	w.postgres, err = startPostgres(w.ctx, filepath.Join(w.dir, "sql"), clock("Postgres"))
+	w.postgres, err = startPostgres(w.ctx, filepath.Join(w.dir, "sql"), w.newClock("Postgres"))
 	w.t.Cleanup(w.postgres.stop)
 	e2e.NoError(w.t, err)
+}
+
+// newClock returns a clock for servers of this name, or nil without libfaketime.
+func (w *world) newClock(server string) *loopback.Clock {
+	w.t.Helper()
+	dir := filepath.Join(w.dir, "clock of "+server)
+	e2e.NoError(w.t, os.Mkdir(dir, 0o755))
+	c, err := loopback.NewClock(dir)
+	if err != nil {
+		return nil // needsFaketime says so
+	}
+	return c
 }
 
 func (w *world) startInstance(n int) {
 	w.t.Helper()
 	i := &instance{addr: e2e.FreeAddress(w.t), clock: filepath.Join(w.dir, fmt.Sprint("clock", n))}
-	i.toRedis, i.toPostgres, i.toClients = w.proxy(w.redis.Addr()), w.proxy(w.postgres.addr()), w.proxy(i.addr)
+	i.toRedis, i.toPostgres, i.toClients = w.proxy(w.redisServers()[0].Addr()), w.proxy(w.postgres.addr()), w.proxy(i.addr)
 	var err error
 	i.server, err = e2e.TryStart(w.t, w.binary, "", i.addr,
-		"HONGBAO_REDIS_URL=redis://"+i.toRedis.Addr()+"/0",
+		"HONGBAO_REDIS_URL="+w.redisURL(i),
 		"HONGBAO_DATABASE_URL=postgres://postgres@"+i.toPostgres.Addr()+"/"+w.postgres.database+"?sslmode=disable",
 		"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY="+e2e.GuestKey,
 		fmt.Sprint("HONGBAO_GUEST_CREDIT=", credit), "HONGBAO_CLOCK_FILE="+i.clock)
@@ -256,9 +259,9 @@ func (w *world) awaitReady(limit time.Duration) (wrong []string) {
 	return wrong
 }
 
-// redisClient returns a client that is not behind a proxy. The caller closes it.
-func (w *world) redisClient() *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: w.redis.Addr(), ContextTimeoutEnabled: true})
+// redisClient returns a client of a server that is not behind a proxy. The caller closes it.
+func redisClient(server *loopback.Redis) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
 }
 
 // keepLogs copies the logs of all servers into a folder, with the violations.
@@ -270,7 +273,7 @@ func (w *world) keepLogs(dir string, f *fault) error {
 	for n, i := range w.instances {
 		logs[fmt.Sprintf("instance-%d.log", n)] = i.current().Log()
 	}
-	for _, pattern := range []string{"redis/redis-server.log", "sql/*/postgres.log"} {
+	for _, pattern := range []string{"redis/redis-server.log", "redis/*/redis-*.log", "sql/*/postgres.log"} {
 		names, _ := filepath.Glob(filepath.Join(w.dir, pattern))
 		for _, name := range names {
 			text, err := os.ReadFile(name)
