@@ -172,11 +172,15 @@ func (p closingPool) Close(_ context.Context, r redpacket.Ref, _ redpacket.Close
 
 // TestBusyCloseIsTriedAgainSoon lets each close of a packet fail because other closes hold its rows. Then the packet is not at fault: the
 // pause before the next try must stay short, also after many tries.
-func TestBusyCloseIsTriedAgainSoon(t *testing.T) {
+func TestBusyCloseIsTriedAgainSoon(t *testing.T) { testTriedAgainSoon(t, busyRows{}) }
+
+// testTriedAgainSoon runs a service for two minutes whose Ledger answers no call within 4 s.
+func testTriedAgainSoon(t *testing.T, ledger redpacket.Ledger) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		due := redpacket.Ref{ID: "due", Partition: 7}
 		pool := closingPool{&badImagePool{due: []redpacket.Ref{due}, closes: map[string][]time.Duration{}, begun: time.Now()}}
-		s := redpacket.New(busyRows{}, pool, nil, nil, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+		s := redpacket.New(ledger, pool, nil, nil, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = s.Run(ctx) })
@@ -194,6 +198,18 @@ func TestBusyCloseIsTriedAgainSoon(t *testing.T) {
 		}
 	})
 }
+
+// slowEngine is a Ledger that is not out of reach, but does not answer in time.
+type slowEngine struct{ emptyLedger }
+
+func (slowEngine) Image(context.Context, string) (redpacket.Image, error) {
+	time.Sleep(4 * time.Second)
+	return redpacket.Image{}, fmt.Errorf("read the image: %w: connection lost: %w", chat.ErrUnavailable, context.DeadlineExceeded)
+}
+
+// TestSlowCloseIsTriedAgainSoon lets each close of a packet end without an answer of the Ledger, as on a machine that is too busy. That says
+// nothing about the packet: the pause before the next try must stay short, also after many tries.
+func TestSlowCloseIsTriedAgainSoon(t *testing.T) { testTriedAgainSoon(t, slowEngine{}) }
 
 // unloadablePool is a Pool that has lost one packet, and cannot take it again.
 type unloadablePool struct{ *badImagePool }

@@ -18,7 +18,7 @@ const (
 	pausedCloses  = 10_000
 	leastReclose  = CloseLease
 	mostReclose   = 30 * time.Second
-	busyReclose   = 100 * time.Millisecond // pause of a close that other closes kept from its rows for the whole patience of the Ledger
+	busyReclose   = 100 * time.Millisecond // pause of a close that has waited for the whole patience of the Ledger: see isBusy
 	recountPeriod = time.Second            // in each period the next partition is recounted, and each that has answered Busy since the last recount
 )
 
@@ -94,10 +94,11 @@ func (s *Service) mayClose(p Ref) bool {
 		!s.busyCloses.paused(p.ID, now) && s.closeSlots.acquire(p.Partition)
 }
 
-// isBusy reports whether other calls kept a call of the Ledger from its rows, so that it may succeed soon.
+// isBusy reports whether a call may succeed soon: other calls kept it from its rows, or no answer came in time. That says nothing about the
+// packet.
 func isBusy(err error) bool {
 	var busy interface{ Busy() bool }
-	return errors.As(err, &busy) && busy.Busy()
+	return errors.As(err, &busy) && busy.Busy() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // closeNow closes a packet and releases the slot that mayClose has acquired for it. It counts and logs a failure, and
@@ -115,7 +116,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 		s.busyCloses.forget(p.ID)
 	case pool.error != nil: // pauses this packet, so that the partition tries another one next: perhaps only its keys are bad
 		s.poolTries.fail(p.ID, s.o.Now())
-	case isBusy(err): // other packets of the room end at the same time
+	case isBusy(err): // for example because other packets of the room end at the same time
 		s.busyCloses.fail(p.ID, s.o.Now())
 	case s.ledger.OutOfReach() == nil: // both engines seem to work, so the packet itself is at fault
 		s.recloses.fail(p.ID, s.o.Now())

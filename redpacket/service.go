@@ -78,7 +78,7 @@ type Service struct {
 	closeSlots   closeSlots
 	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
 	poolTries    retries[string] // packets whose close has failed in the Pool, by id
-	busyCloses   retries[string] // packets whose close was kept from its rows by other calls, by id
+	busyCloses   retries[string] // packets whose close may succeed soon (isBusy), by id
 	inQuarantine recentSet       // claims that were counted and logged as put into quarantine
 	recovery     *recovery
 	background   background
