@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -29,7 +28,7 @@ type pushTest struct {
 func newPushTest(t *testing.T, e wire.Encoding) *pushTest {
 	t.Helper()
 	engines := newTestEngines(t)
-	h := &pushTest{t: t, e: e, testServer: engines.open(t, nil), spec: spectest.AsyncAPI(t)}
+	h := &pushTest{t: t, e: e, testServer: engines.open(t), spec: spectest.AsyncAPI(t)}
 	h.addr, h.owner, h.me = h.listen(t), h.signIn(t, "bob", 1000), h.signIn(t, "ann", 1000)
 	h.room = h.testServer.room(t, h.owner, "hall").ID
 	call[wire.JoinReply](t, h.testServer, h.me, "join", wire.JoinRequest{Room: h.room})
