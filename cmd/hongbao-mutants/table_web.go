@@ -4,7 +4,7 @@ package main
 var hubMutants = []mutant{
 	{
 		file:  "hub/bus.go",
-		old:   `			t.recheck()` + "\n",
+		old:   `		t.recheck()` + "\n",
 		new:   ``,
 		tests: "-run=AnotherEpochIsCompared ./hub",
 		harm:  "a message of an instance that knows another epoch arrives up to a minute late",
