@@ -295,18 +295,14 @@ func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (
 	return s.amend(ctx, Amendment{Kind: KindRecall, Room: room, Target: seq, By: by})
 }
 
-// React adds the user's emoji to a text or a packet, or removes it. An emoji to add must be one emoji. An emoji to remove may
-// be any text, because an older version has stored other texts.
+// React adds the user's emoji to a text or a packet, or removes it.
 func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
 	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {
 		return err
 	}
-	if on {
-		normal, ok := normalEmoji(emoji)
-		if !ok {
-			return BadField("emoji", "must be one emoji")
-		}
-		emoji = normal
+	emoji, ok := normalEmoji(emoji)
+	if !ok {
+		return BadField("emoji", "must be one emoji")
 	}
 	_, err := s.amend(ctx, Amendment{Kind: KindReact, Room: room, Target: seq, By: by, Emoji: emoji, On: on})
 	return err

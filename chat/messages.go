@@ -76,15 +76,9 @@ func checkMentions(users []string, limit int) error {
 	return nil
 }
 
-// hash returns the hash of the message's content, to tell whether a repeated key comes with the same content. A text without
-// options hashes fewer fields, so that hashes stored by old versions stay valid.
+// hash returns the hash of the message's content, to tell whether a repeated key comes with the same content.
 func (m Message) hash() []byte {
-	fields := []string{m.Room, m.Text}
-	if m.Data != nil || m.ReplyTo != 0 || len(m.Mentions) > 0 {
-		fields = append(fields, string(m.Data), strconv.FormatInt(m.ReplyTo, 10))
-		fields = append(fields, m.Mentions...)
-	}
-	return RequestHash("send", fields...)
+	return RequestHash("send", append([]string{m.Room, m.Text, string(m.Data), strconv.FormatInt(m.ReplyTo, 10)}, m.Mentions...)...)
 }
 
 // Receipt names the entry that records a message.

@@ -114,16 +114,10 @@ func (r CreateRoom) others(owner string) []string {
 	return users
 }
 
-// hash returns the hash of the request's content, to tell whether a repeated key comes with the same content. Default
-// settings are left out of the hash, so that hashes stored by old versions stay valid.
+// hash returns the hash of the request's content, to tell whether a repeated key comes with the same content.
 func (r CreateRoom) hash() []byte {
-	fields := append([]string{r.Name, string(r.Kind)}, r.Members...)
 	inviters := cmp.Or(r.Invite, r.Kind.Inviters())
-	if inviters == r.Kind.Inviters() && !r.NoGuests {
-		return RequestHash("create_room", fields...)
-	}
-	settings := []string{string(inviters), strconv.FormatBool(r.NoGuests)}
-	return RequestHash("create_room with settings", append(settings, fields...)...)
+	return RequestHash("create_room", append([]string{r.Name, string(r.Kind), string(inviters), strconv.FormatBool(r.NoGuests)}, r.Members...)...)
 }
 
 func (r CreateRoom) check(owner string, l Limits) error {

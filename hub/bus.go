@@ -90,26 +90,19 @@ func (r receiver) Receive(topic string, payload []byte) {
 	}
 }
 
-// message delivers a message, unless the message may belong to another epoch. Messages of earlier versions do not name an epoch.
-// If this hub has an epoch, it takes only the seq of such a message, and reads the message from the store. It delivers such a
-// message that has no seq.
+// message delivers a message. If it belongs to another epoch, one of the two instances does not know the newest epoch yet, and only the
+// store knows what has this seq.
 func (r receiver) message(topic string, e envelope.Envelope) {
 	h := r.hub
 	t := h.topics.lookup(topic)
 	if t == nil {
 		return // a subscriber that comes now begins at the present position
 	}
-	m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Deferred, Trace: e.Trace}
 	if e.Epoch != h.env.epochName() {
-		if e.Epoch != "" { // one of the two instances does not know the newest epoch yet, and only the store knows what has this seq
-			t.recheck()
-			return
-		}
-		if m.Seq > 0 {
-			t.Learn(m.Seq) // the store knows what has this seq in this epoch
-			return
-		}
+		t.recheck()
+		return
 	}
+	m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Deferred, Trace: e.Trace}
 	if m.Trace != "" && h.o.Traced != nil {
 		defer h.o.Traced(topic, m.Trace)()
 	}

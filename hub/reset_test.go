@@ -194,16 +194,6 @@ func TestMessageThatCrossesAReset(t *testing.T) {
 			},
 			sendMuchLater,
 		},
-		"from an earlier version, queued before, sent after it": {
-			func(s *system, lost ...hub.Message) {
-				s.a.SetEpoch("")
-				for _, m := range lost {
-					publish(s.a, m, "")
-				}
-				s.a.SetEpoch("first")
-			},
-			sendMuchLater,
-		},
 		"without a seq, queued before, sent after it": {
 			func(s *system, _ ...hub.Message) { publish(s.a, hub.Message{Data: []byte("lost balance")}, "") },
 			sendMuchLater,

@@ -1,8 +1,11 @@
 // Package migrations holds the SQL schemas of both engines as numbered files, and decides whether a database fits this version
-// of the program. grants.sql has the rights of those that use the schema of Postgres. Each file is applied once, in order. After its release no byte of it changes, not even in a comment, because
-// databases store its hash. Both engines have files of the same names, and each pair means the same. Instances of the old version
-// run while a migration is applied and after it. So a migration removes nothing that the old version uses. Each file of
-// Postgres is one transaction.
+// of the program. The first file is the whole schema until the first release. grants.sql has the rights of those that use the
+// schema of Postgres.
+//
+// Each file is applied once, in order. After its release no byte of it changes, not even in a comment, because databases store
+// its hash. Both engines have files of the same names, and each pair means the same. Instances of the old version run while a
+// migration is applied and after it. So a migration removes nothing that the old version uses. Each file of Postgres is one
+// transaction.
 package migrations
 
 import (
@@ -53,8 +56,8 @@ func list(engine string) (all []Migration) {
 	return all
 }
 
-// Missing returns those migrations that were not applied to a database. applied has the Sum of each applied migration, by name;
-// the sum is empty if the version that applied the migration stored none. Missing fails with ErrNewer or ErrChanged.
+// Missing returns those migrations that were not applied to a database. applied has the Sum of each applied migration, by name.
+// Missing fails with ErrNewer or ErrChanged.
 func Missing(all []Migration, applied map[string]string) (missing []Migration, err error) {
 	known := 0
 	for _, m := range all {
@@ -63,7 +66,7 @@ func Missing(all []Migration, applied map[string]string) (missing []Migration, e
 		case !ok:
 			missing = append(missing, m)
 			continue
-		case sum != "" && sum != m.Sum:
+		case sum != m.Sum:
 			return nil, fmt.Errorf("%w (%s)", ErrChanged, m.Name)
 		}
 		known++

@@ -90,7 +90,7 @@ func TestRecount(t *testing.T) {
 	pool := &recountedPool{}
 	f := &flow{pool: pool, ledger: inReach{}}
 	for range 3 {
-		if _, err := f.grab(t.Context(), Attempt{Ref: Ref{ID: "p", Partition: 40}}, nil, nil); err == nil {
+		if _, err := f.grab(t.Context(), Attempt{Ref: Ref{ID: "p", Partition: 40}}, nil); err == nil {
 			t.Fatal("a full pool has granted a share")
 		}
 	}

@@ -153,18 +153,16 @@ func TestStandingIsConfirmedOnlyIfItDecides(t *testing.T) {
 	}
 }
 
-// TestGrabAfterWaitingLooksAtTheStandingAgain has a user leave the room between FindGrab and Run. A caller that has waited must be told so.
+// TestGrabAfterWaitingLooksAtTheStandingAgain has a user leave the room while Admit waits. The user must get no share.
 func TestGrabAfterWaitingLooksAtTheStandingAgain(t *testing.T) {
 	h := newTestService(t, "boss", "ann")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 10, Count: 2})
-	g, err := h.packets.FindGrab(t.Context(), "ann", p.ID)
-	if err != nil {
-		t.Fatal(err)
+	leaves := func(context.Context, string) (bool, error) {
+		h.leave(t, h.rooms, "ann")
+		return true, nil
 	}
-	h.leave(t, h.rooms, "ann")
-	g.Waited()
-	if r, err := g.Run(t.Context(), "", nil); !errors.Is(err, chat.ErrNotMember) {
+	if r, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "ann", Packet: p.ID, Admit: leaves}); !errors.Is(err, chat.ErrNotMember) {
 		t.Errorf("%q, %v, want %v", r.Outcome, err, chat.ErrNotMember)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	_ "modernc.org/sqlite" // these tests change the database by hand
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
@@ -123,11 +124,15 @@ func TestForget(t *testing.T) {
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
 	h.grab(t, "a", p)
 	h.packets.Idle()
-	if _, ok := h.packets.Finished(p.ID); !ok {
+	inMemory := func() bool {
+		_, ok := h.packets.FromMemory("a", p.ID, func(string, string) (chat.Standing, bool) { return chat.Standing{}, true })
+		return ok
+	}
+	if !inMemory() {
 		t.Fatal("the packet is not in memory")
 	}
 	h.packets.Forget()
-	if _, ok := h.packets.Finished(p.ID); ok || h.packets.Stats().Remembered != 0 {
+	if inMemory() || h.packets.Stats().Remembered != 0 {
 		t.Errorf("the packet is still in memory, %d bytes are remembered", h.packets.Stats().Remembered)
 	}
 }

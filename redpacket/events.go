@@ -31,15 +31,6 @@ type WalletChanged struct {
 	Cause   trace.Link
 }
 
-// GrabDecided carries the final result of a grab that was first answered "pending".
-type GrabDecided struct {
-	Result Result
-	Cause  trace.Link
-}
-
-// EventName implements chat.Event.
-func (GrabDecided) EventName() string { return "grab_result" }
-
 // EventName implements chat.Event.
 func (Progress) EventName() string { return "packet_progress" }
 

@@ -12,8 +12,7 @@ type Exports interface {
 	// given out, even if transactions overlap. The order is about that of the commits. Of two transfers of one user, the
 	// later one may come first. The empty cursor is before the first transfer. A page may be empty although More is set.
 	//
-	// A version without hash chains wrote its transfers without a link. LedgerAfter returns them once ChainRows of the store
-	// has added them to a chain. It returns ErrLedgerCursor for a text that is no cursor, and ErrLedgerEpoch for a cursor from
+	// It returns ErrLedgerCursor for a text that is no cursor, and ErrLedgerEpoch for a cursor from
 	// before the database was restored.
 	LedgerAfter(ctx context.Context, cursor string, limit int) (LedgerPage, error)
 }

@@ -25,9 +25,11 @@ type flow struct {
 	newID    func(time.Time) string
 	observer observer
 
-	parallel func(tasks []func())    // runs tasks concurrently and waits for all; nil: one after the other
-	full     [Partitions]atomic.Bool // partitions that have answered Busy since the last recount; the next recount includes them
-	counted  int                     // the last partition whose turn it was in recount
+	ack      func(context.Context, []Claim)               // Pool.Ack, at once or soon; what fails stays in the outbox
+	image    func(context.Context, string) (Image, error) // Ledger.Image, perhaps read for several callers at once
+	parallel func(tasks []func())                         // runs tasks concurrently and waits for all; nil: one after the other
+	full     [Partitions]atomic.Bool                      // partitions that have answered Busy since the last recount; the next recount includes them
+	counted  int                                          // the last partition whose turn it was in recount
 
 	settledAtClose atomic.Int64 // claims that SQL lacked at the close of their packet, and that settleLacking has paid
 }
@@ -66,8 +68,8 @@ type grabbed struct {
 
 // grab takes a share for one user and settles it. It returns the error deny if the Pool refuses the user because of a.May.
 // An error that wraps chat.ErrUnavailable means that nothing was done, or that the outcome is unknown: the caller may
-// always grab again. grab informs pending when the Pool has answered with a share, before it settles the claim.
-func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *PendingGrab) (grabbed, error) {
+// always grab again.
+func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
 		// While the ledger is out of reach, nothing is granted: the grants would only fill the outbox.
@@ -104,7 +106,6 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *Pending
 			return v, nil
 		}
 
-		pending.granted(ans.Taken)
 		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now()}
 		s, err := f.settleOne(ctx, c)
 		if err != nil {
@@ -174,7 +175,7 @@ func UnsettledErr(settled []Settlement) error {
 }
 
 // tidy does what must follow a call of Settle. It tells the observer which claims were paid. It acks each claim with an
-// Entry that got a final verdict, paid or refused; the Pool may queue an ack (asyncAcks). It puts claims that can never be
+// Entry that got a final verdict, paid or refused; the ack may come later (acks). It puts claims that can never be
 // paid into quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (join). It
 // returns the claims that are not settled, or could not be put into quarantine, with the first reason. These stay in the
 // outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the slice claims.
@@ -221,7 +222,7 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (
 		}
 	}
 	if len(ack) > 0 {
-		_ = f.pool.Ack(ctx, ack)
+		f.ack(ctx, ack)
 	}
 	slices.Sort(wrong)
 	for _, id := range slices.Compact(wrong) {
@@ -233,7 +234,7 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (
 // join copies what SQL knows of a packet into the Pool. It takes no lock and writes nothing to SQL. Claims in SQL are
 // only added, and the order of two Loads makes no difference. So a join with an old copy does no harm.
 func (f *flow) join(ctx context.Context, packet string) error {
-	image, err := f.ledger.Image(ctx, packet)
+	image, err := f.image(ctx, packet)
 	if err != nil {
 		return err
 	}
@@ -331,7 +332,7 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 // whole transaction because of one row, and then the packet would never end. settleLacking finds the grant of such a row, and
 // End does not get it.
 func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Grant, error) {
-	image, err := f.ledger.Image(ctx, p.ID)
+	image, err := f.image(ctx, p.ID)
 	if err != nil || image.Status != Open {
 		return grants, err
 	}

@@ -8,17 +8,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 
 	"hongbao/chat"
-	"hongbao/redpacket/trace"
 )
 
-// Outcome says how a grab ended, or that it is pending. Every outcome is an answer to the user, not an error.
+// Outcome says how a grab ended. Every outcome is an answer to the user, not an error.
 type Outcome string
 
 // The outcomes.
@@ -27,7 +25,6 @@ const (
 	OutcomeAlready Outcome = "already" // the user has won before: always the same share
 	OutcomeEmpty   Outcome = "empty"   // no share is left
 	OutcomeExpired Outcome = "expired" // the deadline has passed, or the packet has ended with shares left
-	OutcomePending Outcome = "pending" // a share is granted but not committed; nothing is promised
 )
 
 // Result is the answer to a grab.
@@ -47,81 +44,47 @@ type GrabRequest struct {
 	User       string
 	Packet     string
 	Passphrase string
+	// Admit may refuse the grab of a packet that is not known to have ended. waited means that Admit has waited for somebody: then
+	// the user's standing in the room is read again. nil admits every grab.
+	Admit func(ctx context.Context, room string) (waited bool, err error)
 }
 
 // Grab takes a share of the packet for the user, or returns the outcome that says why there is none. It returns "won"
 // and "already" only for committed claims. Once the Pool is called, the work continues when ctx ends: the service still tries
 // to settle a share that the Pool has granted.
 func (s *Service) Grab(ctx context.Context, r GrabRequest) (Result, error) {
-	g, err := s.FindGrab(ctx, r.User, r.Packet)
+	result, err := s.grab(ctx, r)
+	s.count(result, err)
+	return result, err
+}
+
+func (s *Service) grab(ctx context.Context, r GrabRequest) (Result, error) {
+	k, err := s.lookup(ctx, r.Packet)
 	if err != nil {
 		return Result{}, err
 	}
-	return g.Run(ctx, r.Passphrase, nil)
-}
-
-// FoundGrab is a grab before its run: its packet and its user's standing are known. Call Run at once, or call Waited before
-// it, because the standing may change. Call Run at most once.
-type FoundGrab struct {
-	service  *Service
-	known    *known
-	final    *finalState // nil: the packet is not known to have ended
-	user     string
-	standing chat.Standing
-	waited   bool // see Waited
-}
-
-// FindGrab looks up the packet and the user's standing in its room.
-func (s *Service) FindGrab(ctx context.Context, user, packet string) (FoundGrab, error) {
-	g, err := s.findGrab(ctx, user, packet)
+	standing, err := s.rooms.Standing(ctx, k.packet.Room, r.User)
 	if err != nil {
-		s.count(Result{}, err)
+		return Result{}, err
 	}
-	return g, err
-}
-
-func (s *Service) findGrab(ctx context.Context, user, packet string) (FoundGrab, error) {
-	k, err := s.lookup(ctx, packet)
-	if err != nil {
-		return FoundGrab{}, err
+	if final := k.final.Load(); final != nil {
+		return final.answer(&k.packet, r.User, standing)
 	}
-	standing, err := s.rooms.Standing(ctx, k.packet.Room, user)
-	if err != nil {
-		return FoundGrab{}, err
+	if !standing.Ever {
+		return Result{}, chat.ErrNotFound
 	}
-	g := FoundGrab{service: s, known: k, final: k.final.Load(), user: user, standing: standing}
-	if g.final == nil && !standing.Ever {
-		return FoundGrab{}, chat.ErrNotFound
-	}
-	return g, nil
-}
-
-// Finished reports whether the packet is known to have ended. Then Run answers from memory and does not block.
-func (g *FoundGrab) Finished() bool { return g.final != nil }
-
-// Room returns the room of the packet.
-func (g *FoundGrab) Room() string { return g.known.packet.Room }
-
-// Waited tells the grab that the caller has waited since FindGrab. Run then looks up the standing again, because the user may
-// have left the room meanwhile. For a grab that is Finished, Waited changes nothing.
-func (g *FoundGrab) Waited() { g.waited = true }
-
-// Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
-func (g *FoundGrab) Refuse() { g.service.counts.failed.Add(1) }
-
-// Run runs the grab like Service.Grab. If pending is not nil, the caller can use it to answer "pending" before Run
-// returns.
-func (g *FoundGrab) Run(ctx context.Context, passphrase string, pending *PendingGrab) (r Result, err error) {
-	if g.final != nil {
-		r, err = g.final.answer(&g.known.packet, g.user, g.standing)
-	} else {
-		began := time.Now()
-		if r, err = g.run(ctx, passphrase, pending); r.Outcome == OutcomeWon {
-			g.service.told.Observe(int64(time.Since(began)))
+	waited := false
+	if r.Admit != nil {
+		if waited, err = r.Admit(ctx, k.packet.Room); err != nil {
+			return Result{}, err
 		}
 	}
-	g.service.count(r, err)
-	return r, err
+	began := time.Now()
+	result, err := s.grabOpen(ctx, r, k, standing, waited)
+	if result.Outcome == OutcomeWon {
+		s.told.Observe(int64(time.Since(began)))
+	}
+	return result, err
 }
 
 func (s *Service) count(r Result, err error) {
@@ -139,37 +102,32 @@ func (s *Service) count(r Result, err error) {
 	}
 }
 
-func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *PendingGrab) (Result, error) {
-	s, k := g.service, g.known
+// grabOpen grabs a packet that is not known to have ended.
+func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *known, standing chat.Standing, waited bool) (Result, error) {
 	if err := s.clocks.err(); err != nil {
 		return Result{}, err
 	}
 	if k.stall.refuses(s.o.Now()) {
 		return Result{}, fmt.Errorf("grab %s: its claims cannot be settled: %w", k.packet.ID, chat.ErrUnavailable)
 	}
-	done, deny, err := s.receive(ctx, g.user)
+	done, deny, err := s.receive(ctx, r.User)
 	if err != nil {
 		return Result{}, err
 	}
 	defer done()
-	if err := g.confirmStanding(ctx); err != nil {
+	if standing, err = s.confirmStanding(ctx, k, r.User, standing, waited); err != nil {
 		return Result{}, err
 	}
-	a := Attempt{Ref: k.packet.Ref, User: g.user}
+	a := Attempt{Ref: k.packet.Ref, User: r.User}
 	if deny != nil {
 		a.May = Denied
 	}
-	if !g.standing.In {
-		a.May, deny = NotMember, outside(g.standing)
-	} else if why := g.deny(ctx, passphrase); why != nil {
+	if !standing.In {
+		a.May, deny = NotMember, outside(standing)
+	} else if why := s.deny(ctx, &k.packet, r, standing); why != nil {
 		a.May, deny = Denied, why
 	}
-	pending.begin(&k.packet)
-	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)
-	taken := pending.finish()
-	if taken {
-		s.counts.pending.Add(1)
-	}
+	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny)
 	switch {
 	case v.last:
 		s.closeSoon(k.packet.Ref)
@@ -179,11 +137,7 @@ func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *Pending
 	if err != nil {
 		return Result{}, err
 	}
-	r := v.result(&k.packet)
-	if taken {
-		s.pub.ToUser(g.user, GrabDecided{Result: r, Cause: trace.From(ctx)})
-	}
-	return r, nil
+	return v.result(&k.packet), nil
 }
 
 // receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. If
@@ -223,33 +177,33 @@ func (v *grabbed) result(p *Packet) Result {
 	return r
 }
 
-// confirmStanding looks up the standing again if time may have passed since FindGrab. If the packet is for earlier members
-// and the cached standing lets the user grab it, confirmStanding also reads the standing from the store: the cache may not
-// know yet that the user has left and joined again through another instance. A cached standing that refuses the user is not
-// read again, because JoinedSeq only grows.
-func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
-	if g.waited || g.service.o.DayLimits.Received.On {
-		if g.standing, err = g.service.rooms.Standing(ctx, g.known.packet.Room, g.user); err != nil {
-			return err
+// confirmStanding looks up the standing again if time may have passed since it was read: in Admit, or in receive. If the packet is
+// for earlier members and the cached standing lets the user grab it, confirmStanding also reads the standing from the store: the
+// cache may not know yet that the user has left and joined again through another instance. A cached standing that refuses the user
+// is not read again, because JoinedSeq only grows.
+func (s *Service) confirmStanding(ctx context.Context, k *known, user string, standing chat.Standing, waited bool) (_ chat.Standing, err error) {
+	p := &k.packet
+	if waited || s.o.DayLimits.Received.On {
+		if standing, err = s.rooms.Standing(ctx, p.Room, user); err != nil {
+			return standing, err
 		}
 	}
-	if p := &g.known.packet; p.EarlierMembers && g.standing.JoinedBefore(p.Seq) {
-		g.standing, err = g.service.rooms.StoredStanding(ctx, p.Room, g.user)
+	if p.EarlierMembers && standing.JoinedBefore(p.Seq) {
+		return s.rooms.StoredStanding(ctx, p.Room, user)
 	}
-	return err
+	return standing, nil
 }
 
 // deny returns the reason why a member may not grab the packet, or nil. The Pool applies the reason only while the packet is
 // open with shares left, its deadline has not come, and the user has no share.
-func (g *FoundGrab) deny(ctx context.Context, passphrase string) error {
-	p := &g.known.packet
+func (s *Service) deny(ctx context.Context, p *Packet, r GrabRequest, standing chat.Standing) error {
 	switch {
-	case len(p.To) > 0 && !slices.Contains(p.To, g.user):
+	case len(p.To) > 0 && !slices.Contains(p.To, r.User):
 		return ErrNotRecipient
-	case p.EarlierMembers && !g.standing.JoinedBefore(p.Seq):
+	case p.EarlierMembers && !standing.JoinedBefore(p.Seq):
 		return ErrJoinedLater
 	}
-	return g.service.passphrases.check(ctx, p, g.user, passphrase)
+	return s.passphrases.check(ctx, p, r.User, r.Passphrase)
 }
 
 // outside returns the error for a user that was a member of the room and is no more.
@@ -295,29 +249,35 @@ func (e *finalState) answer(p *Packet, user string, standing chat.Standing) (Res
 	return r, nil
 }
 
-// FinishedPacket is a packet whose final state is in memory. Use it at once and do not keep it.
-type FinishedPacket struct {
-	service *Service
-	known   *known
-	final   *finalState
+// FinishedGrab is a grab that can be answered from memory. Answer it at once and do not keep it.
+type FinishedGrab struct {
+	service  *Service
+	known    *known
+	final    *finalState
+	user     string
+	standing chat.Standing
 }
 
-// Finished returns the packet if its final state is in memory.
-func (s *Service) Finished(packet string) (o FinishedPacket, ok bool) {
+// FromMemory returns the grab if the end of the packet and, as cached knows, the user's standing in its room are in memory. Most
+// grabs are such.
+func (s *Service) FromMemory(user, packet string, cached func(room, user string) (chat.Standing, bool)) (g FinishedGrab, ok bool) {
 	k := s.memory.get(packet)
 	if k == nil {
-		return FinishedPacket{}, false
+		return g, false
 	}
-	o = FinishedPacket{s, k, k.final.Load()}
-	return o, o.final != nil
+	if g.final = k.final.Load(); g.final == nil {
+		return g, false
+	}
+	g.service, g.known, g.user = s, k, user
+	g.standing, ok = cached(k.packet.Room, user)
+	return g, ok
 }
 
-// Room returns the packet's room.
-func (o *FinishedPacket) Room() string { return o.known.packet.Room }
-
-// Find returns the grab of a user with the given standing in the packet's room. The Run of this grab does not block.
-func (o *FinishedPacket) Find(user string, standing chat.Standing) FoundGrab {
-	return FoundGrab{service: o.service, known: o.known, final: o.final, user: user, standing: standing}
+// Answer returns what Grab returns, and does not block.
+func (g *FinishedGrab) Answer() (Result, error) {
+	r, err := g.final.answer(&g.known.packet, g.user, g.standing)
+	g.service.count(r, err)
+	return r, err
 }
 
 // idBytes bounds the length of ids that are looked up or cached. The id of every packet is shorter.
@@ -336,7 +296,7 @@ func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
 	if len(packet) > idBytes || s.unknown.has(packet) {
 		return nil, chat.ErrNotFound
 	}
-	image, err := s.flow.ledger.Image(ctx, packet)
+	image, err := s.flow.image(ctx, packet)
 	if errors.Is(err, chat.ErrNotFound) {
 		s.unknown.add(packet)
 	}
@@ -355,69 +315,6 @@ func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
 		return nil, err
 	}
 	return s.memory.put(p), nil
-}
-
-// PendingGrab lets the caller of a grab answer "pending" while the grab still runs, once a share is granted and waits
-// for its commit. The zero value is ready for one grab. It is safe for concurrent use.
-//
-// The client of a grab receives the outcome at most once. If the caller has not called Take with success, it sends what the
-// grab returns. After a successful Take the outcome is published as a GrabDecided. If the grab fails after a successful
-// Take, nothing is published: the client grabs again to learn the outcome.
-type PendingGrab struct {
-	mu       sync.Mutex // guards the fields below
-	packet   *Packet
-	claimed  int // shares of the packet that are granted, including the user's; 0: the Pool has not yet answered with a share
-	taken    bool
-	finished bool
-}
-
-// begin sets the packet of the grab. On a nil PendingGrab it does nothing.
-func (g *PendingGrab) begin(p *Packet) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.packet = p
-}
-
-// granted records that the Pool has answered the grab with a share, granted now or before. claimed is how many shares of the
-// packet are granted. Calls after the first one change nothing.
-func (g *PendingGrab) granted(claimed int) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.claimed == 0 {
-		g.claimed = claimed
-	}
-}
-
-// Take calls answer with the result "pending" and returns true if a share is granted and the grab has not finished. The
-// caller must then send this result to the client, and not what the grab returns. The GrabDecided is published only after
-// answer has returned. If no share is granted yet, Take returns false and may be called again. After the first success, or
-// when the grab has finished, it always returns false.
-func (g *PendingGrab) Take(answer func(Result)) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.claimed == 0 || g.taken || g.finished {
-		return false
-	}
-	g.taken = true
-	answer(Result{Packet: g.packet.ID, Outcome: OutcomePending, Claimed: g.claimed, Count: g.packet.Count})
-	return true
-}
-
-// finish ends the time in which Take can succeed, and reports whether Take has succeeded.
-func (g *PendingGrab) finish() (taken bool) {
-	if g == nil {
-		return false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.finished = true
-	return g.taken
 }
 
 // normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end. chars is how many

@@ -32,14 +32,14 @@ func (l slowImages) Image(ctx context.Context, _ string) (Image, error) {
 // waits for the ledger or for its turn.
 func TestImageEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSharedImages(slowImages{reads: &atomic.Int32{}})
+		s := newImages(slowImages{reads: &atomic.Int32{}})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
 		errs := make(chan error)
 		for i := range 2*imagesAtOnce + 1 {
 			go func() {
-				_, err := s.Image(ctx, fmt.Sprint(i))
+				_, err := s.read(ctx, fmt.Sprint(i))
 				errs <- err
 			}()
 		}
@@ -59,13 +59,13 @@ func TestImageEndsWithItsContext(t *testing.T) {
 func TestSharedImageOutlivesItsFirstCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := slowImages{reads: &atomic.Int32{}}
-		s := newSharedImages(ledger)
+		s := newImages(ledger)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		first, second := make(chan error), make(chan error)
-		go func() { _, err := s.Image(ctx, "p"); first <- err }()
+		go func() { _, err := s.read(ctx, "p"); first <- err }()
 		synctest.Wait()
-		go func() { _, err := s.Image(t.Context(), "p"); second <- err }()
+		go func() { _, err := s.read(t.Context(), "p"); second <- err }()
 		if err := <-first; !errors.Is(err, chat.ErrUnavailable) {
 			t.Errorf("the caller that gave up got %v, want unavailable", err)
 		}
@@ -79,13 +79,13 @@ func TestSharedImageOutlivesItsFirstCaller(t *testing.T) {
 // their callers would wait longer.
 func TestQueuedImageEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSharedImages(slowImages{reads: &atomic.Int32{}})
+		s := newImages(slowImages{reads: &atomic.Int32{}})
 		began := time.Now()
 		const callers = 4 * imagesAtOnce
 		errs := make(chan error, callers)
 		for i := range callers {
 			go func() {
-				_, err := s.Image(t.Context(), fmt.Sprint(i))
+				_, err := s.read(t.Context(), fmt.Sprint(i))
 				errs <- err
 			}()
 		}

@@ -196,33 +196,31 @@ func (r *recentSet) clear() {
 	r.now, r.old = nil, nil
 }
 
-// sharedImages is a Ledger that merges concurrent reads of one packet's image into one read, and bounds how many such reads
-// run at the same time. It protects SQL after a Pool has lost all data, when very many packets are joined again.
-type sharedImages struct {
-	Ledger
-	reads *singleflight.Group
-	slots chan struct{}
+// images reads the images of packets from SQL. It merges concurrent reads of one packet's image into one read, and bounds how many
+// such reads run at the same time. It protects SQL after a Pool has lost all data, when very many packets are joined again.
+type images struct {
+	ledger Ledger
+	reads  singleflight.Group
+	slots  chan struct{}
 }
 
 const imagesAtOnce = 16
 
-func newSharedImages(l Ledger) sharedImages {
-	return sharedImages{Ledger: l, reads: &singleflight.Group{}, slots: make(chan struct{}, imagesAtOnce)}
-}
+func newImages(l Ledger) *images { return &images{ledger: l, slots: make(chan struct{}, imagesAtOnce)} }
 
-// Image implements Ledger. It returns at the latest when ctx ends. Several callers may share one read, so the read continues when the context of
-// one caller ends.
-func (s sharedImages) Image(ctx context.Context, packet string) (Image, error) {
-	read := s.reads.DoChan(packet, func() (any, error) {
+// read returns Ledger.Image, at the latest when ctx ends. Several callers may share one read, so the read continues when the context
+// of one caller ends.
+func (i *images) read(ctx context.Context, packet string) (Image, error) {
+	read := i.reads.DoChan(packet, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)
 		defer cancel()
 		select {
-		case s.slots <- struct{}{}:
+		case i.slots <- struct{}{}:
 		case <-ctx.Done():
 			return nil, lateImage(ctx)
 		}
-		defer func() { <-s.slots }()
-		return s.Ledger.Image(ctx, packet)
+		defer func() { <-i.slots }()
+		return i.ledger.Image(ctx, packet)
 	})
 	select {
 	case r := <-read:

@@ -94,7 +94,7 @@ type Service struct {
 // counts holds what happened in this process, mostly for Stats.
 type counts struct {
 	won, already, empty, expired atomic.Int64
-	pending, failed              atomic.Int64
+	failed                       atomic.Int64
 	swept, quarantined           atomic.Int64
 
 	endedEarly atomic.Int64
@@ -123,7 +123,10 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
-	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}
+	s.flow = &flow{
+		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,
+		ack: (&acks{pool: pool, background: &s.background}).add, image: newImages(ledger).read, parallel: runParallel,
+	}
 	s.recovery = newRecovery(s.flow)
 	s.recloses = retries[string]{least: leastReclose, most: mostReclose, capacity: pausedCloses}
 	s.poolTries = retries[string]{least: leastReclose, most: leastReclose, capacity: pausedCloses}
@@ -153,7 +156,6 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 // Stats says what has happened in this process since its start, and what its state is now.
 type Stats struct {
 	Won, Already, Empty, Expired, Failed                                   int64 // grabs by outcome
-	Pending                                                                int64 // grabs that were first answered "pending"
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that a close has settled, without those that Ledger.End inserts
@@ -164,8 +166,7 @@ type Stats struct {
 	FundingsSent, FundingsReversed int64 // fundings of the host by their end
 	FundingFailures                int64 // failed runs of the task that reverses fundings
 
-	// Told is the time from the call of FoundGrab.Run to its result, of grabs that won. If such a grab was first answered
-	// "pending", it is about the time to its GrabDecided.
+	// Told is the time of grabs that won, from their admission to their result.
 	Told meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
 	OutOfReach bool
@@ -176,8 +177,7 @@ func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
-		Pending: c.pending.Load(),
-		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
+		Swept: c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
 		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
@@ -344,53 +344,51 @@ func (b *background) stop() {
 	b.running.Wait()
 }
 
-// asyncAcks is a Pool whose Ack queues the claims. It blocks only if the queue is full or the service has stopped. A
-// background goroutine passes the claims to the wrapped Pool. Claims that are queued during one call of the Pool go
-// together in its next call. Claims that are lost when the process dies stay in the outbox, where recovery finds them.
-type asyncAcks struct {
-	Pool
+// acks passes claims to Pool.Ack on a background goroutine. Claims that are added during one call of the Pool go together in its
+// next call. Claims that are lost when the process dies stay in the outbox, where recovery finds them.
+type acks struct {
+	pool       Pool
 	background *background
 
 	mu      sync.Mutex
 	waiting []Claim // guarded by mu
-	busy    bool    // guarded by mu; a goroutine acks until the queue is empty
+	busy    bool    // guarded by mu; a goroutine acks until none is waiting
 }
 
-// maxAcks is the number of queued claims from which on the queue is full. Then Ack calls the wrapped Pool itself.
+// maxAcks is the number of waiting claims from which on add calls the Pool itself.
 const maxAcks = 10_000
 
-// Ack implements Pool.
-func (l *asyncAcks) Ack(ctx context.Context, claims []Claim) error {
-	if l.take(claims) {
-		return nil
+// add acks the claims soon. It blocks only if too many wait or the service has stopped. A claim whose ack fails stays in the outbox.
+func (a *acks) add(ctx context.Context, claims []Claim) {
+	if !a.take(claims) {
+		_ = a.pool.Ack(ctx, claims)
 	}
-	return l.Pool.Ack(ctx, claims)
 }
 
-// take queues the claims. It reports false if the caller must ack them itself.
-func (l *asyncAcks) take(claims []Claim) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.waiting) >= maxAcks || !l.busy && !l.background.start(l.run) {
+// take lets the claims wait. It reports false if the caller must ack them itself.
+func (a *acks) take(claims []Claim) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.waiting) >= maxAcks || !a.busy && !a.background.start(a.run) {
 		return false
 	}
-	l.busy, l.waiting = true, append(l.waiting, claims...)
+	a.busy, a.waiting = true, append(a.waiting, claims...)
 	return true
 }
 
-func (l *asyncAcks) run() {
-	for claims := l.next(); claims != nil; claims = l.next() {
+func (a *acks) run() {
+	for claims := a.next(); claims != nil; claims = a.next() {
 		ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
-		_ = l.Pool.Ack(ctx, claims)
+		_ = a.pool.Ack(ctx, claims)
 		cancel()
 	}
 }
 
-// next returns the queued claims, or nil when there are none.
-func (l *asyncAcks) next() (claims []Claim) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	claims, l.waiting = l.waiting, nil
-	l.busy = claims != nil
+// next returns the waiting claims, or nil when there are none.
+func (a *acks) next() (claims []Claim) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	claims, a.waiting = a.waiting, nil
+	a.busy = claims != nil
 	return claims
 }

@@ -73,7 +73,7 @@ func (w *simWorld) grab(p *simProcess) {
 		a.May = Denied
 	}
 	for range 3 {
-		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, nil)
+		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient)
 		if p.dead {
 			return
 		}
@@ -124,7 +124,7 @@ func (w *simWorld) grabAgain(p *simProcess) {
 	if share >= 0 {
 		a.May = May(w.rng.IntN(3))
 	}
-	v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, nil)
+	v, err := w.flow.grab(context.Background(), a, ErrNotRecipient)
 	already := err == nil && v.outcome == OutcomeAlready && v.paid.Share == share
 	switch {
 	case already:

@@ -1,6 +1,7 @@
 package redpacket
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -70,6 +71,8 @@ func newSimWorld() *simWorld {
 		pool: &w.pool, ledger: &w.ledger, observer: simObserver{w},
 		now:   func() time.Time { return simTime(w.clock + w.skew[w.running.instance]) },
 		newID: func(time.Time) string { return "id" },
+		ack:   func(ctx context.Context, claims []Claim) { _ = w.pool.Ack(ctx, claims) },
+		image: w.ledger.Image,
 	}
 	return w
 }

@@ -86,14 +86,10 @@ type sqlEngine interface {
 	// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
 	DrawSetting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
 	PutSetting(ctx context.Context, name string, value []byte) error
-	DeleteSetting(ctx context.Context, name string) error
 	UseKeys(keys *secret.Keys)
 	EncryptSeeds(ctx context.Context) (secret.Reencrypted, error)
 	OpenPacketsByKey(ctx context.Context) (map[string]int, error)
-	RecountCirculation(ctx context.Context) error
 	CheckSchema(ctx context.Context) error
-	// ChainRows adds to hash chains all rows that have no link yet, and returns their number.
-	ChainRows(ctx context.Context) (int, error)
 	Meters() meter.Engines
 	io.Closer
 }
@@ -276,19 +272,6 @@ func (c Config) findFile() error {
 func (b *Books) Setting(ctx context.Context, name string) ([]byte, error) {
 	return b.sql.Setting(ctx, name)
 }
-
-// DeleteSetting deletes the value that is stored under the name, if there is one.
-func (b *Books) DeleteSetting(ctx context.Context, name string) error {
-	return b.sql.DeleteSetting(ctx, name)
-}
-
-// RecountCirculation counts the money in circulation again. It must be called after the last instance of a version without this
-// count has stopped, because such a version makes credits and debits without counting them.
-func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.RecountCirculation(ctx) }
-
-// ChainRows adds to hash chains the rows that a version without chains has written, and returns their number. Like
-// RecountCirculation, it must be called after the last instance of such a version has stopped.
-func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.ChainRows(ctx) }
 
 // Ready returns nil if the SQL database can be reached, and no data key that it needs is missing.
 func (b *Books) Ready(ctx context.Context) error {

@@ -355,7 +355,10 @@ func TestHostIsAskedAboutOpenPacketsOnly(t *testing.T) {
 	if got := grab(s.bob); got != "won" {
 		t.Errorf("allowed: %s", got)
 	}
-	s.eventually(t, "the packet has ended", func() bool { _, done := s.packets.Finished(packet); return done })
+	s.eventually(t, "the packet has ended", func() bool {
+		_, done := s.packets.FromMemory("u-ann", packet, func(string, string) (chat.Standing, bool) { return chat.Standing{}, true })
+		return done
+	})
 	s.says(denies)
 	s.questions(t)
 	if one, two := grab(s.ann), grab(s.cyn); one != "already" || two != "empty" {

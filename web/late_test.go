@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -13,122 +12,32 @@ import (
 	"hongbao/web/wire"
 )
 
-// stuckServer returns a server that commits no grab until free is called, and that answers such grabs with "pending"
-// soon.
-func stuckServer(t *testing.T) (s *testServer, free func()) {
-	engines, gate := newTestEngines(t), make(chan struct{})
-	engines.ledger = stuckLedger{engines.ledger, gate}
-	return engines.open(t, func(o *Options) { o.Alone, o.PendingAfter = true, 20*time.Millisecond }), func() { close(gate) }
-}
-
-// grabResult returns the grab_result in a push, or nil if the push is another one.
-func grabResult(t *testing.T, p *protocol.Push) *wire.GrabReply {
-	if p.Message == nil {
-		return nil
-	}
-	return messageOf(t, p).GrabResult
-}
-
-// TestPendingGrab grabs while nothing can be committed. The grab must be answered "pending": its id is free and the
-// next command starts. All sockets of the user must receive the outcome later.
-func TestPendingGrab(t *testing.T) {
+// TestStuckGrab grabs while nothing can be committed. Other commands of the socket must be answered meanwhile, and the grab when its claim is
+// committed. A repeated grab must be answered with the same share.
+func TestStuckGrab(t *testing.T) {
 	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		inBubble(t, func(t *testing.T) {
-			s, free := stuckServer(t)
+			engines, gate := newTestEngines(t), make(chan struct{})
+			engines.ledger = stuckLedger{engines.ledger, gate}
+			s := engines.open(t, func(o *Options) { o.Alone = true })
 			addr := s.listen(t)
 			ann, _, room := s.twoInARoom(t)
 			p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)}).Packet
 			c, _ := connected(t, addr, e, "u-bob")
-			other, _ := connected(t, addr, e, "u-bob")
 
-			pending := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-			if pending != (wire.GrabReply{Packet: p.ID, Outcome: "pending", Claimed: 1, Count: 2}) {
-				t.Errorf("pending: %+v", pending)
-			}
-			rpc[wire.SendReply](c, 7, "send", wire.SendRequest{Room: room, Key: "x", Text: "meanwhile"})
-			s.eventually(t, "an idle session", func() bool { return s.sessionOf("u-bob").Idle() })
-			free()
+			c.send(`{"id":7,"rpc":{"method":"grab","data":{"packet":"` + p.ID + `"}}}`)
+			rpc[wire.SendReply](c, 8, "send", wire.SendRequest{Room: room, Key: "x", Text: "meanwhile"})
+			close(gate)
+			reply := c.reply(7)
 			var won wire.GrabReply
-			for i, socket := range []*rawClient{c, other} {
-				socket.push(func(p *protocol.Push) bool {
-					r := grabResult(t, p)
-					if r == nil {
-						return false
-					}
-					if r.Outcome != "won" || r.Amount < 1 || r.Rank != 1 || r.At == 0 || r.Balance == nil || r.Packet != pending.Packet {
-						t.Errorf("socket %d: %+v", i, r)
-					}
-					won = *r
-					return true
-				})
+			if err := json.Unmarshal(reply.Rpc.Data, &won); err != nil || won.Outcome != "won" || won.Rank != 1 || won.Balance == nil {
+				t.Errorf("%+v, %v", won, err)
 			}
-			c.send(`{"id":9,"rpc":{"method":"wallet"}}`)
-			for {
-				if r := c.next(); r.Id == 9 {
-					break
-				} else if r.Id != 0 {
-					t.Errorf("a second answer: %v", r)
-				}
-			}
-			again := rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-			for again.Outcome == "pending" { // on a busy machine
-				again = rpc[wire.GrabReply](c, 7, "grab", wire.GrabRequest{Packet: p.ID})
-			}
-			if again.Outcome != "already" || again.Amount != won.Amount {
+			if again := rpc[wire.GrabReply](c, 9, "grab", wire.GrabRequest{Packet: p.ID}); again.Outcome != "already" || again.Amount != won.Amount {
 				t.Errorf("asked again: %+v, won %+v", again, won)
 			}
 		})
-	})
-}
-
-// TestLateAnswersAreBounded sends more such grabs than a connection may have. Those over the limit must be answered
-// only when they end.
-func TestLateAnswersAreBounded(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		s, free := stuckServer(t)
-		addr := s.listen(t)
-		ann, _, room := s.twoInARoom(t)
-		const grabs, first = maxEarly + maxRunning, 100
-		var frames [2][]string
-		for i := range grabs {
-			p := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: fmt.Sprint("k", i), Total: 2, Count: new(2)}).Packet
-			frames[i%2] = append(frames[i%2], fmt.Sprintf(`{"id":%d,"rpc":{"method":"grab","data":{"packet":"%s"}}}`, first+i, p.ID))
-		}
-		c, _ := connected(t, addr, wire.JSON, "u-bob")
-		for _, frame := range frames {
-			c.send(frame...)
-		}
-		replies, results := map[string]int{}, map[string]int{}
-		hear := func() {
-			r := c.next()
-			switch {
-			case r.Id >= first && r.Error == nil:
-				var grabbed wire.GrabReply
-				if err := json.Unmarshal(r.Rpc.Data, &grabbed); err != nil {
-					t.Fatal(err)
-				}
-				replies[grabbed.Outcome]++
-			case r.Id != 0:
-				t.Fatalf("got %v", r)
-			case r.Push != nil && grabResult(t, r.Push) != nil:
-				results[grabResult(t, r.Push).Outcome]++
-			}
-		}
-		for replies["pending"] < maxEarly {
-			hear()
-		}
-		s.eventually(t, "all others to be in flight", func() bool { return s.inFlight("u-bob") == maxRunning })
-		free()
-		for results["won"]+replies["won"] < grabs {
-			hear()
-		}
-		// When one of them ends, another one may be answered early.
-		if len(replies) > 2 || len(results) != 1 || replies["pending"] < maxEarly || replies["pending"] != results["won"] {
-			t.Errorf("replies %v, late results %v", replies, results)
-		}
-		s.eventually(t, "all answers", func() bool { return s.inFlight("u-bob") == 0 })
 	})
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -29,7 +28,7 @@ type pushTest struct {
 func newPushTest(t *testing.T, e wire.Encoding) *pushTest {
 	t.Helper()
 	engines := newTestEngines(t)
-	h := &pushTest{t: t, e: e, testServer: engines.open(t, func(o *Options) { o.PendingAfter = 10 * time.Millisecond }), spec: spectest.AsyncAPI(t)}
+	h := &pushTest{t: t, e: e, testServer: engines.open(t), spec: spectest.AsyncAPI(t)}
 	h.addr, h.owner, h.me = h.listen(t), h.signIn(t, "bob", 1000), h.signIn(t, "ann", 1000)
 	h.room = h.testServer.room(t, h.owner, "hall").ID
 	call[wire.JoinReply](t, h.testServer, h.me, "join", wire.JoinRequest{Room: h.room})
@@ -77,14 +76,6 @@ var told = map[string]func(h *pushTest){
 	"presence":        func(h *pushTest) { _ = h.bob.ws.Close() },
 	"packet_progress": func(h *pushTest) { h.grab(h.sendPacket("progress")) },
 	"wallet":          func(h *pushTest) { h.grab(h.sendPacket("wallet")) },
-	"grab_result": func(h *pushTest) {
-		packet := h.sendPacket("late")
-		release := h.holdCommits(h.t)
-		if early := rpc[wire.GrabReply](h.ann, 2, "grab", wire.GrabRequest{Packet: packet}); early.Outcome != "pending" {
-			h.t.Errorf("while nothing is committed: %+v", early)
-		}
-		release()
-	},
 	"read": func(h *pushTest) {
 		seq := h.say(h.t, h.me, h.room, "x").Seq
 		call[wire.ReadReply](h.t, h.testServer, h.owner, "read", wire.ReadRequest{Room: h.room, Seq: seq})

@@ -67,7 +67,6 @@ type Options struct {
 	Now            func() time.Time
 	Log            *slog.Logger
 
-	PendingAfter   time.Duration // time after which a grab whose commit is awaited is answered "pending"; default 1 s
 	ConnectWithin  time.Duration // time allowed from the upgrade to the connect command; default 8 s
 	RefreshGrace   time.Duration // time from the expiry of a token to the close of its sockets; default 25 s
 	StandingWithin time.Duration // time that a session waits to learn its user's standing to a room; default 1 s
@@ -136,7 +135,6 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	o.Currency = cmp.Or(o.Currency, wire.Currency{Code: "CNY", Exponent: 2})
 	o.SocketsPerUser = cmp.Or(o.SocketsPerUser, wire.DefaultLimits().SocketsPerUser)
 	o.Log = cmp.Or(o.Log, slog.Default())
-	o.PendingAfter = cmp.Or(o.PendingAfter, time.Second)
 	o.ConnectWithin = cmp.Or(o.ConnectWithin, 8*time.Second)
 	o.RefreshGrace = cmp.Or(o.RefreshGrace, 25*time.Second)
 	o.StandingWithin = cmp.Or(o.StandingWithin, time.Second)
@@ -185,7 +183,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.Leave,
 		AcquireConnect: s.connects.acquire, Observe: s.metrics.Command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
-		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
+		ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
 		Now: o.Now, Log: o.Log,
 	})
 	h.SetPeers(s.sessions)

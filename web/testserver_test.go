@@ -30,7 +30,6 @@ import (
 const (
 	maxInFlight = 32 // largest number of unanswered commands of one connection
 	maxRunning  = 8  // largest number of these that run concurrently
-	maxEarly    = 32 // largest number of commands that were answered early and still run
 	admitTime   = 2 * time.Second
 )
 

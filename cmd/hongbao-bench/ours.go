@@ -135,7 +135,7 @@ func (s *serviceScheme) Grab(ctx context.Context, packet, user string) (schemes.
 		return schemes.Answer{Verdict: schemes.Already}, nil
 	case redpacket.OutcomeEmpty:
 		return schemes.Answer{Verdict: schemes.Gone}, nil
-	case redpacket.OutcomeExpired, redpacket.OutcomePending:
+	case redpacket.OutcomeExpired:
 	}
 	return schemes.Answer{Verdict: schemes.Unknown}, nil
 }

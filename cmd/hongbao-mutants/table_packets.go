@@ -94,8 +94,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/grab.go",
-		old:   `s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)`,
-		new:   `s.flow.grab(ctx, a, deny, pending)`,
+		old:   `s.flow.grab(context.WithoutCancel(ctx), a, deny)`,
+		new:   `s.flow.grab(ctx, a, deny)`,
 		tests: "-run=HangsUp ./redpacket",
 		harm:  "a grab whose client hangs up after the grant is settled only seconds later, by recovery",
 	},
@@ -130,7 +130,7 @@ var packetMutants = []mutant{
 		case Unpayable`,
 		new: `		case Conflict, TooLate:
 		case Unpayable`,
-		tests: "-run=PendingOnce|Simulator$ ./redpacket",
+		tests: "-run=StaleGrant|Simulator$ ./redpacket",
 		harm:  "the Pool grants the same taken share again and again",
 	},
 	{
@@ -291,14 +291,14 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/grab.go",
-		old:   `p.EarlierMembers && g.standing.JoinedBefore(p.Seq) {`,
+		old:   `p.EarlierMembers && standing.JoinedBefore(p.Seq) {`,
 		new:   `false && p.EarlierMembers {`,
 		tests: "-run=ReturnByAnotherInstance ./redpacket",
 		harm:  "a user that comes back by another instance grabs a packet for earlier members",
 	},
 	{
 		file:  "redpacket/grab.go",
-		old:   `case p.EarlierMembers && !g.standing.JoinedBefore(p.Seq):`,
+		old:   `case p.EarlierMembers && !standing.JoinedBefore(p.Seq):`,
 		new:   `case p.EarlierMembers && !g.standing.In:`,
 		tests: "-run=OnlyEarlierMembersGrab ./redpacket",
 		harm:  "robots that join for a packet for earlier members empty it",

@@ -4,7 +4,7 @@ package main
 var hubMutants = []mutant{
 	{
 		file:  "hub/bus.go",
-		old:   `			t.recheck()` + "\n",
+		old:   `		t.recheck()` + "\n",
 		new:   ``,
 		tests: "-run=AnotherEpochIsCompared ./hub",
 		harm:  "a message of an instance that knows another epoch arrives up to a minute late",
@@ -381,9 +381,9 @@ var sessionMutants = []mutant{
 	},
 	{
 		file:  "web/session/command.go",
-		old:   `if s.commands.early == maxEarly || !slices`,
-		new:   `if !slices`,
-		tests: "-run=Early|Late|Pending ./web/session ./web",
+		old:   `case i == maxRunning, !overlaps && !alone:`,
+		new:   `case !overlaps && !alone:`,
+		tests: "-run=Overlapping ./web/session",
 		harm:  "one client makes any number of grabs wait for their commits at once",
 	},
 	{

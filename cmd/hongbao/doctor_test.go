@@ -78,7 +78,7 @@ func TestDoctorOfAnEmbeddedServer(t *testing.T) {
 	mustPrint(t, 0, "up to date", "migrate", "--data-dir", dir)
 	wantAllOK(t, doctor(t, "HONGBAO_DATA_DIR="+dir))
 
-	changeFile(t, dir, `insert into schema_migrations (name) values ('sqlite/9999_later.sql')`)
+	changeFile(t, dir, `insert into schema_migrations values ('sqlite/9999_later.sql', '1')`)
 	wantFinding(t, doctor(t, "HONGBAO_DATA_DIR="+dir), finding.Fail, "newer version")
 }
 
@@ -148,7 +148,7 @@ func TestDoctorOfRealEngines(t *testing.T) {
 		{`alter role service set synchronous_commit = off`, `alter role service reset synchronous_commit`, "can lose confirmed commits"},
 		{`alter role service connection limit 5`, `alter role service connection limit -1`, "the connection limit of the role leaves 5"},
 		{`alter table claims owner to postgres`, `alter table claims owner to service`, "insert claims"},
-		{`insert into schema_migrations (name) values ('postgres/9999_later.sql')`, `delete from schema_migrations where name like '%later%'`, "newer version"},
+		{`insert into schema_migrations values ('postgres/9999_later.sql', '1')`, `delete from schema_migrations where name like '%later%'`, "newer version"},
 		{`insert into settings values ('data_keys', '\x0102030405060708')`, `delete from settings where name = 'data_keys'`, "HONGBAO_DATA_KEY_FILE"},
 	} {
 		execute(t, admin, c.cause)

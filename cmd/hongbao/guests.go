@@ -1,21 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store"
 	"hongbao/web"
 )
 
@@ -25,21 +21,14 @@ const (
 	guestKeyBytes   = 32
 	guestKeyFile    = "guest-key"
 	guestKeyOldFile = "guest-key.previous" // optional
-
-	// guestKeySetting names the row of the table settings in which older versions stored the key.
-	guestKeySetting = "guest_key"
 )
 
-// guestsOf returns the settings of guests: keys, play money and reserved names. It makes a key if there is none, and removes the key
-// of an older version from the database (takeStoredKey).
-func guestsOf(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (web.Guests, error) {
+// guestsOf returns the settings of guests: keys, play money and reserved names. It makes a key if there is none.
+func guestsOf(c config) (web.Guests, error) {
 	if c.Guests == guestsOff {
 		return web.Guests{}, nil
 	}
 	key, previous, err := guestKeys(c)
-	if err == nil {
-		previous, err = takeStoredKey(ctx, c, engines, previous, log)
-	}
 	if err == nil && key == nil {
 		key, err = newGuestKey(c.DataDir)
 	}
@@ -89,32 +78,5 @@ func parseGuestKey(source, text string) ([]byte, error) {
 func newGuestKey(dir string) ([]byte, error) {
 	key := make([]byte, guestKeyBytes)
 	_, _ = rand.Read(key) // never fails: crypto/rand stops the process instead
-	return key, writeGuestKey(filepath.Join(dir, guestKeyFile), key)
-}
-
-// writeGuestKey stores a key in a file.
-func writeGuestKey(path string, key []byte) error {
-	return writeDurably(path, hex.EncodeToString(key)+"\n")
-}
-
-// takeStoredKey removes the key of an older version from the database. Readers of the database and of its backups may know that key,
-// so it signs no more tokens. If the keys come from the data folder, and there is no previous key yet, the stored key becomes the
-// previous key: then guests stay signed in. takeStoredKey returns the previous key.
-func takeStoredKey(ctx context.Context, c config, engines *store.Engines, previous []byte, log *slog.Logger) ([]byte, error) {
-	stored, err := engines.Setting(ctx, guestKeySetting)
-	if err != nil || stored == nil {
-		return previous, err
-	}
-	if c.GuestKey == "" && previous == nil && len(stored) == guestKeyBytes {
-		previous = stored
-		if err := writeGuestKey(filepath.Join(c.DataDir, guestKeyOldFile), stored); err != nil {
-			return nil, err
-		}
-	}
-	if bytes.Equal(previous, stored) {
-		log.Warn("guests' key moved out of the database; remove the previous key once guests have renewed their tokens")
-	} else {
-		log.Warn("guests' key removed from the database; guests that it signed in are signed out")
-	}
-	return previous, engines.DeleteSetting(ctx, guestKeySetting)
+	return key, writeDurably(filepath.Join(dir, guestKeyFile), hex.EncodeToString(key)+"\n")
 }

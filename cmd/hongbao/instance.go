@@ -44,7 +44,7 @@ type instance struct {
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
 func wireUp(ctx context.Context, c config, node string, engines *store.Engines, log *slog.Logger) (*instance, error) {
-	guests, err := guestsOf(ctx, c, engines, log)
+	guests, err := guestsOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 
@@ -22,16 +21,12 @@ func migrateCommand() command {
 			if err != nil {
 				return err
 			}
-			chained, err := books.ChainRows(ctx)
-			if err := errors.Join(err, books.RecountCirculation(ctx), books.Close()); err != nil {
+			if err := books.Close(); err != nil {
 				return err
 			}
 			where := "in " + p.config.DataDir
 			if p.config.scaled() {
 				where = "of HONGBAO_DATABASE_URL"
-			}
-			if chained > 0 {
-				p.print(fmt.Sprintf("%d rows of an older version added to a hash chain\n", chained))
 			}
 			_, err = fmt.Fprintf(p.stdout, "the database %s is up to date\n", where)
 			return err

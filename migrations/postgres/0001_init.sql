@@ -1,4 +1,4 @@
--- Times are Unix milliseconds, money is minor units. No foreign keys on the money path: see DESIGN "join and quarantine".
+-- Times are Unix milliseconds, money is minor units. No foreign keys on the money path: a row that is in doubt must not hold up others.
 -- Ids sort by their bytes, whatever the database's collation. Rows that are updated often leave room in their pages.
 
 create table settings (
@@ -7,64 +7,167 @@ create table settings (
 );
 
 create table users (
-    id         text collate "C" primary key,
-    name       text not null default '',
-    avatar     text not null default '',
-    not_before bigint not null default 0, -- tokens issued up to this second are refused
-    next_seed  bytea                      -- of the user's next packet; drawn on first need
+    id           text collate "C" primary key,
+    name         text not null default '',
+    avatar       text not null default '',
+    not_before   bigint not null default 0,            -- tokens issued up to this second are refused
+    next_seed    bytea,                                -- of the user's next packet; drawn on first need
+    sends        bigint not null default 0,            -- packets that the user has sent: see wallets.sends
+    contact      text collate "C" not null default 'everyone' check (contact in ('everyone', 'shared', 'nobody')), -- from whom
+    code_hash    bytea,                                -- SHA-256 of a code to sign in once on another device; null: none
+    code_until   bigint not null default 0,            -- when the code ends
+    ref          text collate "C" not null default '', -- the host's own id, see refs; '': none
+    custom       text not null default '',             -- a JSON object for the host only; '': none
+    suspended_at bigint not null default 0             -- 0: the user is not suspended
 ) with (fillfactor = 70);
 
+create index users_suspended on users (id) where suspended_at > 0;
+
+-- Which user or room has the host's own id. The key begins with what is looked up, so that it can be put into buckets.
+create table refs (
+    kind text collate "C" not null check (kind in ('user', 'room')),
+    ref  text collate "C" not null,
+    id   text collate "C" not null,
+    primary key (kind, ref)
+);
+
+-- user_id has blocked the user blocked. A row of user_id.
+create table blocks (
+    user_id text collate "C" not null,
+    blocked text collate "C" not null,
+    at      bigint not null,
+    known   boolean not null default false, -- user_id knew blocked then, so it may see the name
+    primary key (user_id, blocked)
+);
+
+-- Pictures that users have uploaded as their avatars: the newest ones of each user.
+create table pictures (
+    user_id text collate "C" not null,
+    hash    bytea not null, -- names the picture in its address
+    data    bytea not null, -- JPEG
+    at      bigint not null,
+    primary key (user_id, hash)
+);
+
+create index pictures_hash on pictures (hash);
+
+-- Where the push services of browsers take notifications for users without a socket (Web Push, RFC 8030). Rows of a user.
+create table push_subscriptions (
+    user_id  text collate "C" not null,
+    id       bytea not null,
+    endpoint text collate "C" not null,
+    p256dh   bytea not null,
+    auth     bytea not null,
+    at       bigint not null,
+    primary key (user_id, id)
+);
+
 create table rooms (
-    id           text collate "C" primary key,
-    name         text not null,
-    kind         text not null check (kind in ('public', 'private', 'direct')),
-    announcement text not null default '',
-    pair         text unique,               -- direct rooms: both user ids, sorted
-    members      integer not null default 0,
-    last_seq     bigint not null default 0,
-    content_no   bigint not null default 0, -- how many text and packet entries there are
-    created_at   bigint not null,
-    deleted_at   bigint not null default 0  -- 0: it is there
+    id             text collate "C" primary key,
+    name           text not null,
+    kind           text not null check (kind in ('public', 'private', 'direct')),
+    announcement   text not null default '',
+    pair           text unique,                          -- direct rooms: both user ids, sorted
+    members        integer not null default 0,
+    last_seq       bigint not null default 0,
+    content_no     bigint not null default 0,            -- how many text and packet entries there are
+    created_at     bigint not null,
+    deleted_at     bigint not null default 0,            -- 0: it is there
+    packets_closed boolean not null default false,       -- of a deleted room: it has no open packets
+    invite         text collate "C" not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
+    guests         boolean not null default true,        -- guests can enter
+    ref            text collate "C" not null default '', -- the host's own id, see refs; '': none
+    frozen         boolean not null default false        -- only the system may post
 ) with (fillfactor = 70);
 
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
+create index rooms_deleted on rooms (id) where deleted_at <> 0 and not packets_closed;
 
 create table members (
-    room_id     text collate "C" not null,
-    user_id     text collate "C" not null,
-    state       text collate "C" not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
-    banned      boolean not null default false,
-    role        text collate "C" not null default 'member' check (role in ('owner', 'admin', 'member')),
-    read_seq    bigint not null default 0,
-    muted_until bigint not null default 0,
-    joined_at   bigint not null,
+    room_id      text collate "C" not null,
+    user_id      text collate "C" not null,
+    state        text collate "C" not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
+    banned       boolean not null default false,
+    role         text collate "C" not null default 'member' check (role in ('owner', 'admin', 'member')),
+    read_seq     bigint not null default 0,
+    muted_until  bigint not null default 0,
+    joined_at    bigint not null,
+    chosen       boolean not null default true,  -- the user created, joined or opened the room, or has written into it
+    joined_seq   bigint not null default 0,      -- the room's last seq when the user became a member; 0: at the beginning
+    silent       boolean not null default false, -- for all own devices; pinned and archived_no, too
+    pinned       boolean not null default false,
+    archived_no  bigint not null default -1,     -- rooms.content_no when the member archived the room, which later content ends; -1: not archived
+    banned_until bigint not null default 0,      -- of a banned user; 0: the ban does not end
+    ban_reason   text not null default '',
     primary key (room_id, user_id)
 ) with (fillfactor = 70);
 
 create index members_user on members (user_id, state);
 create index members_list on members (room_id, state, role, joined_at, user_id);
+create index members_banned on members (room_id, user_id) where banned;
+
+-- Invite links of rooms.
+create table invite_links (
+    room_id     text collate "C" not null,
+    id          text collate "C" not null, -- hash of the part of the code after the room: the table alone lets nobody in
+    creator     text collate "C" not null,
+    created_at  bigint not null,
+    expires_at  bigint not null,
+    max_uses    integer not null,          -- 0: any number
+    uses        integer not null default 0,
+    approval    boolean not null default false,
+    request     bytea,                     -- hash of the creator and the request's key; null: the request had no key
+    sealed_code bytea,                     -- the secret of the code, readable with the key alone
+    primary key (room_id, id)
+);
+
+-- Users that ask to enter a room by a link that needs approval.
+create table join_requests (
+    room_id text collate "C" not null,
+    user_id text collate "C" not null,
+    at      bigint not null,
+    primary key (room_id, user_id)
+);
 
 create table entries (
-    room_id    text collate "C" not null,
-    seq        bigint not null,
-    id         text collate "C" not null,
-    at         bigint not null,
-    sender     text collate "C" not null,
+    room_id       text collate "C" not null,
+    seq           bigint not null,
+    id            text collate "C" not null,
+    at            bigint not null,
+    sender        text collate "C" not null,
     sender_name   text not null,             -- as it was then: entries never change
     sender_avatar text not null default '',
-    kind       text not null,
-    key        text collate "C" not null default '',
-    body       text not null,                -- JSON, as PROTOCOL section 5 has it, kept byte for byte
-    content_no bigint not null,              -- the room's count of content entries up to and with this one
-    target     bigint not null default 0,    -- of an edit, a recall, a reaction: the entry it is about
-    fold       text not null default '',     -- of a text: what has become of it (JSON, chat.Fold); '': nothing
+    kind          text not null,
+    key           text collate "C" not null default '',
+    body          text not null,             -- JSON, as the protocol has it, kept byte for byte
+    content_no    bigint not null,           -- the room's count of content entries up to and with this one
+    target        bigint not null default 0, -- of an edit, a recall, a reaction: the entry it is about
+    fold          text not null default '',  -- of a text: what has become of it (JSON, chat.Fold); '': nothing
+    link          bigint not null default 0, -- see chains
+    name_seal     bytea not null default '', -- of sender_name and sender_avatar
+    text_seal     bytea not null default '', -- of body
     primary key (room_id, seq)
 );
 
 create index entries_edits on entries (room_id, target) where kind = 'edit';
 create index entries_sender on entries (room_id, sender, seq) where kind in ('text', 'packet');
+create index entries_packets_link on entries (link) where kind in ('packet', 'packet_done');
+-- On Citus, a reader counts the visible rows of a young link.
+create index entries_link on entries using brin (link) with (pages_per_range = 32, autosummarize = on);
 
--- Who reacts to which text with what. How many they are stands in the text's fold.
+-- Whoever erases a text: the seal becomes the hash that stands for the text.
+create function seal_erased_body() returns trigger language plpgsql as $$
+begin
+    if octet_length(old.text_seal) = 16 and new.text_seal = old.text_seal and new.body <> old.body then
+        new.text_seal = sha256('\x000000000000000e686f6e6762616f2f7365616c2f310000000000000010'::bytea || old.text_seal
+            || int8send(octet_length(convert_to(old.body, 'UTF8'))) || convert_to(old.body, 'UTF8'));
+    end if;
+    return new;
+end $$;
+
+create trigger seal_erased_body before update of body on entries for each row execute function seal_erased_body();
+
+-- Who reacts to which entry with what. How many they are stands in the fold of the entry.
 create table reactions (
     room_id text collate "C" not null,
     seq     bigint not null,
@@ -73,48 +176,72 @@ create table reactions (
     primary key (room_id, seq, emoji, user_id)
 );
 
+-- The texts that mention a user. Rows of a room, like its entries. Only members are in it. at is the time of the entry, so that a user's rows are
+-- listed by time.
+create table mentions (
+    user_id text collate "C" not null,
+    at      bigint not null,
+    room_id text collate "C" not null,
+    seq     bigint not null,
+    primary key (user_id, at, room_id, seq)
+);
+
 -- One name per request of a user, over all commands, for ever.
 create table requests (
     user_id text collate "C" not null,
     key     text collate "C" not null,
     hash    bytea not null,
     room_id text collate "C" not null,
-    seq     bigint not null default 0, -- the entry it made, if any
+    seq     bigint not null default 0,            -- the entry it made, if any
     ref     text collate "C" not null default '', -- the packet it made, if any
     primary key (user_id, key)
 );
 
 create table wallets (
-    user_id text collate "C" primary key,
-    balance bigint not null check (balance >= 0)
+    user_id        text collate "C" primary key,
+    balance        bigint not null check (balance >= 0),
+    version        bigint not null default 0, -- raised by every write to the row, so that a client can tell which of two balances is newer
+    sends          bigint not null default 0, -- as in users; if both are the same, seed and balance were read at one moment
+    frozen_at      bigint not null default 0, -- 0: not frozen. A frozen wallet receives, and never spends
+    limit_sent     bigint,                    -- what the user may send and receive a day; null: as the settings say; -1: without a limit
+    limit_received bigint,
+    limit_packets  bigint
 ) with (fillfactor = 70);
 
+-- seed, passphrase and shares of an encrypted row: see package store/secret. passphrase is encrypted, too, and seed and shares are empty until the
+-- packet is closed.
 create table packets (
-    id         text collate "C" primary key,
-    partition  integer not null,
-    room_id    text collate "C" not null,
-    sender     text collate "C" not null,
-    sender_name   text not null,
-    sender_avatar text not null default '',
-    mode       text not null check (mode in ('lucky', 'equal')),
-    spread     text not null,
-    total      bigint not null check (total > 0),
-    count      integer not null check (count > 0),
-    shares     bigint[] not null,           -- count amounts, their sum is total
-    greeting   text not null,
-    recipients text[] not null default '{}', -- user ids
-    passphrase text not null default '',
-    seed       bytea not null,
-    commitment text not null,
-    key        text collate "C" not null,
-    seq        bigint not null,             -- its entry in the room
-    status     text not null check (status in ('open', 'drained', 'expired', 'cancelled')),
-    created_at bigint not null,
-    expires_at bigint not null,
-    closed_at  bigint,
-    refunded   bigint not null default 0,
-    claimed    integer not null default 0,  -- how many shares were, set at close: an open packet's are counted
-    done_seq   bigint,                      -- packet_done's entry
+    id              text collate "C" primary key,
+    partition       integer not null,
+    room_id         text collate "C" not null,
+    sender          text collate "C" not null,
+    sender_name     text not null,
+    sender_avatar   text not null default '',
+    mode            text not null check (mode in ('lucky', 'equal')),
+    spread          text not null,
+    total           bigint not null check (total > 0),
+    count           integer not null check (count > 0),
+    shares          bigint[] not null,              -- count amounts, their sum is total
+    greeting        text not null,
+    recipients      text[] not null default '{}',   -- user ids
+    passphrase      text not null default '',
+    seed            bytea not null,
+    commitment      text not null,
+    key             text collate "C" not null,
+    seq             bigint not null,                -- its entry in the room
+    status          text not null check (status in ('open', 'drained', 'expired', 'cancelled')),
+    created_at      bigint not null,
+    expires_at      bigint not null,
+    closed_at       bigint,
+    refunded        bigint not null default 0,
+    claimed         integer not null default 0,     -- how many shares were, set at close: an open packet's are counted
+    done_seq        bigint,                         -- packet_done's entry
+    link            bigint not null default 0,      -- see chains
+    name_seal       bytea not null default '',      -- of sender_name and sender_avatar
+    text_seal       bytea not null default '',      -- of greeting and passphrase
+    encrypted_seed  bytea not null default '',      -- empty: the row is not encrypted
+    earlier_members boolean not null default false, -- only users may grab that were members before
+    skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
     check (total >= count),
     check ((status = 'open') = (closed_at is null))
 ) with (fillfactor = 70);
@@ -122,6 +249,9 @@ create table packets (
 create index packets_open on packets (expires_at, id) where status = 'open';
 create index packets_sender on packets (sender, created_at desc, id desc);
 create index packets_of_room on packets (room_id, created_at desc, id desc);
+create index packets_room on packets (room_id, id) where status = 'open';
+create index packets_open_sender on packets (sender) where done_seq is null;
+create index packets_link on packets using brin (link) with (pages_per_range = 32, autosummarize = on);
 
 create table claims (
     packet_id text collate "C" not null,
@@ -129,35 +259,73 @@ create table claims (
     user_id   text collate "C" not null,
     amount    bigint not null check (amount > 0),
     at        bigint not null,
-    transfer  text collate "C" not null,    -- the id of its movement
+    transfer  text collate "C" not null,      -- the id of its movement
     luckiest  boolean not null default false, -- set at close, for lucky packets of two or more
+    link      bigint not null default 0,      -- see chains
     primary key (packet_id, share_no),
     unique (packet_id, user_id)
 );
 
 create unique index claims_luckiest on claims (packet_id) where luckiest;
+-- Links rise with time, so a block range index is small, and costs a grab next to nothing.
+create index claims_link on claims using brin (link) with (pages_per_range = 32, autosummarize = on);
 
 -- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
 -- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
-    id     text collate "C" not null,
-    at     bigint not null,
-    debit  text collate "C" not null,
-    credit text collate "C" not null,
-    amount bigint not null check (amount > 0),
-    kind   text not null check (kind in ('credit', 'debit', 'send', 'claim', 'refund')),
-    user_id text collate "C" not null,        -- whose wallet it is about
-    packet_id text collate "C",
-    share_no integer,
-    key    text collate "C",                  -- admin credit and debit
-    hash   bytea,
-    note   text not null default '',
+    id         text collate "C" not null,
+    at         bigint not null,
+    debit      text collate "C" not null,
+    credit     text collate "C" not null,
+    amount     bigint not null check (amount > 0),
+    kind       text not null check (kind in ('credit', 'debit', 'send', 'claim', 'refund')),
+    user_id    text collate "C" not null, -- whose wallet it is about
+    packet_id  text collate "C",
+    share_no   integer,
+    key        text collate "C",          -- admin credit and debit
+    hash       bytea,
+    note       text not null default '',
+    link       bigint not null default 0, -- of a credit or debit: see chains
+    actor      text not null default '',  -- the author of the credit or debit
+    request_id text not null default '',
+    reason     text not null default '',
     primary key (user_id, at, id),          -- the order in which they are listed
     check (debit <> credit)
 );
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
 create unique index transfers_key on transfers (key) where key is not null;
+create index transfers_link on transfers (link) where link <> 0;
+
+-- Money in circulation: all credits from outside less all debits. Every credit and debit changes its only row, as its last lock.
+create table circulation (
+    id     boolean primary key default true check (id), -- true: there is one row
+    amount bigint not null
+);
+
+insert into circulation (amount) values (0);
+
+-- Money that a host moves out of its own ledger into a packet: see redpacket/funding.go. A row is written before the host is asked.
+create table fundings (
+    bucket     integer not null,          -- of the user
+    user_id    text collate "C" not null, -- the sender of the packet
+    id         text collate "C" not null, -- names the funding to the host
+    room_id    text collate "C" not null, -- with key and total: the request to send the packet
+    key        text collate "C" not null,
+    total      bigint not null,
+    state      text not null check (state in ('asked', 'sent', 'reversed')),
+    asked_at   bigint not null,           -- when the host was asked last
+    asks       integer not null,          -- how often it was asked
+    amount     bigint not null default 0, -- what the host has taken from its ledger; 0: it is not known
+    host_key   text collate "C",          -- the host's name for that; null: it is not known
+    packet_id  text collate "C",          -- of a sent one
+    settled_at bigint not null default 0, -- when it became sent or reversed
+    primary key (bucket, user_id, id)
+);
+
+create unique index fundings_of_request on fundings (bucket, user_id, room_id, key) where state <> 'reversed';
+create unique index fundings_of_host on fundings (bucket, user_id, host_key) where host_key is not null;
+create index fundings_asked on fundings (asked_at) where state = 'asked';
 
 create table quarantine (
     id        bigint generated always as identity primary key,
@@ -168,3 +336,147 @@ create table quarantine (
     why       text not null,
     unique (packet_id, share_no, user_id)
 );
+
+-- Rows that never change are part of hash chains: see package store/chain. The column link of a row is the link that it belongs to.
+-- A seal is a salt of 16 bytes, or, once the text beside it is erased, the hash of 32 bytes that stands for the text.
+create table chains (
+    id       integer generated always as identity primary key check (id < 1048576), -- lower 20 bits of the ids of its links
+    instance text not null,
+    at       bigint not null,
+    free     boolean not null default false -- its instance has stopped, and another one may continue it
+);
+
+create table links (
+    chain  integer not null,
+    id     bigint not null,  -- rises in each chain, and with time over all chains
+    prev   bigint not null,  -- the link before; 0 in the first of a chain
+    at     bigint not null,
+    leaves integer not null, -- number of rows
+    hash   bytea not null,
+    primary key (chain, id)
+);
+
+-- The event stream: see package store/eventlog. A transaction adds one row, which refers to the facts that it has written.
+create table events (
+    chain integer not null,                        -- the hash chain that the transaction held, so the rows of a chain are serial
+    id    bigint generated by default as identity, -- drawn when the transaction had locked all its rows
+    at    bigint not null,
+    refs  bytea not null,                          -- JSON: references, no texts of users
+    primary key (chain, id)
+);
+
+-- How far the stream had come at a time. All rows up to the oldest mark are deleted, or will be soon, and are never read again.
+create table event_marks (
+    id bigint primary key,
+    at bigint not null
+);
+
+-- Readers of the event stream that the server knows by name: how far they have read, and which instance delivers to them.
+create table event_consumers (
+    name        text collate "C" primary key,
+    after       text not null,            -- cursor; '': from the oldest event on
+    updated_at  bigint not null,
+    lease_owner text not null default '', -- instance that delivers its events
+    lease_until bigint not null default 0,
+    held_no     bigint not null default 0 -- the number of the event that was held last
+);
+
+-- Events that a consumer has refused while it accepted others, and the later events of the same room or user, which wait behind them.
+create table event_holds (
+    consumer text collate "C" not null,
+    key      text collate "C" not null,      -- the room or the user in whose order the events are
+    no       bigint not null,
+    chain    integer not null,               -- position of the event: see events
+    id       bigint not null,
+    n        integer not null,
+    first_at bigint not null,                -- when it was held
+    next_at  bigint not null,                -- when it is tried again
+    tries    integer not null default 0,
+    parked   boolean not null default false, -- it was tried for three days: it waits for the operator, and holds nothing back
+    why      text not null default '',
+    primary key (consumer, key, no)
+);
+
+-- At most 10,000 events of a consumer are not parked.
+create index event_holds_waiting on event_holds (consumer, key, no) where not parked;
+create index event_holds_due on event_holds (consumer, next_at) where not parked;
+create index event_holds_parked on event_holds (consumer, no) where parked;
+create index event_holds_pruned on event_holds (id) where parked;
+
+-- Users that were told in the last minute that there is news, although they have no socket: what they are told next. A row of a user.
+create table offline_news (
+    bucket  smallint not null,
+    user_id text collate "C" not null,
+    room_id text collate "C" not null, -- of the newest entry
+    seq     bigint not null,
+    row_id  bigint not null,           -- id of the row of events that refers to it
+    reason  text not null,
+    count   integer not null,          -- entries that the user was not told of yet
+    due_at  bigint not null,           -- when the user is told of them
+    primary key (bucket, user_id)
+) with (fillfactor = 70);
+
+create index offline_news_due on offline_news (due_at);
+
+-- What users have reported to the host. Rows of the user that reports. They hold no copies of entries.
+create table reports (
+    bucket      smallint not null,
+    id          text collate "C" not null,
+    reporter    text collate "C" not null,
+    key         text collate "C" not null,
+    hash        bytea not null,
+    kind        text not null check (kind in ('message', 'packet', 'person')),
+    about       text collate "C" not null, -- the user that is reported, or that has sent the entry
+    room_id     text collate "C" not null default '',
+    seq         bigint not null default 0,
+    packet_id   text collate "C" not null default '',
+    reason      text not null,
+    words       text not null default '',
+    at          bigint not null,
+    state       text not null default 'open' check (state in ('open', 'resolved')),
+    outcome     text not null default '',
+    note        text not null default '',
+    resolved_by text not null default '',
+    resolved_at bigint not null default 0,
+    primary key (bucket, id)
+);
+
+create unique index reports_key on reports (bucket, reporter, key);
+create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
+create index reports_list on reports (state, id);
+create index reports_id on reports (id);
+
+-- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
+-- injected statement would change; the owner of the tables can remove the triggers.
+create table admin_acts (
+    id         text primary key,
+    at         bigint not null,
+    instance   text not null,
+    actor      text not null,           -- user id of the administrator
+    client     text not null,           -- address
+    method     text not null,
+    request    text not null,           -- JSON, cut to 2000 bytes
+    request_id text not null default '',
+    reason     text not null default '' -- why it was done
+);
+
+create index admin_acts_at on admin_acts (at);
+
+create table security_counts (
+    minute   bigint not null, -- its start
+    instance text not null,
+    kind     text not null,
+    origin   text not null,   -- part of an address, or a user id; "others": beyond the bound of names a minute
+    count    bigint not null,
+    primary key (minute, instance, kind, origin)
+);
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+    raise exception 'rows of % are only added', tg_table_name;
+end $$;
+
+create trigger admin_acts_stay before update or delete on admin_acts for each row execute function refuse_change();
+create trigger security_counts_stay before update on security_counts for each row execute function refuse_change();
+create trigger security_counts_last before delete on security_counts for each row
+    when (old.minute > extract(epoch from now()) * 1000 - 29 * 86400000::bigint) execute function refuse_change();

@@ -1,4 +1,4 @@
--- Times are Unix milliseconds, money is minor units. No foreign keys on the money path: see DESIGN "join and quarantine".
+-- Times are Unix milliseconds, money is minor units. No foreign keys on the money path: a row that is in doubt must not hold up others.
 
 create table settings (
     name  text primary key,
@@ -6,70 +6,168 @@ create table settings (
 ) strict;
 
 create table users (
-    id         text primary key,
-    name       text not null default '',
-    avatar     text not null default '',
-    not_before integer not null default 0, -- tokens issued up to this second are refused
-    next_seed  blob                        -- of the user's next packet; drawn on first need
+    id           text primary key,
+    name         text not null default '',
+    avatar       text not null default '',
+    not_before   integer not null default 0, -- tokens issued up to this second are refused
+    next_seed    blob,                       -- of the user's next packet; drawn on first need
+    contact      text not null default 'everyone' check (contact in ('everyone', 'shared', 'nobody')), -- from whom
+    code_hash    blob,                       -- SHA-256 of a code to sign in once on another device; null: none
+    code_until   integer not null default 0, -- when the code ends
+    ref          text not null default '',   -- the host's own id, see refs; '': none
+    custom       text not null default '',   -- a JSON object for the host only; '': none
+    suspended_at integer not null default 0  -- 0: the user is not suspended
+) strict, without rowid;
+
+create index users_suspended on users (id) where suspended_at > 0;
+
+-- Which user or room has the host's own id.
+create table refs (
+    kind text not null check (kind in ('user', 'room')),
+    ref  text not null,
+    id   text not null,
+    primary key (kind, ref)
+) strict, without rowid;
+
+-- user_id has blocked the user blocked. A row of user_id.
+create table blocks (
+    user_id text not null,
+    blocked text not null,
+    at      integer not null,
+    known   integer not null default 0, -- user_id knew blocked then, so it may see the name
+    primary key (user_id, blocked)
+) strict, without rowid;
+
+-- Pictures that users have uploaded as their avatars: the newest ones of each user.
+create table pictures (
+    user_id text not null,
+    hash    blob not null, -- names the picture in its address
+    data    blob not null, -- JPEG
+    at      integer not null,
+    primary key (user_id, hash)
+) strict;
+
+create index pictures_hash on pictures (hash);
+
+-- Where the push services of browsers take notifications for users without a socket (Web Push, RFC 8030). Rows of a user.
+create table push_subscriptions (
+    user_id  text not null,
+    id       blob not null,
+    endpoint text not null,
+    p256dh   blob not null,
+    auth     blob not null,
+    at       integer not null,
+    primary key (user_id, id)
 ) strict, without rowid;
 
 create table rooms (
-    id           text primary key,
-    name         text not null,
-    kind         text not null check (kind in ('public', 'private', 'direct')),
-    announcement text not null default '',
-    pair         text unique,               -- direct rooms: both user ids, sorted
-    members      integer not null default 0,
-    last_seq     integer not null default 0,
-    content_no   integer not null default 0, -- how many text and packet entries there are
-    created_at   integer not null,
-    deleted_at   integer not null default 0 -- 0: it is there
+    id             text primary key,
+    name           text not null,
+    kind           text not null check (kind in ('public', 'private', 'direct')),
+    announcement   text not null default '',
+    pair           text unique,                -- direct rooms: both user ids, sorted
+    members        integer not null default 0,
+    last_seq       integer not null default 0,
+    content_no     integer not null default 0, -- how many text and packet entries there are
+    created_at     integer not null,
+    deleted_at     integer not null default 0, -- 0: it is there
+    packets_closed integer not null default 0, -- of a deleted room: it has no open packets
+    invite         text not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
+    guests         integer not null default 1, -- guests can enter
+    ref            text not null default '',   -- the host's own id, see refs; '': none
+    frozen         integer not null default 0  -- only the system may post
 ) strict, without rowid;
 
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
+create index rooms_deleted on rooms (id) where deleted_at <> 0 and packets_closed = 0;
 
 create table members (
-    room_id     text not null,
-    user_id     text not null,
-    state       text not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
-    banned      integer not null default 0,
-    role        text not null default 'member' check (role in ('owner', 'admin', 'member')),
-    read_seq    integer not null default 0,
-    muted_until integer not null default 0,
-    joined_at   integer not null,
+    room_id      text not null,
+    user_id      text not null,
+    state        text not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
+    banned       integer not null default 0,
+    role         text not null default 'member' check (role in ('owner', 'admin', 'member')),
+    read_seq     integer not null default 0,
+    muted_until  integer not null default 0,
+    joined_at    integer not null,
+    chosen       integer not null default 1,  -- the user created, joined or opened the room, or has written into it
+    joined_seq   integer not null default 0,  -- the room's last seq when the user became a member; 0: at the beginning
+    silent       integer not null default 0,  -- for all own devices; pinned and archived_no, too
+    pinned       integer not null default 0,
+    archived_no  integer not null default -1, -- rooms.content_no when the member archived the room, which later content ends; -1: not archived
+    banned_until integer not null default 0,  -- of a banned user; 0: the ban does not end
+    ban_reason   text not null default '',
     primary key (room_id, user_id)
 ) strict, without rowid;
 
 create index members_user on members (user_id, state);
 create index members_list on members (room_id, state, role, joined_at, user_id);
+create index members_banned on members (room_id, user_id) where banned;
+
+-- Invite links of rooms.
+create table invite_links (
+    room_id     text not null,
+    id          text not null,    -- hash of the part of the code after the room: the table alone lets nobody in
+    creator     text not null,
+    created_at  integer not null,
+    expires_at  integer not null,
+    max_uses    integer not null, -- 0: any number
+    uses        integer not null default 0,
+    approval    integer not null default 0,
+    request     blob,             -- hash of the creator and the request's key; null: the request had no key
+    sealed_code blob,             -- the secret of the code, readable with the key alone
+    primary key (room_id, id)
+) strict, without rowid;
+
+-- Users that ask to enter a room by a link that needs approval.
+create table join_requests (
+    room_id text not null,
+    user_id text not null,
+    at      integer not null,
+    primary key (room_id, user_id)
+) strict, without rowid;
 
 create table entries (
-    room_id    text not null,
-    seq        integer not null,
-    id         text not null,
-    at         integer not null,
-    sender     text not null,
-    sender_name   text not null,             -- as it was then: entries never change
+    room_id       text not null,
+    seq           integer not null,
+    id            text not null,
+    at            integer not null,
+    sender        text not null,
+    sender_name   text not null,              -- as it was then: entries never change
     sender_avatar text not null default '',
-    kind       text not null,
-    key        text not null default '',
-    body       text not null,                -- JSON, as PROTOCOL section 5 has it
-    content_no integer not null,             -- the room's count of content entries up to and with this one
-    target     integer not null default 0,   -- of an edit, a recall, a reaction: the entry it is about
-    fold       text not null default '',     -- of a text: what has become of it (JSON, chat.Fold); '': nothing
+    kind          text not null,
+    key           text not null default '',
+    body          text not null,              -- JSON, as the protocol has it
+    content_no    integer not null,           -- the room's count of content entries up to and with this one
+    target        integer not null default 0, -- of an edit, a recall, a reaction: the entry it is about
+    fold          text not null default '',   -- of a text: what has become of it (JSON, chat.Fold); '': nothing
+    link          integer not null default 0, -- see chains
+    name_seal     blob not null default x'',  -- of sender_name and sender_avatar
+    text_seal     blob not null default x'',  -- of body
     primary key (room_id, seq)
 ) strict, without rowid;
 
 create index entries_edits on entries (room_id, target) where kind = 'edit';
 create index entries_sender on entries (room_id, sender, seq) where kind in ('text', 'packet');
+create index entries_link on entries (link);
 
--- Who reacts to which text with what. How many they are stands in the text's fold.
+-- Who reacts to which entry with what. How many they are stands in the fold of the entry.
 create table reactions (
     room_id text not null,
     seq     integer not null,
     emoji   text not null,
     user_id text not null,
     primary key (room_id, seq, emoji, user_id)
+) strict, without rowid;
+
+-- The texts that mention a user. Rows of a room, like its entries. Only members are in it. at is the time of the entry, so that a user's rows are
+-- listed by time.
+create table mentions (
+    user_id text not null,
+    at      integer not null,
+    room_id text not null,
+    seq     integer not null,
+    primary key (user_id, at, room_id, seq)
 ) strict, without rowid;
 
 -- One name per request of a user, over all commands, for ever.
@@ -84,36 +182,49 @@ create table requests (
 ) strict, without rowid;
 
 create table wallets (
-    user_id text primary key,
-    balance integer not null check (balance >= 0)
+    user_id        text primary key,
+    balance        integer not null check (balance >= 0),
+    version        integer not null default 0, -- raised by every write to the row, so that a client can tell which of two balances is newer
+    frozen_at      integer not null default 0, -- 0: not frozen. A frozen wallet receives, and never spends
+    limit_sent     integer,                    -- what the user may send and receive a day; null: as the settings say; -1: without a limit
+    limit_received integer,
+    limit_packets  integer
 ) strict, without rowid;
 
+-- seed, passphrase and shares of an encrypted row: see package store/secret. passphrase is encrypted, too, and seed and shares are empty until the
+-- packet is closed.
 create table packets (
-    id         text primary key,
-    partition  integer not null,
-    room_id    text not null,
-    sender     text not null,
-    sender_name   text not null,
-    sender_avatar text not null default '',
-    mode       text not null check (mode in ('lucky', 'equal')),
-    spread     text not null,
-    total      integer not null check (total > 0),
-    count      integer not null check (count > 0),
-    shares     text not null,               -- JSON array of count amounts, their sum is total
-    greeting   text not null,
-    recipients text not null default '[]',  -- JSON array of user ids
-    passphrase text not null default '',
-    seed       blob not null,
-    commitment text not null,
-    key        text not null,
-    seq        integer not null,            -- its entry in the room
-    status     text not null check (status in ('open', 'drained', 'expired', 'cancelled')),
-    created_at integer not null,
-    expires_at integer not null,
-    closed_at  integer,
-    refunded   integer not null default 0,
-    claimed    integer not null default 0,  -- how many shares were, set at close: an open packet's are counted
-    done_seq   integer,                     -- packet_done's entry
+    id              text primary key,
+    partition       integer not null,
+    room_id         text not null,
+    sender          text not null,
+    sender_name     text not null,
+    sender_avatar   text not null default '',
+    mode            text not null check (mode in ('lucky', 'equal')),
+    spread          text not null,
+    total           integer not null check (total > 0),
+    count           integer not null check (count > 0),
+    shares          text not null,              -- JSON array of count amounts, their sum is total
+    greeting        text not null,
+    recipients      text not null default '[]', -- JSON array of user ids
+    passphrase      text not null default '',
+    seed            blob not null,
+    commitment      text not null,
+    key             text not null,
+    seq             integer not null,           -- its entry in the room
+    status          text not null check (status in ('open', 'drained', 'expired', 'cancelled')),
+    created_at      integer not null,
+    expires_at      integer not null,
+    closed_at       integer,
+    refunded        integer not null default 0,
+    claimed         integer not null default 0, -- how many shares were, set at close: an open packet's are counted
+    done_seq        integer,                    -- packet_done's entry
+    link            integer not null default 0, -- see chains
+    name_seal       blob not null default x'',  -- of sender_name and sender_avatar
+    text_seal       blob not null default x'',  -- of greeting and passphrase
+    encrypted_seed  blob not null default x'',  -- empty: the row is not encrypted
+    earlier_members integer not null default 0, -- only users may grab that were members before
+    skin            text not null default '',   -- the drawing on the envelope; empty: the plain envelope
     check (total >= count),
     check ((status = 'open') = (closed_at is null))
 ) strict, without rowid;
@@ -121,6 +232,9 @@ create table packets (
 create index packets_open on packets (expires_at, id) where status = 'open';
 create index packets_sender on packets (sender, created_at desc, id desc);
 create index packets_of_room on packets (room_id, created_at desc, id desc);
+create index packets_room on packets (room_id, id) where status = 'open';
+create index packets_link on packets (link);
+create index packets_open_sender on packets (sender) where done_seq is null;
 
 create table claims (
     packet_id text not null,
@@ -128,35 +242,72 @@ create table claims (
     user_id   text not null,
     amount    integer not null check (amount > 0),
     at        integer not null,
-    transfer  text not null,                -- the id of its movement
-    luckiest  integer not null default 0,   -- set at close, for lucky packets of two or more
+    transfer  text not null,              -- the id of its movement
+    luckiest  integer not null default 0, -- set at close, for lucky packets of two or more
+    link      integer not null default 0, -- see chains
     primary key (packet_id, share_no),
     unique (packet_id, user_id)
 ) strict, without rowid;
 
 create unique index claims_luckiest on claims (packet_id) where luckiest = 1;
+create index claims_link on claims (link);
 
 -- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
 -- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
-    id     text not null,
-    at     integer not null,
-    debit  text not null,
-    credit text not null,
-    amount integer not null check (amount > 0),
-    kind   text not null check (kind in ('credit', 'debit', 'send', 'claim', 'refund')),
-    user_id text not null,                  -- whose wallet it is about
-    packet_id text,
-    share_no integer,
-    key    text,                            -- admin credit and debit
-    hash   blob,
-    note   text not null default '',
+    id         text not null,
+    at         integer not null,
+    debit      text not null,
+    credit     text not null,
+    amount     integer not null check (amount > 0),
+    kind       text not null check (kind in ('credit', 'debit', 'send', 'claim', 'refund')),
+    user_id    text not null,              -- whose wallet it is about
+    packet_id  text,
+    share_no   integer,
+    key        text,                       -- admin credit and debit
+    hash       blob,
+    note       text not null default '',
+    link       integer not null default 0, -- of a credit or debit: see chains
+    actor      text not null default '',   -- the author of the credit or debit
+    request_id text not null default '',
+    reason     text not null default '',
     primary key (user_id, at, id),          -- the order in which they are listed
     check (debit <> credit)
 ) strict, without rowid;
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
 create unique index transfers_key on transfers (key) where key is not null;
+create index transfers_link on transfers (link) where kind in ('credit', 'debit');
+
+-- Money in circulation: all credits from outside less all debits. Every credit and debit changes its only row.
+create table circulation (
+    id     integer primary key default 1 check (id = 1), -- there is one row
+    amount integer not null
+) strict;
+
+insert into circulation (amount) values (0);
+
+-- Money that a host moves out of its own ledger into a packet: see redpacket/funding.go. A row is written before the host is asked.
+create table fundings (
+    bucket     integer not null,           -- of the user
+    user_id    text not null,              -- the sender of the packet
+    id         text not null,              -- names the funding to the host
+    room_id    text not null,              -- with key and total: the request to send the packet
+    key        text not null,
+    total      integer not null,
+    state      text not null check (state in ('asked', 'sent', 'reversed')),
+    asked_at   integer not null,           -- when the host was asked last
+    asks       integer not null,           -- how often it was asked
+    amount     integer not null default 0, -- what the host has taken from its ledger; 0: it is not known
+    host_key   text,                       -- the host's name for that; null: it is not known
+    packet_id  text,                       -- of a sent one
+    settled_at integer not null default 0, -- when it became sent or reversed
+    primary key (bucket, user_id, id)
+) strict, without rowid;
+
+create unique index fundings_of_request on fundings (bucket, user_id, room_id, key) where state <> 'reversed';
+create unique index fundings_of_host on fundings (bucket, user_id, host_key) where host_key is not null;
+create index fundings_asked on fundings (asked_at) where state = 'asked';
 
 create table quarantine (
     id        integer primary key,
@@ -167,3 +318,143 @@ create table quarantine (
     why       text not null,
     unique (packet_id, share_no, user_id)
 ) strict;
+
+-- Rows that never change are part of hash chains: see package store/chain. The column link of a row is the link that it belongs to.
+-- A seal is a salt of 16 bytes, or, once the text beside it is erased, the hash of 32 bytes that stands for the text.
+create table chains (
+    id       integer primary key check (id < 1048576), -- lower 20 bits of the ids of its links
+    instance text not null,
+    at       integer not null,
+    free     integer not null default 0                -- its process has stopped, and another one may continue it
+) strict;
+
+create table links (
+    chain  integer not null,
+    id     integer not null, -- rises in each chain, and with time over all chains
+    prev   integer not null, -- the link before; 0 in the first of a chain
+    at     integer not null,
+    leaves integer not null, -- number of rows
+    hash   blob not null,
+    primary key (chain, id)
+) strict, without rowid;
+
+-- The event stream: see package store/eventlog. A transaction adds one row, which refers to the facts that it has written.
+create table events (
+    chain integer not null, -- always 0: there is one writer, so all rows are serial
+    id    integer not null,
+    at    integer not null,
+    refs  blob not null,    -- JSON: references, no texts of users
+    primary key (chain, id)
+) strict, without rowid;
+
+-- How far the stream had come at a time. All rows up to the oldest mark are deleted, or will be soon, and are never read again.
+create table event_marks (
+    id integer primary key,
+    at integer not null
+) strict;
+
+-- Readers of the event stream that the server knows by name: how far they have read, and which instance delivers to them.
+create table event_consumers (
+    name        text primary key,
+    after       text not null,             -- cursor; '': from the oldest event on
+    updated_at  integer not null,
+    lease_owner text not null default '',  -- instance that delivers its events
+    lease_until integer not null default 0,
+    held_no     integer not null default 0 -- the number of the event that was held last
+) strict;
+
+-- Events that a consumer has refused while it accepted others, and the later events of the same room or user, which wait behind them.
+create table event_holds (
+    consumer text not null,
+    key      text not null,              -- the room or the user in whose order the events are
+    no       integer not null,
+    chain    integer not null,           -- position of the event: see events
+    id       integer not null,
+    n        integer not null,
+    first_at integer not null,           -- when it was held
+    next_at  integer not null,           -- when it is tried again
+    tries    integer not null default 0,
+    parked   integer not null default 0, -- it was tried for three days: it waits for the operator, and holds nothing back
+    why      text not null default '',
+    primary key (consumer, key, no)
+) strict, without rowid;
+
+-- At most 10,000 events of a consumer are not parked.
+create index event_holds_waiting on event_holds (consumer, key, no) where not parked;
+create index event_holds_due on event_holds (consumer, next_at) where not parked;
+create index event_holds_parked on event_holds (consumer, no) where parked;
+create index event_holds_pruned on event_holds (id) where parked;
+
+-- Users that were told in the last minute that there is news, although they have no socket: what they are told next. A row of a user.
+create table offline_news (
+    bucket  integer not null,
+    user_id text not null,
+    room_id text not null,    -- of the newest entry
+    seq     integer not null,
+    row_id  integer not null, -- id of the row of events that refers to it
+    reason  text not null,
+    count   integer not null, -- entries that the user was not told of yet
+    due_at  integer not null, -- when the user is told of them
+    primary key (bucket, user_id)
+) strict, without rowid;
+
+create index offline_news_due on offline_news (due_at);
+
+-- What users have reported to the host. Rows of the user that reports. They hold no copies of entries.
+create table reports (
+    bucket      integer not null,
+    id          text not null,
+    reporter    text not null,
+    key         text not null,
+    hash        blob not null,
+    kind        text not null check (kind in ('message', 'packet', 'person')),
+    about       text not null, -- the user that is reported, or that has sent the entry
+    room_id     text not null default '',
+    seq         integer not null default 0,
+    packet_id   text not null default '',
+    reason      text not null,
+    words       text not null default '',
+    at          integer not null,
+    state       text not null default 'open' check (state in ('open', 'resolved')),
+    outcome     text not null default '',
+    note        text not null default '',
+    resolved_by text not null default '',
+    resolved_at integer not null default 0,
+    primary key (bucket, id)
+) strict, without rowid;
+
+create unique index reports_key on reports (bucket, reporter, key);
+create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
+create index reports_list on reports (state, id);
+create index reports_id on reports (id);
+
+-- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
+-- injected statement would change; a writer of the file can remove the triggers.
+create table admin_acts (
+    id         text primary key,
+    at         integer not null,
+    instance   text not null,
+    actor      text not null,           -- user id of the administrator
+    client     text not null,           -- address
+    method     text not null,
+    request    text not null,           -- JSON, cut to 2000 bytes
+    request_id text not null default '',
+    reason     text not null default '' -- why it was done
+) strict;
+
+create index admin_acts_at on admin_acts (at);
+
+create table security_counts (
+    minute   integer not null, -- its start
+    instance text not null,
+    kind     text not null,
+    origin   text not null,    -- part of an address, or a user id; "others": beyond the bound of names a minute
+    count    integer not null,
+    primary key (minute, instance, kind, origin)
+) strict, without rowid;
+
+create trigger admin_acts_unchanged before update on admin_acts begin select raise(abort, 'rows of admin_acts are only added'); end;
+create trigger admin_acts_stay before delete on admin_acts begin select raise(abort, 'rows of admin_acts are only added'); end;
+create trigger security_counts_unchanged before update on security_counts begin select raise(abort, 'rows of security_counts are only added'); end;
+create trigger security_counts_last before delete on security_counts
+    when old.minute > unixepoch() * 1000 - 29 * 86400000 begin select raise(abort, 'rows of security_counts are only added'); end;

@@ -28,7 +28,6 @@ type Cursor interface {
 type Dialect struct {
 	Amount  func(column string) string // the column, capped if the sum of many could overflow
 	Bounded func(sum string) string    // the sum, capped if it may not fit into an int64
-	Balance string                     // of a row of wallets, capped like Amount but higher: old versions allowed higher balances
 	Wallets string                     // the query for wallets whose balance is not the sum of their transfers
 
 	Shares, Recipients string // of a packet p, as JSON
@@ -78,7 +77,7 @@ func sum(expression string) string { return `coalesce(sum(` + expression + `), 0
 func (a *auditor) sums() error {
 	query := `select
 		(select ` + a.Bounded(sum(`case when debit = 'outside' then 1 else -1 end * `+a.Amount(`amount`))) + ` from transfers where 'outside' in (debit, credit)),
-		(select ` + a.Bounded(sum(a.Balance)) + ` from wallets),
+		(select ` + a.Bounded(sum(a.Amount(`balance`))) + ` from wallets),
 		(select ` + a.Bounded(sum(a.Amount(`p.total`)+` - (select `+sum(a.Amount(`amount`))+` from claims where packet_id = p.id)`)) + `
 			from packets p where status = 'open'),
 		(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
@@ -95,7 +94,7 @@ func (a *auditor) sums() error {
 		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
 	}
 	if b.Funded != circulating {
-		a.report("books", "", "%d was funded, but %d is counted in circulation; if an older version was running beside this one, run hongbao migrate", b.Funded, circulating)
+		a.report("books", "", "%d was funded, but %d is counted in circulation", b.Funded, circulating)
 	}
 	return nil
 }

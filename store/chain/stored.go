@@ -9,12 +9,8 @@ import (
 type Stored interface {
 	// Into returns the destinations to scan the columns that the comment of the type lists.
 	Into() []any
-	// Row returns the scanned row with its leaf. The leaf depends on the seals, so call Draw first if seals may be missing.
+	// Row returns the scanned row with its leaf.
 	Row() StoredRow
-	// Draw draws the seals that the row lacks, and returns all its seals. A row of claims or transfers has none.
-	Draw() []any
-	// Key returns the primary key of the row, without the bucket that it has on Citus.
-	Key() []any
 }
 
 // Seals are the two seal columns of a row.
@@ -22,17 +18,6 @@ type Seals struct{ Name, Text []byte }
 
 // NewSeals returns the seals of a row that is about to be inserted.
 func NewSeals() Seals { return Seals{Name: newSalt(), Text: newSalt()} }
-
-// Draw implements Stored.
-func (s *Seals) Draw() []any {
-	if len(s.Name) == 0 {
-		s.Name = newSalt()
-	}
-	if len(s.Text) == 0 {
-		s.Text = newSalt()
-	}
-	return []any{s.Name, s.Text}
-}
 
 // StoredEntry holds these columns: link, room_id, seq, id, at, sender, kind, key, hash of the request, target,
 // name_seal, sender_name, sender_avatar, text_seal, body.
@@ -56,9 +41,6 @@ func (e *StoredEntry) Row() StoredRow {
 	e.Entry.Name, e.Entry.Text = Sealed(e.Seals.Name, e.name, e.avatar), Sealed(e.Seals.Text, e.body)
 	return StoredRow{Link: e.link, Leaf: e.Leaf(), ID: fmt.Sprintf("%s/%d", e.Room, e.Seq)}
 }
-
-// Key implements Stored.
-func (e *StoredEntry) Key() []any { return []any{e.Room, e.Seq} }
 
 // StoredPacket holds these columns: link, id, partition, room_id, sender, mode, spread, total, count, shares and
 // recipients (both as JSON), seed, commitment, key, seq, created_at, expires_at, name_seal, sender_name, sender_avatar,
@@ -93,9 +75,6 @@ func (p *StoredPacket) Row() StoredRow {
 	return StoredRow{Link: p.link, Leaf: p.Leaf(), ID: p.ID}
 }
 
-// Key implements Stored.
-func (p *StoredPacket) Key() []any { return []any{p.ID} }
-
 // StoredClaim holds these columns: link, packet_id, share_no, user_id, amount, at, transfer.
 type StoredClaim struct {
 	Claim
@@ -111,12 +90,6 @@ func (c *StoredClaim) Into() []any {
 func (c *StoredClaim) Row() StoredRow {
 	return StoredRow{Link: c.link, Leaf: c.Leaf(), ID: fmt.Sprintf("%s/%d", c.Packet, c.Share)}
 }
-
-// Draw implements Stored.
-func (c *StoredClaim) Draw() []any { return nil }
-
-// Key implements Stored.
-func (c *StoredClaim) Key() []any { return []any{c.Packet, c.Share} }
 
 // StoredTransfer holds these columns: link, id, at, debit, credit, amount, kind, user_id, key, hash, note, actor,
 // request_id, reason.
@@ -137,9 +110,3 @@ func (t *StoredTransfer) Into() []any {
 func (t *StoredTransfer) Row() StoredRow {
 	return StoredRow{Link: t.link, Leaf: t.Leaf(), ID: t.ID}
 }
-
-// Draw implements Stored.
-func (t *StoredTransfer) Draw() []any { return nil }
-
-// Key implements Stored.
-func (t *StoredTransfer) Key() []any { return []any{t.User, t.At, t.ID} }

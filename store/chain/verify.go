@@ -183,7 +183,7 @@ func (v *Verifier) finish() error {
 			}
 		}
 		if t.unchained > 0 {
-			v.Report(t.kind, "", "%d rows are in no hash chain; if an older version wrote them, run hongbao migrate", t.unchained)
+			v.Report(t.kind, "", "%d rows are in no hash chain", t.unchained)
 		}
 	}
 	return nil

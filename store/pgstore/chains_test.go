@@ -29,9 +29,9 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 	}
 }
 
-func TestChainRows(t *testing.T) {
+func TestUnchainedRows(t *testing.T) {
 	t.Parallel()
-	storetest.TestChainRows(t, `''`, chainsUnderTest)
+	storetest.TestUnchainedRows(t, `''`, chainsUnderTest)
 }
 
 func TestTailLost(t *testing.T) {

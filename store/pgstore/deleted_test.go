@@ -12,31 +12,6 @@ import (
 	"hongbao/store/tables"
 )
 
-// TestRoomsDeletedBeforeMigrationAreFound deletes a room under the old schema, without the columns that now mark it.
-// After the migration the room and its open packet must be listed.
-func TestRoomsDeletedBeforeMigrationAreFound(t *testing.T) {
-	t.Parallel()
-	url := migratedDatabase(t)
-	s := openStore(t, url)
-	l := fundedRoom(t, s)
-	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
-	_, err := s.Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: "owner"}, At: time.Now()})
-	must(t, err)
-	must(t, s.withReader(t.Context(), func(r reader) error { // restores the schema before the migration
-		return r.SendBatch(batchOf(`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
-			`delete from schema_migrations where name like '%deleted_rooms%'`))
-	}))
-	again := openStore(t, url)
-	rooms, _, err := again.DeletedRooms(t.Context(), "", 10)
-	if err != nil || !slices.Equal(rooms, []string{room}) {
-		t.Errorf("deleted rooms %v, %v", rooms, err)
-	}
-	open, err := again.OpenInDeleted(t.Context(), room, "", 10)
-	if err != nil || !slices.Equal(open, []redpacket.Ref{p.Ref}) {
-		t.Errorf("open packets %v, %v", open, err)
-	}
-}
-
 // TestDeletedRoomsUseIndexes checks the plans of the queries: they must not scan all packets or all deleted rooms.
 func TestDeletedRoomsUseIndexes(t *testing.T) {
 	t.Parallel()

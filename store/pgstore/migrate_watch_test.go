@@ -16,31 +16,23 @@ import (
 	"hongbao/store/storetest"
 )
 
-// auditedDatabase returns a database with books, whose tables the next Open must alter, and its store.
+// auditedDatabase returns a database with books, and its store.
 func auditedDatabase(t *testing.T) (s *Store, url string) {
 	t.Helper()
 	url = migratedDatabase(t)
 	s = openStore(t, url)
 	storetest.Live(t, s, s)
-	must(t, s.withReader(t.Context(), func(r reader) error {
-		return r.SendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
-			`alter table wallets drop column version, drop column sends`, `alter table users drop column sends`))
-	}))
 	return s, url
 }
 
-// openWatched opens the database, which must migrate. The lines of the log come from the channel.
-func openWatched(t *testing.T, url string) (lines <-chan string, opened <-chan error) {
+// migrateWatched migrates the database to a next version. The lines of the log come from the channel.
+func migrateWatched(t *testing.T, s *Store) (lines <-chan string, opened <-chan error) {
 	t.Helper()
 	log, done := make(lineWriter, 100), make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 		defer cancel()
-		s, err := Open(ctx, url, slog.New(slog.NewTextHandler(log, nil)))
-		if err == nil {
-			err = s.Close()
-		}
-		done <- err
+		done <- migrateToNext(ctx, s, slog.New(slog.NewTextHandler(log, nil)))
 	}()
 	return log, done
 }
@@ -67,14 +59,14 @@ func pausingQuery(reached, release chan struct{}) *redpacket.AuditQuery {
 // audit, which fails.
 func TestBackgroundAuditGivesWayToMigration(t *testing.T) {
 	t.Parallel()
-	s, url := auditedDatabase(t)
+	s, _ := auditedDatabase(t)
 	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		_, err := s.Audit(t.Context(), pausingQuery(reached, release))
 		audited <- err
 	}()
 	<-reached
-	_, opened := openWatched(t, url)
+	_, opened := migrateWatched(t, s)
 	if err := <-opened; err != nil {
 		t.Errorf("migrate during an audit: %v", err)
 	}
@@ -91,8 +83,8 @@ func TestBackgroundAuditGivesWayToMigration(t *testing.T) {
 // the migration must be applied afterwards.
 func TestMigrationNamesTheAuditThatItWaitsFor(t *testing.T) {
 	t.Parallel()
-	_, url := auditedDatabase(t)
-	conn := connect(t, url) // OpenAuditor would refuse the old schema: this audit began before the new version was installed
+	s, url := auditedDatabase(t)
+	conn := connect(t, url)
 	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		audited <- pg.LongSnapshot(t.Context(), conn, *citus, func(r pg.Reader) error {
@@ -101,7 +93,7 @@ func TestMigrationNamesTheAuditThatItWaitsFor(t *testing.T) {
 		})
 	}()
 	<-reached
-	lines, opened := openWatched(t, url)
+	lines, opened := migrateWatched(t, s)
 	for named := false; !named; {
 		select {
 		case line := <-lines:

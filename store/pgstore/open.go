@@ -73,7 +73,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 		return nil, err
 	}
 	first.Release()
-	if err := schema.Prepare(ctx, p, mode, log); err != nil {
+	if err := schema.Prepare(ctx, p, migrations.Postgres(), mode, log); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -119,14 +119,6 @@ func (s *Store) Close() error {
 		s.pool.Close()
 	})
 	return nil
-}
-
-// DeleteSetting deletes the value that is stored under the name, if there is one.
-func (s *Store) DeleteSetting(ctx context.Context, name string) error {
-	return tables.Outcome("delete setting", s.tx(ctx, func(w *writer) error {
-		_, err := w.Exec(`delete from settings where name = $1`, name)
-		return err
-	}))
 }
 
 // Clocks implements redpacket.Ledger.

@@ -52,7 +52,7 @@ func TestValueIsBoundToItsColumnAndRow(t *testing.T) {
 	}
 }
 
-// TestNextSeedFormat decrypts a value of an earlier version: the format never changes.
+// TestNextSeedFormat decrypts a stored value: the format never changes.
 func TestNextSeedFormat(t *testing.T) {
 	stored, err := hex.DecodeString("01729e54ec98e52b1b5636320594c342cf826fb9264c06f39772944ac5759b057186fa45ebd0eb462a837dd8901fc23280a295a27c9cbe5d10cd0d3443868240323a2f4c63")
 	if err != nil {

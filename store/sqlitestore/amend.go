@@ -19,7 +19,7 @@ func (w *writer) Erase(room string, seq int64) error {
 	return err
 }
 
-// erase replaces the bodies of entries. If an entry has a seal, the seal becomes the hash that stands for the old body.
+// erase replaces the bodies of entries. The seal of each becomes the hash that stands for the old body.
 func (w *writer) erase(where, body, room string, seq int64) error {
 	erased, err := tables.List(w, scanErased, `select seq, text_seal, body from entries where `+where, room, seq)
 	if err != nil {
@@ -41,7 +41,7 @@ type erasedEntry struct {
 
 func scanErased(rs tables.Row) (e erasedEntry, err error) {
 	var body string
-	if err := rs.Scan(&e.seq, &e.seal, &body); err != nil || len(e.seal) == 0 { // an entry of an older version has no seal
+	if err := rs.Scan(&e.seq, &e.seal, &body); err != nil {
 		return e, err
 	}
 	hash := chain.Sealed(e.seal, body)

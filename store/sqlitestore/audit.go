@@ -28,12 +28,10 @@ func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.
 	return a, tables.Outcome("audit", err)
 }
 
-// auditDialect limits each amount, so that a forged one cannot make a sum overflow. In an old database, a wallet may hold more than the
-// largest amount, because circulation had no bound then.
+// auditDialect limits each amount, so that a forged one cannot make a sum overflow.
 var auditDialect = audit.Dialect{
 	Amount:  func(column string) string { return `min(` + column + `, 9007199254740991)` },
 	Bounded: func(sum string) string { return sum },
-	Balance: `min(balance, 72057594037927936)`,
 	// This union takes the place of a full join, which would compare each wallet with each sum.
 	Wallets: `select user_id, format('its balance is %d, its transfers add up to %d', sum(balance), sum(moved))
 		from (select user_id, balance, 0 as moved from wallets union all

@@ -42,7 +42,7 @@ func TestAuditorBesideServer(t *testing.T) {
 func TestAuditorDoesNotMigrate(t *testing.T) {
 	dir := t.TempDir()
 	u := chainsUnderTestIn(dir)
-	for _, statement := range []string{`create table other (a)`, `create table schema_migrations (name text primary key)`} {
+	for _, statement := range []string{`create table other (a)`, `create table schema_migrations (name text primary key, sum text not null)`} {
 		u.Exec(t, statement)
 		if _, err := OpenAuditor(t.Context(), dir); !errors.Is(err, migrations.ErrOld) {
 			t.Errorf("after %s: %v, want %v", statement, err, migrations.ErrOld)

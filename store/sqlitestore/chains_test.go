@@ -36,7 +36,7 @@ func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 	}
 }
 
-func TestChainRows(t *testing.T) { storetest.TestChainRows(t, `x''`, chainsUnderTest) }
+func TestUnchainedRows(t *testing.T) { storetest.TestUnchainedRows(t, `x''`, chainsUnderTest) }
 
 func TestTailLost(t *testing.T) { storetest.TestTailLost(t, errTailLost, chainsUnderTest) }
 

@@ -43,7 +43,7 @@ type writer struct {
 
 	chain    *ownChain     // nil until a row is chained
 	refs     eventlog.Refs // what the open transaction adds to the event stream
-	emptied  bool          // a text was recalled or a setting deleted, so the write-ahead log needs a sweep
+	emptied  bool          // a text was recalled, so the write-ahead log needs a sweep
 	swept    time.Time
 	sweepDue *time.Timer
 }
@@ -343,7 +343,7 @@ func (w *writer) Row(query string, args []any, dest ...any) (found bool, err err
 }
 
 // sweepEvery is the shortest pause between two sweeps of the write-ahead log. A sweep is not needed for the log's
-// size, because SQLite reuses the log. But until a sweep the log may contain a recalled text or a deleted setting.
+// size, because SQLite reuses the log. But until a sweep the log may contain a recalled text.
 const sweepEvery = time.Minute
 
 // sweepTimeout is the pragma that makes a sweep wait at most 100 ms for readers of an older snapshot. Queued jobs wait

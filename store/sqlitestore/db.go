@@ -112,7 +112,7 @@ func makePrivate(dir, path string) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	for _, name := range []string{path, path + "-wal", path + "-shm"} { // of an older version, or restored with another mode
+	for _, name := range []string{path, path + "-wal", path + "-shm"} { // perhaps restored with another mode
 		info, err := os.Stat(name)
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			err = os.Chmod(name, 0o600)
@@ -177,15 +177,6 @@ func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	<-s.done
 	return errors.Join(s.read.Close(), s.write.Close())
-}
-
-// DeleteSetting deletes the value that is stored under the name, if there is one.
-func (s *Store) DeleteSetting(ctx context.Context, name string) error {
-	return tables.Outcome("delete setting", s.do(ctx, func(w *writer) error {
-		w.emptied = true // the write-ahead log is swept, too: the value may be a secret
-		_, err := w.Exec(`delete from settings where name = ?`, name)
-		return err
-	}))
 }
 
 // Clocks implements redpacket.Ledger. It returns no clock, because SQLite uses the clock of this process.

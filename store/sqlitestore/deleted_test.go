@@ -1,49 +1,11 @@
 package sqlitestore
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"hongbao/chat"
-	"hongbao/redpacket"
 	"hongbao/store/tables"
 )
-
-// TestRoomsDeletedBeforeTheUpgrade deletes a room under an older schema. After the migration the room must be listed.
-func TestRoomsDeletedBeforeTheUpgrade(t *testing.T) {
-	dir := t.TempDir()
-	s := openLedger(t, dir)
-	p := hotPackets(t, s, 1, 3)[0]
-	_, err := s.Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: p.Room, By: p.From, At: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.do(t.Context(), func(w *writer) error { // the schema of the older version
-		for _, statement := range []string{`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
-			`delete from schema_migrations where name like '%deleted_rooms%'`} {
-			if _, err := w.Exec(statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := openLedger(t, dir)
-	rooms, _, err := again.DeletedRooms(t.Context(), "", 10)
-	if err != nil || !slices.Equal(rooms, []string{p.Room}) {
-		t.Errorf("deleted rooms %v, %v", rooms, err)
-	}
-	open, err := again.OpenInDeleted(t.Context(), p.Room, "", 10)
-	if err != nil || !slices.Equal(open, []redpacket.Ref{p.Ref}) {
-		t.Errorf("open packets %v, %v", open, err)
-	}
-}
 
 // TestPacketQueriesUseIndexes checks the plans of queries for open packets: they must not read all packets or all deleted rooms.
 func TestPacketQueriesUseIndexes(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"hongbao/migrations"
@@ -26,29 +24,21 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	if err != nil {
 		return err
 	}
-	unsummed := slices.Contains(slices.Collect(maps.Values(applied)), "")
-	if unsummed || len(applied) == 0 {
-		if err := checkShape(ctx, columns, applied); err != nil {
-			return err
-		}
+	if len(applied) == 0 && len(columns) > 0 {
+		return fmt.Errorf("%w (it has %d columns and no list of migrations)", migrations.ErrChanged, len(columns))
 	}
 	if mode == migrations.Verify {
 		return migrations.Check(migrations.SQLite(), applied)
 	}
-	if len(missing) == 0 && !unsummed {
+	if len(missing) == 0 {
 		return nil
 	}
-	if _, err := db.ExecContext(ctx, `create table if not exists schema_migrations (name text primary key) strict`); err != nil {
+	if _, err := db.ExecContext(ctx, `create table if not exists schema_migrations (name text primary key, sum text not null) strict`); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	for _, m := range missing {
 		if err := applyMigration(ctx, db, m); err != nil {
 			return fmt.Errorf("migrate %s: %w", m.Name, err)
-		}
-	}
-	for _, m := range migrations.SQLite() {
-		if _, err := db.ExecContext(ctx, `update schema_migrations set sum = ? where name = ? and sum = ''`, m.Sum, m.Name); err != nil {
-			return fmt.Errorf("store the sums of migrations: %w", err)
 		}
 	}
 	return nil
@@ -81,45 +71,12 @@ func readSchema(ctx context.Context, db *sql.DB) (applied map[string]string, col
 const columnsOfTables = `select m.name || '.' || c.name from sqlite_schema m join pragma_table_info(m.name) c
 	where m.type = 'table' and m.name not like 'sqlite\_%' escape '\' and m.name <> 'schema_migrations' order by 1`
 
-// checkShape fails with migrations.ErrChanged unless the columns are exactly those that the applied migrations make in an empty
-// database. Versions that stored no sums may have applied other files under the same names.
-func checkShape(ctx context.Context, columns []string, applied map[string]string) error {
-	empty, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = empty.Close() }()
-	empty.SetMaxOpenConns(1) // each connection to :memory: has a database of its own
-	if _, err := empty.ExecContext(ctx, `create table schema_migrations (name text primary key) strict`); err != nil {
-		return err
-	}
-	for _, m := range migrations.SQLite() {
-		if _, ok := applied[m.Name]; !ok {
-			continue
-		}
-		if _, err := empty.ExecContext(ctx, m.Text); err != nil {
-			return fmt.Errorf("%w (%s cannot follow those before: %w)", migrations.ErrChanged, m.Name, err)
-		}
-	}
-	want, err := tables.List(reader{ctx: ctx, on: empty}, tables.ScanText, columnsOfTables)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(columns, want) {
-		return fmt.Errorf("%w (it has %d columns, want %d)", migrations.ErrChanged, len(columns), len(want))
-	}
-	return nil
-}
-
 // CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
 func (s *Store) CheckSchema(ctx context.Context) error { return (&Auditor{s.read}).checkSchema(ctx) }
 
 // appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
 func appliedMigrations(q tables.Querier) (map[string]string, error) {
 	found, err := tables.List(q, scanMigration, `select name, sum from schema_migrations`)
-	if err != nil && strings.Contains(err.Error(), "no such column") {
-		found, err = tables.List(q, scanMigration, `select name, '' from schema_migrations`)
-	}
 	if err != nil && !strings.Contains(err.Error(), "no such table") { // an empty database has none
 		return nil, err
 	}
@@ -140,7 +97,7 @@ func applyMigration(ctx context.Context, db *sql.DB, m migrations.Migration) err
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	res, err := tx.ExecContext(ctx, `insert into schema_migrations (name) values (?) on conflict do nothing`, m.Name)
+	res, err := tx.ExecContext(ctx, `insert into schema_migrations (name, sum) values (?, ?) on conflict do nothing`, m.Name, m.Sum)
 	if err != nil {
 		return err
 	}

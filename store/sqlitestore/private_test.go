@@ -16,7 +16,7 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such modes")
 	}
-	for name, before := range map[string]fs.FileMode{"new": 0, "of an older version": 0o644} {
+	for name, before := range map[string]fs.FileMode{"new": 0, "restored": 0o644} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, FileName)

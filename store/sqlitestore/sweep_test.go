@@ -84,13 +84,13 @@ func TestRecalledTextLeavesTheFiles(t *testing.T) {
 		for i := range 60 {
 			long := strings.Repeat("x", []int{3, 40, 300, 1100, 5000, 20_000}[i%6])
 			r.say("open " + long)
-			secrets = append(secrets, r.say("secret "+long))
+			secrets = append(secrets, r.say("covert "+long))
 			if i%3 == 0 {
-				r.amend(chat.KindEdit, secrets[i], "secret edit "+long)
-				r.amend(chat.KindEdit, secrets[i], "secret edit of the edit "+long)
+				r.amend(chat.KindEdit, secrets[i], "covert edit "+long)
+				r.amend(chat.KindEdit, secrets[i], "covert edit of the edit "+long)
 			}
 		}
-		if n := r.count("secret"); n < len(secrets) {
+		if n := r.count("covert"); n < len(secrets) {
 			t.Fatalf("found %d secrets before they are recalled: the test cannot see them", n)
 		}
 		for _, seq := range secrets {
@@ -99,7 +99,7 @@ func TestRecalledTextLeavesTheFiles(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(sweepEvery) // the first recall's sweep may have come before the last recall
 		synctest.Wait()
-		if n := r.count("secret"); n > 0 {
+		if n := r.count("covert"); n > 0 {
 			t.Errorf("secrets are left in %d places", n)
 		}
 		if n := r.count("open "); n < 60 {
@@ -112,21 +112,21 @@ func TestRecalledTextLeavesTheFiles(t *testing.T) {
 func TestSweepIsRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecallStore(t)
-		first, second := r.say("first secret"), r.say("second secret")
+		first, second := r.say("first covert"), r.say("second covert")
 		r.amend(chat.KindRecall, first, "")
 		synctest.Wait()
-		if n := r.count("first secret"); n > 0 {
+		if n := r.count("first covert"); n > 0 {
 			t.Errorf("the text is left in %d places after the sweep", n)
 		}
 		time.Sleep(sweepEvery / 2)
 		r.amend(chat.KindRecall, second, "")
 		synctest.Wait()
-		if r.count("second secret") == 0 {
+		if r.count("second covert") == 0 {
 			t.Error("swept again after half of sweepEvery")
 		}
 		time.Sleep(sweepEvery / 2)
 		synctest.Wait()
-		if n := r.count("second secret"); n > 0 {
+		if n := r.count("second covert"); n > 0 {
 			t.Errorf("the text is left in %d places after the second sweep", n)
 		}
 	})
@@ -137,14 +137,14 @@ func TestSweepIsRare(t *testing.T) {
 func TestSweepRetriesAfterReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecallStore(t)
-		seq := r.say("secret")
+		seq := r.say("covert")
 		err := r.view(t.Context(), func(rd reader) error {
 			if _, err := tables.ReadRoom(rd, room); err != nil {
 				return err
 			}
 			r.amend(chat.KindRecall, seq, "")
 			synctest.Wait()
-			if r.count("secret") == 0 {
+			if r.count("covert") == 0 {
 				t.Error("swept while a reader uses an older state")
 			}
 			r.say("go on")
@@ -155,7 +155,7 @@ func TestSweepRetriesAfterReaders(t *testing.T) {
 		}
 		time.Sleep(sweepEvery)
 		synctest.Wait()
-		if n := r.count("secret"); n > 0 {
+		if n := r.count("covert"); n > 0 {
 			t.Errorf("the text is left in %d places", n)
 		}
 	})
@@ -165,20 +165,20 @@ func TestSweepRetriesAfterReaders(t *testing.T) {
 func TestSweepAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecallStore(t)
-		r.amend(chat.KindRecall, r.say("another secret"), "")
+		r.amend(chat.KindRecall, r.say("another covert"), "")
 		synctest.Wait()
-		r.amend(chat.KindRecall, r.say("secret"), "") // not swept yet
+		r.amend(chat.KindRecall, r.say("covert"), "") // not swept yet
 		again := &recallStore{t: t, dir: t.TempDir()}
 		if err := os.CopyFS(again.dir, os.DirFS(r.dir)); err != nil {
 			t.Fatal(err)
 		}
-		if again.count("secret") == 0 {
+		if again.count("covert") == 0 {
 			t.Fatal("there is nothing to sweep")
 		}
 		openStore(t, again.dir)
 		time.Sleep(sweepEvery)
 		synctest.Wait()
-		if n := again.count("secret"); n > 0 {
+		if n := again.count("covert"); n > 0 {
 			t.Errorf("the text is left in %d places", n)
 		}
 	})

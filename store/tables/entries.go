@@ -139,11 +139,10 @@ func (t entries) Mentions(ctx context.Context, user, next string, limit, maxByte
 // mention is an entry that mentions a user.
 type mention struct {
 	entry chat.Entry
-	seen  bool // the user is in the room, and the text was not recalled
+	seen  bool // the user is in the room
 }
 
-// scanMention scans a mention, with the entry in its present state. The mentions of a recalled text are normally
-// deleted, but an older version of the program has kept them: for these, seen is false, too.
+// scanMention scans a mention, with the entry in its present state.
 func scanMention(row Row) (m mention, err error) {
 	var fold storedFold
 	if err := row.Scan(append(append([]any{&m.seen}, EntryInto(&m.entry)...), &fold)...); err != nil {
@@ -153,7 +152,6 @@ func scanMention(row Row) (m mention, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.seen = m.seen && f.RecallSeq == 0
 	m.entry, err = m.entry.Folded(f)
 	return m, err
 }

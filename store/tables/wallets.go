@@ -9,7 +9,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// wallets implements redpacket.Wallets, and RecountCirculation of a store.
+// wallets implements redpacket.Wallets.
 type wallets struct{ db DB }
 
 const walletColumns = `balance, version, frozen_at, limit_sent, limit_received, limit_packets`
@@ -125,18 +125,4 @@ func DebitRefusal(q Querier, user string) error {
 		return redpacket.ErrWalletFrozen
 	}
 	return redpacket.ErrInsufficientBalance
-}
-
-// RecountCirculation computes the money in circulation from all credits and debits, and stores it. It is needed after credits or
-// debits by an older version of the program, which does not count them.
-func (t wallets) RecountCirculation(ctx context.Context) error {
-	return Outcome("recount circulation", t.db.Write(ctx, func(w Tx) error {
-		if _, err := w.Exec(`select 1 from circulation` + w.Lock()); err != nil { // waits for credits in progress
-			return err
-		}
-		_, err := w.Exec(FirstOnCitus(Of("t", "transfers", `key is not null`)) + `
-			update circulation set amount = (select case when n > 9223372036854775807 then 9223372036854775807 else n end
-				from (select coalesce(sum(case kind when 'credit' then amount else -amount end), 0) as n from ` + Named("transfers", "t") + ` where key is not null) c)`)
-		return err
-	}))
 }

@@ -23,8 +23,6 @@ type Caller struct {
 	User    chat.User
 	Admin   bool
 	Address string // whose rates and budget the commands count against, too; "": none, as for users of the host
-
-	Pending *redpacket.PendingGrab // lets the grab be answered before its commit; nil: the caller waits for the commit
 }
 
 // Config holds the services and callbacks that Commands uses. Chat, Packets, Rates and Connected must be set.
@@ -443,8 +441,8 @@ type grabCall struct {
 	request wire.GrabRequest
 	reply   wire.GrabReply
 
-	found      redpacket.FoundGrab // the packet and the user's standing in its room; set by FromMemory or by run
-	fromMemory bool                // found was set by FromMemory
+	finished   redpacket.FinishedGrab // of a grab that is answered from memory
+	fromMemory bool                   // finished is set
 }
 
 func (g *grabCall) decode(data []byte) error { return Decode(data, &g.request) }
@@ -455,26 +453,20 @@ func (g *grabCall) answer(ctx context.Context, a *Commands, c Caller) (reply any
 	return &g.reply, err
 }
 
-func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.Result, err error) {
-	if !g.fromMemory {
-		if g.found, err = a.packets.FindGrab(ctx, c.User.ID, g.request.Packet); err != nil {
-			return redpacket.Result{}, err
-		}
+func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (redpacket.Result, error) {
+	if g.fromMemory {
+		return g.finished.Answer()
 	}
-	if !g.found.Finished() {
+	admit := func(ctx context.Context, room string) (waited bool, err error) {
 		if err := a.rates.admitGrab(ctx, c.User.ID); err != nil {
-			g.found.Refuse()
-			return redpacket.Result{}, err
+			return false, err
 		}
-		if a.wants(MethodGrab) {
-			if err := a.askGrab(ctx, c, g.found.Room(), &g.request); err != nil {
-				g.found.Refuse()
-				return redpacket.Result{}, err
-			}
-			g.found.Waited()
+		if !a.wants(MethodGrab) {
+			return false, nil
 		}
+		return true, a.askGrab(ctx, c, room, &g.request)
 	}
-	return g.found.Run(ctx, g.request.Passphrase, c.Pending)
+	return a.packets.Grab(ctx, redpacket.GrabRequest{User: c.User.ID, Packet: g.request.Packet, Passphrase: g.request.Passphrase, Admit: admit})
 }
 
 // wants reports whether the host is asked about the command.
@@ -491,24 +483,6 @@ func (a *Commands) FromMemory(user string, r *Request) bool {
 	if !ok {
 		return false
 	}
-	packet, ok := a.packets.Finished(g.request.Packet)
-	if !ok {
-		return false
-	}
-	standing, ok := a.chat.CachedStanding(packet.Room(), user)
-	if !ok {
-		return false
-	}
-	g.found, g.fromMemory = packet.Find(user, standing), true
-	return true
-}
-
-// MayPend reports whether the request may be answered "pending", because its commit can take long. That is a grab, unless
-// FromMemory has accepted it.
-func (r *Request) MayPend() bool {
-	if r.method != MethodGrab {
-		return false
-	}
-	g, ok := r.call.(*grabCall)
-	return !ok || !g.fromMemory
+	g.finished, g.fromMemory = a.packets.FromMemory(user, g.request.Packet, a.chat.CachedStanding)
+	return g.fromMemory
 }

@@ -58,8 +58,6 @@ func TestAccountKeepsHighestVersion(t *testing.T) {
 	wants("a reply without a commitment", 130, 9, "c7")
 	s.wallet(125, 8, "c8")
 	wants("an older push with a newer commitment", 130, 9, "c8")
-	s.push(wire.Message{GrabResult: &wire.GrabReply{Outcome: "won", Balance: new(int64), AccountVersion: 8}})
-	wants("an older grab_result", 130, 9, "c8")
 	call("cancel_packet", wire.CancelPacketReply{Balance: 140, AccountVersion: 10})
 	wants("a newer reply", 140, 10, "c8")
 	s.wallet(140, 10, "c10")

@@ -55,10 +55,9 @@ type Client struct {
 	commitmentVersion int64 // version of the account that brought NextCommitment
 	limits            model.Limits
 	rooms             map[string]*model.MyRoom
-	listing           *listing                   // reads the rooms that the connect reply has left out; nil: the list of rooms was read
-	states            map[string]model.State     // states of the packets among the entries of the connect reply
-	used              map[string]string          // by open packet that another device has sent: the commitment that it has used
-	grabs             map[chan model.Grab]string // packets of the running calls of Grab, by the channel for the pushed result
+	listing           *listing               // reads the rooms that the connect reply has left out; nil: the list of rooms was read
+	states            map[string]model.State // states of the packets among the entries of the connect reply
+	used              map[string]string      // by open packet that another device has sent: the commitment that it has used
 	feed              feed.Feed
 }
 
@@ -77,7 +76,7 @@ func New(address string, o Options) (*Client, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c := &Client{
 		o: o, url: address, token: o.Token, changed: make(chan struct{}),
-		rooms: map[string]*model.MyRoom{}, grabs: map[chan model.Grab]string{}, used: map[string]string{},
+		rooms: map[string]*model.MyRoom{}, used: map[string]string{},
 		feed: feed.New(cmp.Or(max(o.Queue, 0), 1024), o.MaxMissed),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())

@@ -15,7 +15,7 @@ func FuzzEvents(f *testing.F) {
 	for _, kind := range []string{"text", "packet", "packet_done", "member", "edit", "recall", "react", "room", "poll"} {
 		f.Add([]byte(`{"seq":1,"id":"i","at":5,"from":{"id":"u","name":"n"},"kind":"` + kind + `","body":{"text":"t","target":1,"state":{"mine":{}},"until":3}}`))
 	}
-	for _, name := range []string{"typing", "presence", "read", "packet_progress", "wallet", "grab_result", "members", "left", "contacts", "room_prefs", "applause"} {
+	for _, name := range []string{"typing", "presence", "read", "packet_progress", "wallet", "members", "left", "contacts", "room_prefs", "applause"} {
 		f.Add([]byte(`{"` + name + `":{"room":"r","user":"u","seq":1,"balance":1,"outcome":"won"}}`))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -29,7 +29,7 @@ func FuzzEvents(f *testing.F) {
 				t.Errorf("lost: %s", data)
 			}
 		}
-		c := &Client{rooms: map[string]*model.MyRoom{"r": {}}, grabs: map[chan model.Grab]string{}, feed: feed.New(1, 0), changed: make(chan struct{})}
+		c := &Client{rooms: map[string]*model.MyRoom{"r": {}}, feed: feed.New(1, 0), changed: make(chan struct{})}
 		applyToRoom(c.rooms["r"], e.Body, "u")
 		var m wire.Message
 		if err := json.Unmarshal(data, &m); err != nil {

@@ -193,15 +193,5 @@ func (c *Client) applyLocked(event *model.Event) {
 		if r := c.rooms[e.Room]; r != nil && e.User == c.me.ID {
 			r.ReadSeq = max(r.ReadSeq, e.Seq)
 		}
-	case model.GrabResult:
-		c.updateAccountLocked(accountUpdate{Balance: e.Balance, Version: version(e.AccountVersion)})
-		for result, packet := range c.grabs {
-			if packet == e.Packet {
-				select {
-				case result <- e.Grab:
-				default: // the call has received a result already
-				}
-			}
-		}
 	}
 }

@@ -15,37 +15,6 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestPendingGrabIsPushed answers a grab with "pending" and then pushes its result. The call must return the result.
-func TestPendingGrabIsPushed(t *testing.T) {
-	var s *scriptedServer
-	s = newScriptedServer(t, wire.ConnectData{}, func(string, json.RawMessage) any {
-		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "other", Outcome: "empty"}})
-		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "p", Outcome: "won", Amount: 7, Balance: new(int64)}})
-		return wire.GrabReply{Packet: "p", Outcome: "pending"}
-	})
-	c := s.client()
-	if g := must[model.Grab](t)(c.Grab(soon(t), "p", "")); g.Outcome != model.Won || g.Amount != 7 {
-		t.Errorf("%+v", g)
-	}
-	if g := await(t, c, func(e model.GrabResult) bool { return e.Packet == "p" }); g.Amount != 7 {
-		t.Errorf("%+v", g)
-	}
-}
-
-// TestPendingGrabIsRepeated answers a grab with "pending" and pushes nothing. The client must send the grab again.
-func TestPendingGrabIsRepeated(t *testing.T) {
-	var s *scriptedServer
-	s = newScriptedServer(t, wire.ConnectData{}, func(string, json.RawMessage) any {
-		if s.count("grab") == 1 {
-			return wire.GrabReply{Packet: "p", Outcome: "pending"}
-		}
-		return wire.GrabReply{Packet: "p", Outcome: "already", Amount: 7}
-	})
-	if g := must[model.Grab](t)(s.client().Grab(soon(t), "p", "")); g.Outcome != model.Already {
-		t.Errorf("%+v", g)
-	}
-}
-
 // TestTemporary answers a call with temporary errors. The client must repeat it unchanged, and not before the time that
 // the server names.
 func TestTemporary(t *testing.T) {

@@ -61,7 +61,7 @@ var (
 // Money.
 var (
 	grabs           = counter("grabs_total", "Grabs by outcome.", "outcome")
-	wonTold         = histogram("won_told_seconds", "Time from the start of a grab that won to its answer, or to the push after the answer pending.")
+	wonTold         = histogram("won_told_seconds", "Time from the start of a grab that won to its answer.")
 	outboxClaims    = gauge("outbox_claims", "Shares that are granted and not settled yet. "+sampled)
 	outboxOldest    = gauge("outbox_oldest_seconds", "Age of the oldest of them; by two clocks. "+sampled)
 	packetsOpen     = gauge("packets_open", "Open packets. "+sampled+most)

@@ -95,8 +95,6 @@ func causeOf(e chat.Event) trace.Link {
 		return e.Cause
 	case redpacket.WalletChanged:
 		return e.Cause
-	case redpacket.GrabDecided:
-		return e.Cause
 	}
 	return trace.Link{}
 }
@@ -216,8 +214,6 @@ func messageOf(e chat.Event) []byte {
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
 		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest}.MessageJSON()
-	case redpacket.GrabDecided:
-		return convert.GrabReply(e.Result).MessageJSON()
 	case redpacket.WalletChanged:
 		return wire.WalletPush{
 			Balance: int64(e.Account.Balance), AccountVersion: e.Account.Version,

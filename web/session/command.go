@@ -10,10 +10,8 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/redpacket"
 	"hongbao/redpacket/trace"
 	"hongbao/web/api"
-	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -52,20 +50,17 @@ func kindOf(c *protocol.Command) kind {
 	return kindNone
 }
 
-// command is one command of a client, from its arrival to the end of its work. A grab may be answered before that end.
+// command is one command of a client, from its arrival to its answer.
 type command struct {
 	// static after newCommand
 	session *Session
 	cmd     *protocol.Command
 	kind    kind
 
-	request     api.Request           // of an RPC; owned by the goroutine that runs the command
-	pending     redpacket.PendingGrab // of a grab
-	pendingPoll time.Duration         // wait until pending is looked at again
-	barred      error                 // why the command must not run; nil: it may
-	end         func()                // gives back what Commands.Begin has reserved; nil: it has reserved nothing
-	started     bool                  // guarded by Session.mu
-	answered    bool                  // guarded by Session.mu; the command was answered early, while its work goes on
+	request api.Request // of an RPC; owned by the goroutine that runs the command
+	barred  error       // why the command must not run; nil: it may
+	end     func()      // gives back what Commands.Begin has reserved; nil: it has reserved nothing
+	started bool        // guarded by Session.mu
 }
 
 func newCommand(s *Session, k kind, cmd *protocol.Command) *command {
@@ -113,10 +108,6 @@ func (c *command) handle(ctx context.Context) (reply []byte, err error) {
 		s.close(wire.CloseProtocolError)
 		return nil, nil
 	case c.kind == kindRPC:
-		if c.request.MayPend() {
-			caller.Pending = &c.pending
-			defer time.AfterFunc(s.m.c.PendingAfter, c.answerPending).Stop()
-		}
 		data, err := s.m.c.Commands.Answer(ctx, caller, &c.request)
 		if err != nil {
 			return nil, err
@@ -190,15 +181,10 @@ func (c *command) begin() {
 }
 
 // finish answers a command that has run, and returns the next command to run on this goroutine. Other commands that may
-// start get goroutines of their own. If the command was answered early, finish starts none: answerEarly has started them.
+// start get goroutines of their own.
 func (c *command) finish(reply []byte) (next *command) {
 	s := c.session
 	s.mu.Lock()
-	if c.answered {
-		s.commands.early--
-		s.mu.Unlock()
-		return nil
-	}
 	flush := c.answerLocked(reply)
 	next = s.commands.next(s.phase)
 	s.startLocked()
@@ -348,7 +334,6 @@ const (
 type inFlight struct {
 	list  []*command    // in the order of arrival, so started ones come first; nil: none
 	space chan struct{} // closed as soon as any command of the list is answered; nil: no command waits to be added
-	early uint8         // number of commands that were answered early and still run
 }
 
 // has reports whether a command with this id is in flight.
@@ -387,53 +372,4 @@ func (f *inFlight) remove(answered *command) {
 		close(f.space)
 		f.space = nil
 	}
-}
-
-const (
-	// maxEarly limits the commands of one connection that were answered early and still run.
-	maxEarly = 32
-	// firstPendingPoll is when a grab that has no share yet after Config.PendingAfter is looked at again. The pause doubles each
-	// time, up to lastPendingPoll, because very many grabs wait while Redis is stuck.
-	firstPendingPoll = 50 * time.Millisecond
-	lastPendingPoll  = 2 * time.Second
-)
-
-// answerPending answers a grab with "pending" if its share is granted and only the commit is awaited. If the grab has no share
-// yet, it checks again later, until the grab is answered. If the limit maxEarly is reached, it gives up (see answerEarly).
-func (c *command) answerPending() {
-	flush, again := c.answerEarly()
-	if flush {
-		c.session.conn.Flush()
-	}
-	if again {
-		c.pendingPoll = min(max(firstPendingPoll, 2*c.pendingPoll), lastPendingPoll)
-		time.AfterFunc(c.pendingPoll, c.answerPending)
-	}
-}
-
-// answerEarly answers a grab that has a share and still runs, and removes it from the commands in flight: its id is free and
-// later commands may start. If maxEarly commands of the connection were answered early and still run, answerEarly does nothing,
-// and the grab is answered when it ends. again means that the grab has no share yet and must be looked at again.
-func (c *command) answerEarly() (flush, again bool) {
-	s := c.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.commands.early == maxEarly || !slices.Contains(s.commands.list, c) {
-		return false, false
-	}
-	taken := c.pending.Take(func(r redpacket.Result) {
-		s.commands.early++
-		c.answered = true
-		flush = c.answerLocked(c.pendingReply(r))
-		s.startLocked()
-	})
-	return flush, !taken
-}
-
-func (c *command) pendingReply(r redpacket.Result) []byte {
-	reply, err := wire.RPCReply(c.session.encoding(), c.cmd.Id, convert.GrabReply(r))
-	if err != nil {
-		panic("session: " + err.Error()) // our own types can always be encoded
-	}
-	return reply
 }

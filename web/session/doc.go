@@ -21,9 +21,6 @@
 //     (hub.Conn.CloseAt).
 //   - A session never blocks the goroutine on which the hub reads sockets: commands that may wait run on their own goroutines,
 //     and a frame with too many commands leaves the rest of them as work that waits (Session.Frame).
-//   - A grab whose share is granted but not committed after Config.PendingAfter is answered "pending". After the commit the
-//     push grab_result follows, for such grabs only. If the commit fails, or its outcome is unknown, no push follows. If
-//     maxEarly grabs of a connection that were answered "pending" still run, a further one is answered only when it ends.
 //   - Signals of a session are applied one after the other, in the order in which they came. If more than maxSignals wait, the
 //     further ones are dropped, except those that close sockets.
 //
@@ -31,7 +28,6 @@
 //
 //	goroutine                started by                     ends when                            may block on
 //	one per running command  Session.start and startLocked  it and its successors have ended     all that it needs (see below)
-//	early answer of a grab   a timer of command.handle      at once; it may set another timer    nothing
 //	signals                  Session.applyCached            none is left to apply                the store, StandingWithin each
 //	flush beside a command   command.finish                 the socket has taken what it can     nothing
 //	rechecks                 Manager.Run                    its context ends                     the store
@@ -40,7 +36,7 @@
 // A running command may wait for the services, for the host's keys or verdict, for a slot of the connect limiter, for other
 // commands that scan, and until the client has read earlier replies.
 //
-// The lock order: the registry's mutex, then Session.mu, then the locks of redpacket.PendingGrab and of the hub. The first two are
+// The lock order: the registry's mutex, then Session.mu, then the locks of the hub. The first two are
 // not held while a service may block. Presence.SocketOpened is called under the registry's mutex, and chat.Service.Forget under
 // Session.mu: these do not block.
 package session

@@ -30,14 +30,23 @@ func TestOverlappingCommandsDoNotHoldUpOthers(t *testing.T) {
 	}
 }
 
-// TestNoEarlyAnswerBeyondTheLimit answers a command early when maxEarly such commands run. It must stay in flight
-// without an answer.
-func TestNoEarlyAnswerBeyondTheLimit(t *testing.T) {
-	c := &command{started: true}
-	s := &Session{phase: open, commands: inFlight{early: maxEarly, list: []*command{c}}}
-	c.session = s
-	if flush, again := c.answerEarly(); flush || again || c.answered || s.commands.early != maxEarly || len(s.commands.list) != 1 {
-		t.Errorf("answered early, or not in flight any more: %+v", s.commands)
+// TestOverlappingCommandsAreBounded sends more grabs than may run at once. The further ones must wait until one is answered.
+func TestOverlappingCommandsAreBounded(t *testing.T) {
+	s := &Session{phase: open}
+	for range maxRunning + 1 {
+		s.commands.list = append(s.commands.list, newCommand(s, kindRPC, &protocol.Command{Rpc: &protocol.RPCRequest{Method: "grab"}}))
+	}
+	for i := range maxRunning {
+		if s.commands.next(open) == nil {
+			t.Fatalf("%d grabs run and no other may start, want %d", i, maxRunning)
+		}
+	}
+	if s.commands.next(open) != nil {
+		t.Errorf("more than %d grabs run at once", maxRunning)
+	}
+	s.commands.remove(s.commands.list[0])
+	if s.commands.next(open) == nil {
+		t.Error("no grab may start after one was answered")
 	}
 }
 

@@ -49,7 +49,6 @@ type Config struct {
 	Version        string
 	Currency       wire.Currency
 	Limits         wire.Limits
-	PendingAfter   time.Duration // time after which a grab whose commit is awaited is answered "pending"
 	ConnectWithin  time.Duration // time allowed from the upgrade to the connect command
 	RefreshGrace   time.Duration // time from the expiry of a token to the close of its sockets
 	StandingWithin time.Duration // time that a session waits for its user's standing in a room before it applies a signal without it

@@ -197,11 +197,6 @@ func (p ProgressPush) MessageJSON() []byte {
 	return append(p.appendJSON(append(make([]byte, 0, shortMessage), `{"packet_progress":`...)), '}')
 }
 
-// MessageJSON returns the data of a grab_result push.
-func (r GrabReply) MessageJSON() []byte {
-	return append(r.appendJSON(append(make([]byte, 0, shortMessage), `{"grab_result":`...)), '}')
-}
-
 func (p WalletPush) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"balance":`...), p.Balance, 10)
 	b = strconv.AppendInt(append(b, `,"account_version":`...), p.AccountVersion, 10)

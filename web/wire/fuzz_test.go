@@ -65,7 +65,6 @@ func FuzzByHand(f *testing.F) {
 			want any
 		}{
 			{must(grab), plain(grab)},
-			{grab.MessageJSON(), plain(wire.Message{GrabResult: &grab})},
 			{wallet.MessageJSON(), plain(wire.Message{Wallet: &wallet})},
 			{progress.MessageJSON(), plain(wire.Message{PacketProgress: &progress})},
 			{reply, plain(map[string]any{"id": uint32(amount), "rpc": map[string]any{"data": grab}})},

@@ -166,8 +166,7 @@ func replies() map[string]any {
 		"grab": wire.GrabReply{
 			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5,
 		},
-		"grab-pending": wire.GrabReply{Packet: "p-1", Outcome: "pending", Claimed: 1, Count: 5},
-		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"grab-empty": wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
 		"packet": wire.PacketReply{
 			Packet: packet, State: done, Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000, Amount: 134}},
 			Proof: &wire.Proof{Seed: seed, Commitment: packet.Commitment, Shares: []int64{134, 413, 159, 278, 16}},
@@ -220,7 +219,6 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"read":            {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
 		"typing":          {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
 		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
-		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
 		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
 		"join_refused":    {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
 		"join_requests":   {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},

@@ -310,7 +310,6 @@ var PushNames = []struct {
 	{"presence", PresencePush{}},
 	{"read", ReadPush{}},
 	{"packet_progress", ProgressPush{}},
-	{"grab_result", GrabReply{}},
 	{"wallet", WalletPush{}},
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},

@@ -39,7 +39,7 @@ type GrabRequest struct {
 // are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
-	Outcome        string `json:"outcome" enum:"won,already,empty,expired,pending"`
+	Outcome        string `json:"outcome" enum:"won,already,empty,expired"`
 	Amount         int64  `json:"amount,omitempty"`
 	Rank           int    `json:"rank,omitempty"`
 	At             int64  `json:"at,omitempty"`
@@ -257,12 +257,11 @@ type StatsReply struct {
 }
 
 // GrabStats counts grabs, each once by its final outcome, or as failed. It does not count grabs that are refused before their
-// packet is looked up, such as those over a user's rate. Pending counts the grabs that were answered "pending" first.
+// packet is looked up, such as those over a user's rate.
 type GrabStats struct {
 	Won     int64 `json:"won"`
 	Already int64 `json:"already"`
 	Empty   int64 `json:"empty"`
 	Expired int64 `json:"expired"`
-	Pending int64 `json:"pending"`
 	Failed  int64 `json:"failed"`
 }

@@ -94,7 +94,6 @@ type Message struct {
 	Left           *LeftPush         `json:"left,omitempty"`
 	Typing         *TypingPush       `json:"typing,omitempty"`
 	Presence       *PresencePush     `json:"presence,omitempty"`
-	GrabResult     *GrabReply        `json:"grab_result,omitempty"`
 	Contacts       *ContactsPush     `json:"contacts,omitempty"`
 	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty"`
 	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty"`

@@ -86,35 +86,25 @@ func (c *group) place(i int) (*user, *packetLog) {
 	return c.member(packet, before), c.packetLogs[packet]
 }
 
-// grab sends a user's grab, and sends it again while the answer is "pending", for at most repeatTimeout.
+// grab sends a user's grab.
 func (c *group) grab(u *user, p *packetLog, due time.Time, answered func()) {
 	c.sent.Add(1)
 	c.open.Add(1)
-	c.ask(u, p, due, false, answered)
-}
-
-// ask sends a grab for the first time, or again after "pending".
-func (c *group) ask(u *user, p *packetLog, due time.Time, pending bool, answered func()) {
 	u.send(&call{method: "grab", data: p.request, due: due, answered: func(now time.Time, data []byte, failed *refusal) {
-		g, ok := readGrabbed(data)
-		if failed == nil && ok && g.outcome == "pending" && now.Sub(due) < repeatTimeout {
-			c.runStats.failed("pending")
-			time.AfterFunc(again, func() { c.ask(u, p, due, true, answered) })
-			return
-		}
+		g, _ := readGrabbed(data)
 		c.open.Add(-1)
-		c.outcome(u, p, g, failed, pending, now.Sub(due))
+		c.outcome(u, p, g, failed, now.Sub(due))
 		answered()
 	}})
 }
 
-// outcome records the answer to a grab. After "pending", a winner may be answered "already", which counts as won.
-func (c *group) outcome(u *user, p *packetLog, g grabbed, failed *refusal, pending bool, took time.Duration) {
+// outcome records the answer to a grab.
+func (c *group) outcome(u *user, p *packetLog, g grabbed, failed *refusal, took time.Duration) {
 	switch {
 	case failed != nil:
 		c.checks.fault(checkAnswered, "%s: grab: %s", u.id, failed.word)
 		return
-	case g.outcome == "won", pending && g.outcome == "already":
+	case g.outcome == "won":
 		c.runStats.won.note(took)
 	default:
 		c.runStats.notWon.note(took)

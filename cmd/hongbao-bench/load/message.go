@@ -346,7 +346,7 @@ func readGrabbed(data []byte) (g grabbed, ok bool) {
 
 // outcome returns an outcome as a string. It allocates nothing for the known ones.
 func outcome(word []byte) string {
-	for _, known := range []string{"won", "empty", "already", "pending", "expired"} {
+	for _, known := range []string{"won", "empty", "already", "expired"} {
 		if string(word) == known {
 			return known
 		}

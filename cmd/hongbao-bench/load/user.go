@@ -251,7 +251,7 @@ func (u *user) settle(c *call, l *message, now time.Time) {
 	time.AfterFunc(again, func() { u.send(c) })
 }
 
-// again is the pause before a command is sent again after a temporary error, or after the outcome "pending".
+// again is the pause before a command is sent again after a temporary error.
 const again = 500 * time.Millisecond
 
 // word returns a short name of an error, for the counts in the report.

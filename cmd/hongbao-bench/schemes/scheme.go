@@ -47,7 +47,7 @@ const (
 	Got     Verdict = "got"     // a share of Answer.Amount
 	Already Verdict = "already" // the user has a share
 	Gone    Verdict = "gone"    // no share is left
-	Unknown Verdict = "unknown" // expired, or never opened; of our service also: the grab is still pending
+	Unknown Verdict = "unknown" // expired, or never opened
 	Nothing Verdict = "nothing" // no share, and the scheme gives no reason
 	GaveUp  Verdict = "gave up" // all retries failed; shares may be left
 )

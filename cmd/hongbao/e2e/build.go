@@ -86,25 +86,6 @@ func buildPackage(t *testing.T, name, dir, of string, args ...string) (binary st
 	return binary
 }
 
-// BuildCommit builds the program of an older commit. It skips the test if the repository lacks the commit, as a shallow clone does.
-func BuildCommit(t *testing.T, commit string) (binary string) {
-	t.Helper()
-	if err := exec.Command("git", "-C", root(t), "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
-		t.Skipf("the commit %s is not in this repository: %v", commit, err)
-	}
-	dir := filepath.Join(t.TempDir(), commit)
-	NoError(t, os.Mkdir(dir, 0o755))
-	archive := exec.Command("git", "-C", root(t), "archive", commit)
-	extract := exec.Command("tar", "-x", "-C", dir)
-	var err error
-	extract.Stdin, err = archive.StdoutPipe()
-	NoError(t, err)
-	NoError(t, archive.Start())
-	NoError(t, extract.Run())
-	NoError(t, archive.Wait())
-	return build(t, commit, dir)
-}
-
 // BuildNext builds the program as a next version, which has one migration more. postgres and sqlite are the SQL of that migration.
 // A test process builds only one next version: later calls return the first one.
 func BuildNext(t *testing.T, postgres, sqlite string) (binary string) {

@@ -7,24 +7,15 @@ import (
 	"time"
 
 	"github.com/centrifugal/centrifuge-go"
-
-	"hongbao/web/wire"
 )
 
-// Try sends a command once; a grab is repeated while it is pending. The error is the server's *centrifuge.Error, or says that
-// no answer came.
-func Try[Reply any](ctx context.Context, c *Client, method string, request any) (Reply, error) {
-	for {
-		var reply Reply
-		result, err := RPC(ctx, c.Client, method, []byte(JSON(request)))
-		if err == nil {
-			err = json.Unmarshal(result.Data, &reply)
-		}
-		if grab, ok := any(reply).(wire.GrabReply); err == nil && ok && grab.Outcome == "pending" {
-			continue // "pending" promises nothing; a repeated grab returns the outcome
-		}
-		return reply, err
+// Try sends a command once. The error is the server's *centrifuge.Error, or says that no answer came.
+func Try[Reply any](ctx context.Context, c *Client, method string, request any) (reply Reply, err error) {
+	result, err := RPC(ctx, c.Client, method, []byte(JSON(request)))
+	if err == nil {
+		err = json.Unmarshal(result.Data, &reply)
 	}
+	return reply, err
 }
 
 // RPC calls c.RPC and returns its result, or an error when ctx ends or after 20 s. The SDK's own RPC sometimes never returns when

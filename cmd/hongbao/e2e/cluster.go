@@ -39,7 +39,7 @@ func StartCluster(t *testing.T, binary string, redis *loopback.Redis, database s
 	}, As(t, database, "hongbao_reader"), each)
 }
 
-// StartUnrestricted is StartCluster, but the servers have all rights and migrate, as before there were roles.
+// StartUnrestricted is StartCluster, but the servers have all rights and migrate, as where nobody has separated the roles.
 func StartUnrestricted(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
 	t.Helper()
 	return startCluster(t, binary, redis, []string{"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database}, database, each)

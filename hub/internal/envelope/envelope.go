@@ -1,24 +1,24 @@
 // Package envelope encodes the payloads that instances send each other over the bus.
 //
-// Invariant: an existing encoding never changes, because instances of two versions share a bus during an upgrade.
+// Invariant: after the first release an existing encoding never changes, because instances of two versions share a bus during an
+// upgrade.
 package envelope
 
 import (
 	"encoding/binary"
 	"errors"
-	"strings"
 )
 
 // Envelope is one payload of the bus. Only messages have more than Kind and Data.
 //
 // A message names the epoch of the store in which it was published. If the receiver is in another epoch, the store may have
-// lost the message, or may have another message with its seq. Messages of earlier versions do not name an epoch.
+// lost the message, or may have another message with its seq.
 type Envelope struct {
 	Kind     Kind
 	Seq      int64
 	Final    string // the topic whose subscribers receive no further message of this message's topic; "": none
 	Deferred bool   // the message may be deferred
-	Epoch    string // "": the sender has named none
+	Epoch    string // "": the sender's store has none
 	Trace    string // names the span that has caused the message; "": none
 	Data     []byte
 }
@@ -33,64 +33,35 @@ const (
 	Notice
 )
 
-// A payload begins with one of these bytes. If the payload is a message, its seq follows as a uvarint. If the first byte is
-// final, the length of the topic as a uvarint and the topic come next. The data follows, up to the end of the payload.
+// A payload begins with one of these bytes. In a message its seq follows as a uvarint, and then epoch, trace and final topic, each
+// with its length as a uvarint before it. The data comes last, up to the end of the payload.
 const (
 	message  = 'm'
-	final    = 'x' // a message with a final topic or with attributes
-	deferred = 'l' // a message that may be deferred
+	deferred = 'd' // a message that may be deferred
 	signal   = 's'
 	notice   = 'n'
-)
-
-// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!",
-// and its final topic. No topic of a connection begins with "!". Earlier versions read attributes as a final topic to which
-// no connection is subscribed. So they deliver the message, and end subscriptions when the signal about it arrives.
-const (
-	separator         = "!"
-	attributeDeferred = "deferred"
 )
 
 var errMalformed = errors.New("malformed envelope")
 
 // Encode returns the envelope as the bytes that go over the bus.
 func (e Envelope) Encode() []byte {
-	begin, topic := e.begin()
-	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+len(topic)+len(e.Data))
-	b = append(b, begin)
-	if e.Kind == Message {
-		b = binary.AppendUvarint(b, uint64(max(e.Seq, 0)))
-	}
-	if begin == final {
-		b = binary.AppendUvarint(b, uint64(len(topic)))
-		b = append(b, topic...)
-	}
-	return append(b, e.Data...)
-}
-
-// begin returns the first byte, and the topic or the attributes of a message that begins with final.
-func (e Envelope) begin() (first byte, topic string) {
+	b := make([]byte, 0, 1+4*binary.MaxVarintLen64+len(e.Epoch)+len(e.Trace)+len(e.Final)+len(e.Data))
 	switch {
 	case e.Kind == Signal:
-		return signal, ""
+		return append(append(b, signal), e.Data...)
 	case e.Kind == Notice:
-		return notice, ""
-	case e.Epoch != "" || e.Trace != "" || e.Deferred && e.Final != "" || strings.HasPrefix(e.Final, separator):
-		return final, e.attributes()
-	case e.Final != "":
-		return final, e.Final
+		return append(append(b, notice), e.Data...)
 	case e.Deferred:
-		return deferred, ""
+		b = append(b, deferred)
+	default:
+		b = append(b, message)
 	}
-	return message, ""
-}
-
-func (e Envelope) attributes() string {
-	var later string
-	if e.Deferred {
-		later = attributeDeferred
+	b = binary.AppendUvarint(b, uint64(max(e.Seq, 0)))
+	for _, text := range []string{e.Epoch, e.Trace, e.Final} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 	}
-	return separator + e.Epoch + separator + later + separator + e.Trace + separator + e.Final
+	return append(b, e.Data...)
 }
 
 // Parse parses a payload. The data of the returned envelope is a slice of the payload, not a copy.
@@ -104,7 +75,8 @@ func Parse(payload []byte) (Envelope, error) {
 		return Envelope{Kind: Signal, Data: rest}, nil
 	case notice:
 		return Envelope{Kind: Notice, Data: rest}, nil
-	case message, deferred, final:
+	case message, deferred:
+		e.Deferred = payload[0] == deferred
 	default:
 		return Envelope{}, errMalformed
 	}
@@ -112,26 +84,13 @@ func Parse(payload []byte) (Envelope, error) {
 	if n <= 0 || int64(seq) < 0 {
 		return Envelope{}, errMalformed
 	}
-	e.Seq, e.Data, e.Deferred = int64(seq), rest[n:], payload[0] == deferred
-	if payload[0] == final {
-		return e.splitTopic()
-	}
-	return e, nil
-}
-
-// splitTopic takes the topic or the attributes off the data.
-func (e Envelope) splitTopic() (Envelope, error) {
-	size, n := binary.Uvarint(e.Data)
-	if n <= 0 || size == 0 || size > uint64(len(e.Data)-n) {
-		return Envelope{}, errMalformed
-	}
-	e.Final, e.Data = string(e.Data[n:n+int(size)]), e.Data[n+int(size):]
-	if rest, ok := strings.CutPrefix(e.Final, separator); ok {
-		var later string
-		e.Epoch, rest, _ = strings.Cut(rest, separator)
-		later, rest, _ = strings.Cut(rest, separator)
-		e.Trace, e.Final, _ = strings.Cut(rest, separator)
-		e.Deferred = later == attributeDeferred
+	e.Seq, e.Data = int64(seq), rest[n:]
+	for _, text := range []*string{&e.Epoch, &e.Trace, &e.Final} {
+		size, n := binary.Uvarint(e.Data)
+		if n <= 0 || size > uint64(len(e.Data)-n) {
+			return Envelope{}, errMalformed
+		}
+		*text, e.Data = string(e.Data[n:n+int(size)]), e.Data[n+int(size):]
 	}
 	return e, nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, RoomPrefs, Progress, Wallet, GrabResult, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wallet, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -91,12 +91,6 @@ type Wallet struct {
 	Packet  string
 }
 
-// GrabResult is the final result of a grab that was answered "pending", on any of the user's devices. The method Grab
-// waits for it by itself.
-type GrabResult struct {
-	Grab
-}
-
 // MemberCount says how many members a room has now.
 type MemberCount struct {
 	Room  string
@@ -139,7 +133,6 @@ func (ContactsChanged) event() {}
 func (RoomPrefs) event()       {}
 func (Progress) event()        {}
 func (Wallet) event()          {}
-func (GrabResult) event()      {}
 func (MemberCount) event()     {}
 func (JoinRequested) event()   {}
 func (JoinRefused) event()     {}
@@ -164,8 +157,6 @@ func EventOf(m wire.Message, raw []byte) Event {
 	case m.Wallet != nil:
 		w := m.Wallet
 		return Wallet{Account: Account{Balance: w.Balance, NextCommitment: w.NextCommitment, Version: w.AccountVersion}, Change: w.Change, Kind: w.Kind, Packet: w.Packet}
-	case m.GrabResult != nil:
-		return GrabResult{GrabOf(*m.GrabResult)}
 	case m.Members != nil:
 		return MemberCount(*m.Members)
 	case m.JoinRequests != nil:

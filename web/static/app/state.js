@@ -62,7 +62,7 @@ import { emptyPages } from './model/pages.js';
  * @property {string[]} latest          users that claimed last
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
- * @property {'no'|'asking'|'pending'} grab
+ * @property {'no'|'asking'} grab
  * @property {'won'|'already'|'empty'|'expired'|null} answer   the result of the last grab
  * @property {any} refusal              the error of the last grab
  * @property {number[]} wrongTries      when the user has entered wrong passphrases

@@ -34,7 +34,7 @@ const maxHeld = 1024; // messages that wait while rooms are listed; older ones a
 /** Our events by the names of the server's messages. */
 /** @type {Record<string, keyof Events>} */
 const messages = {
-  typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
+  typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet',
   members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
   join_refused: 'joinRefused',
 };
@@ -133,10 +133,10 @@ export class Client extends Methods {
   }
 
   /**
-   * grab grabs a share of a packet, and resolves when the outcome is certain. onPending is called if it takes long.
+   * grab grabs a share of a packet, and resolves when the outcome is certain.
    * @param {string} packet
    * @param {string} [passphrase]
-   * @param {import('./types.js').CallOptions & {onPending?: (reply: import('./types.js').GrabReply) => void}} [options]
+   * @param {import('./types.js').CallOptions} [options]
    */
   grab(packet, passphrase, options) {
     return this.#packets.grab(packet, passphrase, options);
@@ -239,16 +239,12 @@ export class Client extends Methods {
 
   /** @param {Record<string, any>} data */
   #message(data) {
-    const { left, grab_result: result } = data;
+    const { left } = data;
     if (left) { // the unsubscribe push of the room follows
       this.#feed.willLeave(left.room, left.reason);
       return;
     }
     const news = data.wallet ? { ...data, wallet: this.#newest(data.wallet) } : data;
-    if (result) {
-      this.account.learn(result);
-      this.#packets.result(result);
-    }
     for (const [name, event] of Object.entries(messages)) {
       if (news[name]) this.#tell(event, news[name]);
     }

@@ -1,4 +1,4 @@
-// Red packets: sends them with the seed that was committed to before, and grabs until the outcome is certain.
+// Red packets: sends them with the seed that was committed to before, and grabs.
 //
 // The server may refuse a commitment only because another device of the user has used its seed. Otherwise the server could look at the
 // shares of a draw, refuse it, and get another draw. So each refusal must name the packet that has used the seed.
@@ -25,8 +25,6 @@ const maxUsed = 100;
 /** @typedef {{key: string, commitment: string}} Draw  what the shares of a packet are drawn by */
 
 export class Packets {
-  /** @type {Set<{packet: string, result: (reply: GrabReply) => void}>} */
-  #grabs = new Set(); // grabs that wait for their outcome
   /** @type {Map<string, string>} */
   #used = new Map(); // by open packet that another device has sent: the commitment that it has used
   #link;
@@ -125,47 +123,15 @@ export class Packets {
   }
 
   /**
-   * grab grabs a share and resolves when the outcome is certain. patience covers all tries together.
+   * grab grabs a share. A user that has won before is answered "already". So is a winner whose first answer was lost: repeated is then true.
    * @param {string} packet
    * @param {string} [passphrase]
-   * @param {CallOptions & {onPending?: (reply: GrabReply) => void}} [options]
+   * @param {CallOptions} [options]
    * @returns {Promise<GrabReply>}
    */
-  async grab(packet, passphrase, options = {}) {
-    const { onPending, signal, patience = Infinity } = options;
-    const signals = signal ? [this.#link.life, signal] : [this.#link.life];
-    const until = Date.now() + patience;
-    /** @type {(reply: GrabReply) => void} */
-    let result = () => undefined;
-    const late = /** @type {Promise<GrabReply>} */ (new Promise((resolve) => {
-      result = resolve;
-    }));
-    const waiting = { packet, result };
-    this.#grabs.add(waiting);
+  async grab(packet, passphrase, options) {
     let lost = false;
-    const onLost = () => { lost = true; };
-    try {
-      for (let wait = 1000, told = false; ; wait = Math.min(2 * wait, 10_000)) {
-        const left = Math.max(0, until - Date.now());
-        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left, onLost });
-        if (reply.outcome !== 'pending') return lost ? { ...reply, repeated: true } : reply;
-        if (!told) onPending?.(reply);
-        told = true;
-        const outcome = await Promise.race([late, pause(Math.min(wait, until - Date.now()), signals)]);
-        if (outcome) return outcome;
-      }
-    } finally {
-      this.#grabs.delete(waiting);
-    }
-  }
-
-  /**
-   * result takes the result of a pending grab, from any of the user's devices.
-   * @param {GrabReply} reply
-   */
-  result(reply) {
-    for (const waiting of this.#grabs) {
-      if (waiting.packet === reply.packet) waiting.result(reply);
-    }
+    const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { ...options, onLost: () => { lost = true; } });
+    return lost ? { ...reply, repeated: true } : reply;
   }
 }

@@ -115,7 +115,7 @@
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version?: number, next_commitment: string, dup: boolean}} SendPacketReply
- * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'pending', amount?: number, rank?: number, at?: number,
+ * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired', amount?: number, rank?: number, at?: number,
  *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the
  *   call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
@@ -149,7 +149,7 @@
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent,
+ *   memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent,
  *   seedMismatch: SeedMismatchEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView

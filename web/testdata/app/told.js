@@ -182,10 +182,7 @@ export async function balanceOfTheAnswer() {
   const opening = openPacket('p9');
   const call = await line.asked('grab');
   equal([state.packets.get('p9').grab, state.packets.get('p9').state.mine], ['asking', undefined]);
-  call.answer({ packet: 'p9', outcome: 'pending', claimed: 1, count: 2 });
-  await until(() => state.packets.get('p9').grab === 'pending', 'pending');
-  equal([state.packets.get('p9').state.mine, state.account.balance], [undefined, 1000], 'nothing is promised');
-  line.tell('message', { data: { grab_result: { packet: 'p9', outcome: 'won', amount: 7, rank: 1, at: 5, balance: 1007, claimed: 1, count: 2 } } });
+  call.answer({ packet: 'p9', outcome: 'won', amount: 7, rank: 1, at: 5, balance: 1007, claimed: 1, count: 2 });
   await opening;
   equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
 }

@@ -124,7 +124,7 @@ export async function typing() {
 
 /** close ends calls, whatever they wait for, and nothing is told after it. */
 export async function closed() {
-  const answers = { grab: { data: { packet: 'p', outcome: 'pending', claimed: 0, count: 1 } }, read: refusal(1000, 'unavailable', true) };
+  const answers = { read: refusal(1000, 'unavailable', true) };
   const script = new Script(inRoom(0), (method) => answers[method]);
   const client = script.client();
   const ear = new Ear(client);

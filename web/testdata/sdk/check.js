@@ -35,7 +35,7 @@ export function soon(promise, what, ms = 30_000) {
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const names = ['link', 'ready', 'entry', 'entered', 'left', 'skipped', 'typing', 'presence', 'read', 'progress', 'wallet',
-  'grabResult', 'memberCount', 'contacts', 'roomPrefs', 'joinRequested', 'joinRefused', 'seedMismatch'];
+  'memberCount', 'contacts', 'roomPrefs', 'joinRequested', 'joinRefused', 'seedMismatch'];
 
 /** Ear keeps what a client tells. */
 export class Ear {

@@ -95,51 +95,14 @@ export async function conflictWithOneself() {
   ok(reply.dup && keys.length === 3 && keys.every((key) => key === keys[0]), JSON.stringify(script.asked));
 }
 
-/** A grab that is pending waits for its result. */
-export async function pendingResult() {
-  const pending = { packet: 'p', outcome: 'pending', claimed: 0, count: 2 };
-  const won = { packet: 'p', outcome: 'won', amount: 7, rank: 1, at: 1, balance: 17, claimed: 1, count: 2 };
-  const script = new Script(inRoom(0), () => ({ data: pending }));
-  const client = script.client();
-  const ear = new Ear(client);
-  const told = [];
-  const grab = client.grab('p', '', { onPending: (reply) => told.push(reply) });
-  while (told.length === 0) await pause(1);
-  script.message({ grab_result: { ...won, packet: 'another' } });
-  script.message({ grab_result: won });
-  equal(await grab, won);
-  equal([told, script.count('grab'), client.account.balance], [[pending], 1, 17]);
-  equal((await ear.next('grabResult', (e) => e.packet === 'p')), won);
-  equal(script.asked.at(-1).data, { packet: 'p' });
-}
-
-/** No result comes: it is asked again, and told once that it takes long. */
-export async function pendingAskedAgain() {
+/** A grab whose answer is lost is sent again, and the answer says so. */
+export async function repeatedGrab() {
   let n = 0;
-  const answers = [{ packet: 'p', outcome: 'pending' }, { packet: 'p', outcome: 'pending' }, { packet: 'p', outcome: 'empty' }];
-  const script = new Script(inRoom(0), () => ({ data: answers[n++] }));
-  let told = 0;
-  const begun = performance.now();
-  equal((await script.client().grab('p', 'sesame', { onPending: () => told++ })).outcome, 'empty');
-  ok(performance.now() - begun > 2900, 'it was in a hurry');
-  equal([told, script.asked.at(-1).data], [1, { packet: 'p', passphrase: 'sesame' }]);
-}
-
-/** A pending grab is cancelled by its signal, and refused when asked again. */
-export async function pendingEnds() {
-  const script = new Script(inRoom(0), () => ({ data: { packet: 'p', outcome: 'pending' } }));
-  const client = script.client();
-  const gone = new AbortController();
-  equal((await failure(client.grab('p', '', { signal: gone.signal, onPending: () => gone.abort(new Error('enough')) }))).message, 'enough');
-  let fastest = Infinity;
-  for (let tries = 0; tries < 5 && fastest >= 900; tries++) { // a busy machine may delay some
-    const begun = performance.now();
-    equal((await failure(client.grab('p', '', { patience: 200 }))).name, 'TimeoutError');
-    fastest = Math.min(fastest, performance.now() - begun);
-  }
-  ok(fastest < 900, 'patience is for the waiting too');
-  const refused = failure(client.grab('p', '', { onPending: () => { script.answer = () => refusal(1001, 'not_found'); } }));
-  equal((await refused).word, 'not_found');
+  const answers = [refusal(1000, 'unavailable', true), { data: { packet: 'p', outcome: 'already', amount: 7, rank: 1, at: 1, claimed: 1, count: 2 } }];
+  const script = new Script(inRoom(0), () => answers[n++]);
+  const reply = await script.client().grab('p', 'sesame');
+  equal([reply.outcome, reply.amount, reply.repeated, script.count('grab')], ['already', 7, true, 2]);
+  equal(script.asked.at(-1).data, { packet: 'p', passphrase: 'sesame' });
 }
 
 /** The account of the highest version is kept, whatever comes last. */

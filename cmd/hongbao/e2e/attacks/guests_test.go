@@ -41,7 +41,7 @@ func TestPlayMoneyNeverReachesAWallet(t *testing.T) {
 	}
 }
 
-// TestReaderOfTheDatabaseSignsNothing looks for the key of guests' tokens in the database, where older versions kept it, and signs an
+// TestReaderOfTheDatabaseSignsNothing looks for the key of guests' tokens in the database, and signs an
 // administrator's token with any key that it finds, the one of the key file included.
 func TestReaderOfTheDatabaseSignsNothing(t *testing.T) {
 	s := start(t)
@@ -59,7 +59,7 @@ func TestReaderOfTheDatabaseSignsNothing(t *testing.T) {
 	e2e.NoError(t, rows.Err())
 	e2e.NoError(t, db.Close())
 	for _, key := range keys {
-		for user, scope := range map[string]string{"guest:admin": "hongbao:admin", "guest:old": "admin", "guest:other": ""} {
+		for user, scope := range map[string]string{"guest:admin": "hongbao:admin", "guest:other": ""} {
 			claims := jwt.MapClaims{"sub": user, "iss": "hongbao-guest", "scope": scope, "exp": time.Now().Add(time.Hour).Unix()}
 			token := authtest.Sign(t, jwt.SigningMethodHS256, key, claims)
 			mustAnswer(t, s, http.StatusUnauthorized, token, "commands/wallet", wire.WalletRequest{})

@@ -59,7 +59,7 @@ func TestTokenFromTheFutureOutlivesNoRevocation(t *testing.T) {
 	s := start(t, "HONGBAO_JWT_SECRET="+secret)
 	claims := jwt.MapClaims{"sub": "ann", "iat": time.Now().Add(time.Minute).Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 	future := authtest.Sign(t, jwt.SigningMethodHS256, []byte(secret), claims)
-	admin := hostToken(t, auth.Claims{User: "root", Scope: "admin hongbao:admin"}) // older versions know only the first
+	admin := hostToken(t, auth.Claims{User: "root", Scope: "hongbao:admin"})
 	mustAnswer(t, s, http.StatusOK, admin, "admin/disconnect", wire.DisconnectRequest{User: "ann"})
 	mustAnswer(t, s, http.StatusUnauthorized, future, "commands/wallet", wire.WalletRequest{})
 }

@@ -21,7 +21,7 @@ import (
 type session interface {
 	// call sends a command, and repeats it until a final answer comes or ctx ends. A refusal is a *refusedError.
 	call(ctx context.Context, method string, request, reply any) error
-	// grab is call of the command grab. The outcome is never "pending".
+	// grab is call of the command grab.
 	grab(ctx context.Context, packet string) (model.Grab, error)
 	close()
 }
@@ -177,15 +177,9 @@ func (s plainSession) call(ctx context.Context, method string, request, reply an
 }
 
 func (s plainSession) grab(ctx context.Context, packet string) (model.Grab, error) {
-	for {
-		var reply wire.GrabReply
-		if err := s.call(ctx, "grab", wire.GrabRequest{Packet: packet}, &reply); err != nil || reply.Outcome != "pending" {
-			return model.GrabOf(reply), err
-		}
-		if err := pause(ctx, 500*time.Millisecond); err != nil {
-			return model.Grab{}, err
-		}
-	}
+	var reply wire.GrabReply
+	err := s.call(ctx, "grab", wire.GrabRequest{Packet: packet}, &reply)
+	return model.GrabOf(reply), err
 }
 
 func (s plainSession) close() { s.Close() }

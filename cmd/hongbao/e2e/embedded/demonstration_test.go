@@ -118,8 +118,8 @@ func outcomes(replies []wire.GrabReply) (count map[string]int, sum int64) {
 	return count, sum
 }
 
-// firstOutcomes counts the outcomes of grabs, of which none is a user's second one. Some are "already": a win that was not stored in time was
-// answered "pending", and then the client grabbed again.
+// firstOutcomes counts the outcomes of grabs, of which none is a user's second one. Some may be "already": after a temporary error the
+// client has grabbed again.
 func firstOutcomes(replies []wire.GrabReply) (count map[string]int, sum int64) {
 	count, sum = outcomes(replies)
 	count["won"] += count["already"]

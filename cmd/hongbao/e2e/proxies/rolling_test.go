@@ -48,14 +48,11 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// older is a commit whose instances work beside those of this version.
-const older = "67af897"
-
-// TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them. Then
-// it goes back to the older version, as after a bad deploy. Otherwise it is TestRollingRestart.
+// TestRollingUpgrade replaces instances of this version by those of a made-up next one, which has changed the schema before, beside them. Then
+// it goes back to this version, as after a bad deploy. Otherwise it is TestRollingRestart.
 func TestRollingUpgrade(t *testing.T) {
 	enginetest.Nightly(t, "upgrade")
-	old, next := e2e.BuildCommit(t, older), e2e.BuildNext(t, `
+	binary, next := e2e.Build(t, ""), e2e.BuildNext(t, `
 		alter table rooms add column next text not null default 'next' check (next <> '');
 		alter table packets drop constraint packets_mode_check, add constraint packets_mode_check check (mode in ('lucky', 'equal', 'next')) not valid;
 		create table next (id bigint primary key);
@@ -64,8 +61,8 @@ func TestRollingUpgrade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			database := storetest.Database(t)
 			b.replaceAll(t, func(each ...[]string) *e2e.Cluster {
-				return e2e.StartUnrestricted(t, old, storetest.Redis(t), database, each...)
-			}, round{next, nil, func() { e2e.Migrate(t, next, database) }}, round{old, []string{"HONGBAO_MIGRATE=off"}, nil})
+				return e2e.StartCluster(t, binary, storetest.Redis(t), database, each...)
+			}, round{next, nil, func() { e2e.Migrate(t, next, database) }}, round{binary, []string{"HONGBAO_MIGRATE=off"}, nil})
 		})
 	}
 }

@@ -93,7 +93,7 @@ func TestScaledSchemaOfALaterVersion(t *testing.T) {
 	stopped := cluster.Servers[2]
 	talk := newConversation(t, cluster.Servers[:2]...)
 	end := talk.begin(0, 1)
-	e2e.RunSQL(t, database, "insert into schema_migrations (name) values ('postgres/9999_later.sql')")
+	e2e.RunSQL(t, database, "insert into schema_migrations values ('postgres/9999_later.sql', '1')")
 	const why = "a newer version of hongbao has migrated this database: start that version, or restore a backup from before"
 	for _, s := range cluster.Servers {
 		if status, text := s.OpsPage("readyz"); status != http.StatusOK || !strings.HasPrefix(text, "degraded\nschema: "+why) {

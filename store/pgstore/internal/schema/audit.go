@@ -71,7 +71,6 @@ func Audit(r pg.Reader, application string, asked *redpacket.AuditQuery) (redpac
 var AuditDialect = audit.Dialect{
 	Amount:  func(column string) string { return column },
 	Bounded: func(sum string) string { return `least(` + sum + `, 9223372036854775807)::bigint` },
-	Balance: `balance`,
 	Wallets: `select coalesce(w.user_id, t.user_id),
 			format('its balance is %s, its transfers add up to %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
 		from wallets w full join (

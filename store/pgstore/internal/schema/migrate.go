@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +23,8 @@ const migrationLock = 0x686f6e6762616f
 // Prepare makes the schema fit this version, or says why it does not. In mode Verify it only checks the schema,
 // and in mode Off it does nothing. On Citus it also splits the tables (place) or, in mode Verify, checks that they are
 // split. A migration is one transaction, which also records its name. A migration has no time limit.
-// A role that may not change the schema is enough if nothing is missing.
-func Prepare(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Logger) error {
+// A role that may not change the schema is enough if nothing is missing. all are the migrations of this version.
+func Prepare(ctx context.Context, p *pg.Pool, all []migrations.Migration, mode migrations.Mode, log *slog.Logger) error {
 	if mode == migrations.Off {
 		return nil
 	}
@@ -40,9 +38,9 @@ func Prepare(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Lo
 		return err
 	}
 	if mode == migrations.Verify {
-		return errors.Join(migrations.Check(migrations.Postgres(), applied), checkSplit(pg.Reader{Ctx: ctx, Conn: pooled.Conn()}))
+		return errors.Join(migrations.Check(all, applied), checkSplit(pg.Reader{Ctx: ctx, Conn: pooled.Conn()}))
 	}
-	missing, err := migrations.Missing(migrations.Postgres(), applied)
+	missing, err := migrations.Missing(all, applied)
 	if err != nil {
 		return err
 	}
@@ -50,11 +48,6 @@ func Prepare(ctx context.Context, p *pg.Pool, mode migrations.Mode, log *slog.Lo
 	for _, m := range missing {
 		if err := watch.applyWhenFree(ctx, pooled.Conn(), m); err != nil {
 			return fmt.Errorf("migrate %s: %w", m.Name, err)
-		}
-	}
-	if len(missing) > 0 || slices.Contains(slices.Collect(maps.Values(applied)), "") {
-		if err := watch.storeSums(ctx, pooled.Conn()); err != nil {
-			return err
 		}
 	}
 	return watch.place(ctx, pooled.Conn(), mode)
@@ -96,7 +89,7 @@ func (m *migrationWatch) place(ctx context.Context, conn *pgx.Conn, mode migrati
 func Applied(r pg.Reader) (map[string]string, error) {
 	applied := map[string]string{}
 	found, err := tables.List(r, func(rs tables.Row) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
-		`select name, coalesce(to_jsonb(m) ->> 'sum', '') from schema_migrations m`)
+		`select name, sum from schema_migrations`)
 	if err != nil && pg.SQLState(err) != "42P01" { // no such table: an empty database
 		return nil, tables.Outcome("read schema", err)
 	}
@@ -104,24 +97,6 @@ func Applied(r pg.Reader) (map[string]string, error) {
 		applied[m.Name] = m.Sum
 	}
 	return applied, nil
-}
-
-// storeSums stores the sums of the migrations that were applied without one.
-func (m *migrationWatch) storeSums(ctx context.Context, conn *pgx.Conn) error {
-	var names, sums []string
-	for _, done := range migrations.Postgres() {
-		names, sums = append(names, done.Name), append(sums, done.Sum)
-	}
-	stop, err := m.begin(ctx, conn)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	if _, err := conn.Exec(ctx, `update schema_migrations m set sum = i.sum from unnest($1::text[], $2::text[]) i (name, sum)
-		where m.name = i.name and m.sum = ''`, names, sums); err != nil {
-		return fmt.Errorf("store the sums of migrations: %w", err)
-	}
-	return pg.Commit(ctx, conn)
 }
 
 // applyWhenFree applies the migration, and retries while a table that it changes is in use. A transaction that waits
@@ -151,7 +126,7 @@ const beginMigrating = `begin; set local idle_in_transaction_session_timeout = 1
 // lockMigration waits for the migrations of other instances, bounds later waits for locks, and creates the table of
 // migrations if it is missing.
 const lockMigration = `select pg_advisory_xact_lock(%d); set local lock_timeout = '500ms';
-	create table if not exists schema_migrations (name text primary key)`
+	create table if not exists schema_migrations (name text primary key, sum text not null)`
 
 func (m *migrationWatch) apply(ctx context.Context, conn *pgx.Conn, missing migrations.Migration) error {
 	stop, err := m.begin(ctx, conn)
@@ -160,7 +135,7 @@ func (m *migrationWatch) apply(ctx context.Context, conn *pgx.Conn, missing migr
 	}
 	defer stop()
 	// This needs a separate round trip, to see what the previous holder of the migration lock has committed.
-	tag, err := conn.Exec(ctx, `insert into schema_migrations (name) values ($1) on conflict do nothing`, missing.Name)
+	tag, err := conn.Exec(ctx, `insert into schema_migrations (name, sum) values ($1, $2) on conflict do nothing`, missing.Name, missing.Sum)
 	if err != nil {
 		return err
 	}

@@ -66,8 +66,7 @@ export async function openPacket(id, passphrase) {
   if (!view || view.grab !== 'no') return;
   change(() => { view.grab = 'asking'; view.refusal = null; view.answer = null; });
   try {
-    const onPending = () => change(() => { if (view.grab === 'asking') view.grab = 'pending'; });
-    const answer = await client.grab(id, passphrase, { onPending, ...(view.packet.locked && { patience: lockPatience }) });
+    const answer = await client.grab(id, passphrase, view.packet.locked ? { patience: lockPatience } : {});
     change(() => { setGrabbed(answer); noteAccount(); });
     if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount ?? 0) }));
   } catch (/** @type {any} */ error) {

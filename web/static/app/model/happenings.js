@@ -38,7 +38,6 @@ export function listen(client) {
   on('presence', presence);
   on('read', read);
   on('progress', progress);
-  on('grabResult', setGrabbed);
   on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
   on('contacts', contactsChanged);

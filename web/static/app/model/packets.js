@@ -45,12 +45,8 @@ export function setProgress(p) {
 export function setGrabbed(g) {
   const view = state.packets.get(g.packet);
   if (!view) return;
-  if (g.outcome === 'pending') {
-    view.grab = 'pending';
-    return;
-  }
   const lost = g.repeated && !view.state.mine; // nothing was known of a share before
-  const ours = view.grab === 'pending' || view.answer === 'won' || lost; // an unanswered try has won it, or the answer arrived twice
+  const ours = view.answer === 'won' || lost; // an unanswered try has won it, or the answer arrived twice
   view.grab = 'no';
   view.refusal = null;
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;

@@ -53,11 +53,9 @@ export class Opening extends Component {
     if (this.state.open) this.crown();
     if ((view.grab === this.seen && !answered) || this.state.open) return;
     if (answered) this.tapped = false;
-    const before = this.seen;
     this.seen = view.grab;
     if (view.grab === 'asking') this.turning.start(this.coin.current);
-    else if (view.grab === 'pending') this.turning.rest();
-    else if (view.answer) this.reveal(before === 'pending');
+    else if (view.answer) this.reveal();
     else this.refused();
   }
 
@@ -73,9 +71,9 @@ export class Opening extends Component {
     this.phrase.current?.select();
   }
 
-  async reveal(late) {
+  async reveal() {
     const { view } = this.props;
-    if (!late) await this.turning.rest(false);
+    await this.turning.rest(false);
     this.unseal();
     if (view.stage !== 'envelope') return;
     const { mine } = view.state;
@@ -141,7 +139,6 @@ export class Opening extends Component {
         h('span', { class: 'coin-back' }, h(Seal, null)))),
       h('div', { class: 'opening-foot' },
         h('p', { class: 'small', 'aria-hidden': 'true', hidden: waits || open || missing || view.refusal !== null }, t('packet.tap')),
-        h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
         h('button', {
@@ -152,10 +149,7 @@ export class Opening extends Component {
 }
 
 /** The text on the coin, instead of its mark; with reduced motion it must say that the user waits. */
-function onCoin({ grab }) {
-  if (grab === 'pending') return t('packet.deciding');
-  return grab === 'asking' && calm() ? '…' : '';
-}
+function onCoin({ grab }) { return grab === 'asking' && calm() ? '…' : ''; }
 
 const flapPath = 'M18 0H282a18 18 0 0 1 18 18V236Q150 330 0 236V18a18 18 0 0 1 18-18Z';
 

@@ -461,8 +461,6 @@ export default {
     from: ({ name }) => `Red packet from ${name}`,
     open: 'Open',
     tap: 'Tap the coin to open it',
-    deciding: 'deciding…',
-    decidingLong: 'Deciding. The answer comes by itself.',
     unopened: 'Look inside without opening',
     passphrase: 'Passphrase',
     phraseMissing: 'Please enter the passphrase first.',

@@ -460,8 +460,6 @@ export default {
     from: ({ name }) => `${name}的红包`,
     open: '开',
     tap: '点金币，拆红包',
-    deciding: '请稍等…',
-    decidingLong: '正在确认，结果会自动出来',
     unopened: '先不开，看看大家的手气',
     passphrase: '口令',
     phraseMissing: '请先输入口令',

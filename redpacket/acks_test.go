@@ -18,17 +18,15 @@ func (p slowPool) Ack(_ context.Context, claims []Claim) error {
 	return nil
 }
 
-// TestAcksAreBatched acks claims while the Pool is slow. Ack must not block, and claims that are queued during one
+// TestAcksAreBatched adds claims while the Pool is slow. add must not block, and claims that are queued during one
 // call of the Pool must go together in its next call.
 func TestAcksAreBatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := slowPool{calls: make(chan int)}
 		var running background
-		acks := &asyncAcks{Pool: pool, background: &running}
+		acks := &acks{pool: pool, background: &running}
 		ack := func() {
-			if err := acks.Ack(t.Context(), []Claim{{}}); err != nil {
-				t.Error(err)
-			}
+			acks.add(t.Context(), []Claim{{}})
 			synctest.Wait()
 		}
 		var calls []int
@@ -46,16 +44,16 @@ func TestAcksAreBatched(t *testing.T) {
 	})
 }
 
-// TestAckCallsThePoolItself acks claims after the service has stopped, and while the queue is full. In both cases Ack
+// TestAckCallsThePoolItself adds claims after the service has stopped, and while the queue is full. In both cases add
 // must call the Pool itself.
 func TestAckCallsThePoolItself(t *testing.T) {
 	pool := slowPool{calls: make(chan int, 1)}
 	var running background
-	crowded := &asyncAcks{Pool: pool, background: &running, busy: true, waiting: make([]Claim, maxAcks)}
-	stopped := &asyncAcks{Pool: pool, background: &background{stopped: true}}
-	for name, acks := range map[string]*asyncAcks{"crowded": crowded, "stopped": stopped} {
-		if err := acks.Ack(t.Context(), make([]Claim, 7)); err != nil || len(pool.calls) != 1 {
-			t.Fatalf("%s: %v, %d calls", name, err, len(pool.calls))
+	crowded := &acks{pool: pool, background: &running, busy: true, waiting: make([]Claim, maxAcks)}
+	stopped := &acks{pool: pool, background: &background{stopped: true}}
+	for name, acks := range map[string]*acks{"crowded": crowded, "stopped": stopped} {
+		if acks.add(t.Context(), make([]Claim, 7)); len(pool.calls) != 1 {
+			t.Fatalf("%s: %d calls", name, len(pool.calls))
 		}
 		if n := <-pool.calls; n != 7 {
 			t.Errorf("%s: %d claims", name, n)
