@@ -89,9 +89,9 @@ func (b *broadcaster) side(e *engines, inFlight int, profile string) measure.Sid
 			} else {
 				go func() { profiled <- b.instance.profile(ctx, profile, e.budget) }()
 			}
-			before, reads := cpuTime(b.pid), b.audience.Reads()
+			before, reads := cpuTimeOfThreads(b.pid), b.audience.Reads()
 			texts, err := b.audience.Broadcast(ctx, inFlight, e.budget)
-			used := cpuTime(b.pid) - before
+			used := cpuTimeOfThreads(b.pid) - before
 			deliveries := texts * e.size.listeners
 			if err == nil && used == 0 {
 				err = errors.New("the CPU time of the server is not known, or the round is too short")
