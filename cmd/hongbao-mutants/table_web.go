@@ -82,8 +82,8 @@ var hubMutants = []mutant{
 		harm:  "the texts of one commit are written to each socket one by one",
 	},
 	{
-		file:  "hub/hub.go",
-		old:   `	if t.dead.Load() {
+		file: "hub/hub.go",
+		old: `	if t.dead.Load() {
 		t.mu.Unlock()
 		return false
 	}
