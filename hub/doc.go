@@ -53,6 +53,7 @@
 // The lock order; a lock may be held while taking one to its right:
 //
 //	topic.mu -> Conn.mu
+//	topic.mu -> arrivals.mu
 //	topic.mu -> the locks of socket, wheel and work
 //	shard.mu -> the bus's own locks (Bus.Subscribe and Bus.Unsubscribe are called under shard.mu, so they come in order)
 //	openset's lock -> nothing

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -417,17 +418,47 @@ func (r *registry) all() []*topic {
 // publish delivers a message to the topic's subscribers on this instance. While environment.doubts is true, it only notes that
 // a new message with a seq exists.
 func (r *registry) publish(name string, m Message) {
-	t := r.lock(name)
-	if t == nil {
+	if t := r.lookup(name); t != nil && m.Seq > 0 && t.crowded.Load() && r.publishTogether(t, m) {
 		return
 	}
-	var ready []heldSignal
-	if m.Seq > t.last && t.last != unsequenced && r.env.doubts() {
-		t.exists(m.Seq)
-	} else {
-		ready = t.accept(m)
+	if t := r.lock(name); t != nil {
+		r.acceptAndUnlock(t, m)
 	}
+}
+
+// publishTogether delivers a message, and with it those that other publishers have handed to the topic meanwhile. It returns false
+// if the topic has died before.
+func (r *registry) publishTogether(t *topic, m Message) bool {
+	number := t.arrivals.add(m)
+	runtime.Gosched() // lets the publishers of the same commit come first, and what was queued before be written
+	t.mu.Lock()
+	if !t.arrivals.has(number) { // another publisher has delivered it
+		t.mu.Unlock()
+		return true
+	}
+	if t.dead.Load() {
+		t.mu.Unlock()
+		return false
+	}
+	messages := t.arrivals.take()
+	r.acceptAndUnlock(t, messages...)
+	t.arrivals.reuse(messages)
+	return true
+}
+
+// acceptAndUnlock delivers messages to the topic, which is locked, and unlocks it.
+func (r *registry) acceptAndUnlock(t *topic, messages ...Message) {
+	doubts := r.env.doubts()
+	messages = slices.DeleteFunc(messages, func(m Message) bool {
+		doubtful := doubts && m.Seq > t.last && t.last != unsequenced
+		if doubtful {
+			t.exists(m.Seq)
+		}
+		return doubtful
+	})
+	ready := t.accept(messages...)
 	subscribers := t.subscribers(ready)
+	name := t.name
 	r.unlock(t)
 	signalAll(name, subscribers, ready)
 }

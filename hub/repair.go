@@ -140,10 +140,7 @@ func (r *repairer) repair(ctx context.Context, t *topic) (more bool) {
 	if t.dead.Load() { // the topic was reset meanwhile
 		fetched = nil
 	}
-	var ready []heldSignal
-	for _, m := range fetched[t.name] {
-		ready = append(ready, t.accept(m)...)
-	}
+	ready := t.accept(fetched[t.name]...)
 	advanced := t.last > after
 	if advanced {
 		r.counts.repairs.Add(1)

@@ -74,6 +74,9 @@ type topic struct {
 
 	dead atomic.Bool // set, under mu, when the last subscription ends or the topic is reset; never cleared
 
+	crowded  atomic.Bool // there are at least crowd subscriptions; set under mu
+	arrivals arrivals
+
 	mu            sync.Mutex // guards the fields below
 	subscriptions []*subscription
 	last          int64         // the last seq delivered; at first, the seen of the first subscriber, or unsequenced
@@ -88,13 +91,31 @@ type topic struct {
 	wakeAt        wheel.Tick // the tick of the timer; 0: not armed
 }
 
-// accept takes a message, in any order, and delivers what is in order. It returns the signals that waited for the
-// delivered messages.
-func (t *topic) accept(m Message) []heldSignal {
-	if m.Seq <= 0 {
-		t.deliver(m)
-		return nil
+// accept takes messages, in any order, and delivers those that are in order. It returns the signals that waited for the delivered
+// messages.
+func (t *topic) accept(messages ...Message) (ready []heldSignal) {
+	var buffer [8]Message // no allocation for the usual few
+	run := buffer[:0]     // sequenced messages in order, which t.last counts already
+	for _, m := range messages {
+		if m.Seq <= 0 {
+			t.deliver([]Message{m})
+			continue
+		}
+		var signals []heldSignal
+		run, signals = t.order(m, run)
+		ready = append(ready, signals...)
 	}
+	for len(run) > 0 {
+		n := t.together(run)
+		t.deliver(run[:n])
+		run = run[n:]
+	}
+	return ready
+}
+
+// order takes a sequenced message. It appends to run what is in order now: the message and those that have waited for it. It
+// returns the signals that waited for these.
+func (t *topic) order(m Message, run []Message) ([]Message, []heldSignal) {
 	if m.Final != "" && t.env.final != nil {
 		t.env.final(t.name, m.Final)
 	}
@@ -103,51 +124,107 @@ func (t *topic) accept(m Message) []heldSignal {
 	}
 	switch {
 	case m.Seq <= t.last:
-		return nil
+		return run, nil
 	case m.Seq == t.last+1:
-		t.deliver(m)
+		run = append(run, m)
 		t.advance()
-		return t.drainGap()
+		return t.drainGap(run)
 	}
 	t.exists(m.Seq)
 	t.gap.keep(m)
-	return nil
+	return run, nil
 }
 
-// deliver queues a message to all subscribers, except those that have it already and those whose subscription has ended. It
-// encodes the message once for each encoding that is needed.
-func (t *topic) deliver(m Message) {
-	if m.Seq > 0 {
-		t.keep(m)
+// maxTogether bounds the bytes of messages that become one frame.
+const maxTogether = 32 << 10
+
+// together returns how many of the messages, from the first on, become one frame. A message that may end a subscription is
+// alone.
+func (t *topic) together(run []Message) (n int) {
+	size := len(run[0].Data)
+	for n = 1; n < len(run) && t.leaving == 0 && run[n-1].Final == "" && run[n].Final == "" && run[n].Deferred == run[0].Deferred; n++ {
+		if size += len(run[n].Data); size > maxTogether {
+			break
+		}
+	}
+	return n
+}
+
+// deliver queues messages to all subscribers, except those that have them already and those whose subscription has ended. It
+// encodes the messages as one frame, once for each encoding that is needed. All subscribers share the frame. Several messages
+// must be sequenced, and only as many as together allows.
+func (t *topic) deliver(run []Message) {
+	first, last := run[0], run[len(run)-1]
+	if first.Seq > 0 {
+		for _, m := range run {
+			t.keep(m)
+		}
 	}
 	var frames [2][]byte
+	var pushes [2]uint64 // in the frame
 	var encoded [2]bool
 	var round *socket.Round
 	var delivered uint64
 	for _, s := range t.subscriptions {
-		if m.Seq > 0 && m.Seq <= s.after || s.leave == ended {
+		if last.Seq > 0 && last.Seq <= s.after || s.leave == ended {
+			continue
+		}
+		if first.Seq > 0 && first.Seq <= s.after { // the subscriber has read some of the messages from the store
+			n, flush := t.deliverRest(s, run)
+			if delivered += n; flush {
+				round = round.Join(s.to)
+			}
 			continue
 		}
 		e := s.encoding
 		if !encoded[e] {
 			encoded[e] = true
-			if push := t.env.encode(e, t.name, m); len(push) > 0 {
-				frames[e] = socket.EncodeFrame(e, push)
-			}
+			frames[e], pushes[e] = t.encodeFrame(e, run)
 		}
 		if frames[e] == nil {
 			continue
 		}
-		delivered++
-		if s.to.deliver(socket.Frame{Bytes: frames[e], Shed: m.Seq <= 0, Deferred: m.Seq <= 0 || m.Deferred}) {
+		delivered += pushes[e]
+		if s.to.deliver(socket.Frame{Bytes: frames[e], Shed: first.Seq <= 0, Deferred: first.Seq <= 0 || first.Deferred}) {
 			round = round.Join(s.to)
 		}
 	}
 	t.env.counts.delivered.Add(delivered)
-	if m.Seq > 0 && (m.Final != "" || t.leaving > 0) {
-		round = t.endAfter(m, round)
+	if last.Seq > 0 && (last.Final != "" || t.leaving > 0) {
+		round = t.endAfter(last, round)
 	}
 	round.Start()
+}
+
+// encodeFrame returns one frame with the pushes of the messages, and how many these are; nil if none of the messages has a push.
+func (t *topic) encodeFrame(e Encoding, run []Message) (frame []byte, pushes uint64) {
+	if len(run) == 1 {
+		if push := t.env.encode(e, t.name, run[0]); len(push) > 0 {
+			return socket.EncodeFrame(e, push), 1
+		}
+		return nil, 0
+	}
+	all := make([][]byte, 0, len(run))
+	for _, m := range run {
+		if push := t.env.encode(e, t.name, m); len(push) > 0 {
+			all = append(all, push)
+		}
+	}
+	if len(all) == 0 {
+		return nil, 0
+	}
+	return socket.EncodeFrame(e, all...), uint64(len(all))
+}
+
+// deliverRest queues those of the messages that are after the position of the subscription.
+func (t *topic) deliverRest(s *subscription, run []Message) (delivered uint64, flush bool) {
+	for i, m := range run {
+		if m.Seq > s.after {
+			frame, pushes := t.encodeFrame(s.encoding, run[i:])
+			return pushes, frame != nil && s.to.deliver(socket.Frame{Bytes: frame, Deferred: m.Deferred})
+		}
+	}
+	return 0, false
 }
 
 // keep adds a message to the backlog, and applies the changes that the message makes to earlier ones.
@@ -196,6 +273,7 @@ func (t *topic) end(s *subscription, pushes [][]byte, round *socket.Round) *sock
 func (t *topic) add(to Subscriber, position int64) *subscription {
 	s := &subscription{to: to, after: position, index: int32(len(t.subscriptions)), encoding: to.Encoding()}
 	t.subscriptions = append(t.subscriptions, s)
+	t.crowded.Store(len(t.subscriptions) >= crowd)
 	return s
 }
 
@@ -209,6 +287,7 @@ func (t *topic) remove(s *subscription) {
 	t.subscriptions[s.index], moved.index = moved, s.index
 	t.subscriptions[end] = nil
 	t.subscriptions = t.subscriptions[:end]
+	t.crowded.Store(end >= crowd)
 	s.index = -1
 	if s.leave != nil && s.leave != ended {
 		t.leaving--
@@ -228,6 +307,53 @@ func (t *topic) subscribers(signals []heldSignal) []Subscriber {
 	return subscribers
 }
 
+// crowd is the number of subscriptions from which on publishers hand their messages over in arrivals. With fewer, a write costs less than the wait.
+const crowd = 64
+
+// arrivals holds sequenced messages that publishers have handed to a topic with many subscriptions. The first publisher that then
+// gets the topic's lock delivers the messages of all, as one frame. So what one commit makes seldom needs more than one write for
+// each socket.
+type arrivals struct {
+	mu      sync.Mutex
+	waiting []Message // guarded by mu
+	spare   []Message // guarded by mu; empty: the space of messages that were delivered
+	added   uint64    // guarded by mu; messages added so far
+	taken   uint64    // guarded by mu; messages taken so far
+}
+
+// add adds a message and returns its number.
+func (a *arrivals) add(m Message) (number uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waiting = append(a.waiting, m)
+	a.added++
+	return a.added
+}
+
+// has reports whether the message with this number waits.
+func (a *arrivals) has(number uint64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.taken < number
+}
+
+// take removes and returns all messages.
+func (a *arrivals) take() []Message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	messages := a.waiting
+	a.waiting, a.spare, a.taken = a.spare, nil, a.added
+	return messages
+}
+
+// reuse gives the space of delivered messages back.
+func (a *arrivals) reuse(messages []Message) {
+	clear(messages)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spare = messages[:0]
+}
+
 // exists notes that messages up to seq top exist. Missing ones are fetched after a moment.
 func (t *topic) exists(top int64) {
 	if t.gap == nil {
@@ -237,27 +363,27 @@ func (t *topic) exists(top int64) {
 	t.gap.top = max(t.gap.top, top)
 }
 
-// drainGap delivers the waiting messages that are now in order. It returns the signals that waited for them.
-func (t *topic) drainGap() []heldSignal {
+// drainGap appends to run the waiting messages that are now in order. It returns the signals that waited for them.
+func (t *topic) drainGap(run []Message) ([]Message, []heldSignal) {
 	g := t.gap
 	if g == nil {
-		return nil
+		return run, nil
 	}
 	n := 0
 	for ; n < len(g.waiting) && g.waiting[n].Seq <= t.last+1; n++ {
 		if g.waiting[n].Seq == t.last+1 {
-			t.deliver(g.waiting[n])
+			run = append(run, g.waiting[n])
 			t.advance()
 		}
 	}
 	g.waiting = slices.Delete(g.waiting, 0, n)
 	if g.top <= t.last {
 		t.gap = nil
-		return g.signals
+		return run, g.signals
 	}
 	g.tries = 0
 	g.due = t.env.wheels.After(t.env.patience())
-	return g.release(t.last)
+	return run, g.release(t.last)
 }
 
 // advance increments the topic's last seq and wakes the goroutines that wait for it.

@@ -25,7 +25,9 @@ type engines struct {
 	json    bool
 	profile string
 	hongbao string // path of the hongbao program; empty: it is built
-	size    size
+	// centrifugo is the path of a third peer of broadcasts; empty: it does not play.
+	centrifugo string
+	size       size
 
 	say func(format string, args ...any)
 }
@@ -36,11 +38,12 @@ type size struct {
 	packets   int // in matches with many packets; at most 100 in the section events
 	repeaters int // sockets that grab a finished packet
 	winners   int // sockets that grab in a closed loop
+	listeners int // sockets that receive a broadcast
 }
 
 func fullSize() size {
 	return size{
-		hot: 100_000, packets: 1_000, repeaters: 200, winners: 1_000,
+		hot: 100_000, packets: 1_000, repeaters: 200, winners: 1_000, listeners: 1_000,
 	}
 }
 
@@ -56,6 +59,7 @@ func sections() []section {
 		{"grab", playGrab},
 		{"events", playEvents},
 		{"sockets", playSockets},
+		{"broadcast", playBroadcast},
 	}
 }
 
@@ -70,8 +74,9 @@ func enginesCommand() command {
 		fs.DurationVar(&e.budget, "budget", 1500*time.Millisecond, "time for each side in a round; a slow side does less, not longer")
 		fs.StringVar(&e.only, "only", "", "run only these sections, separated by commas: "+strings.Join(names, ", "))
 		fs.BoolVar(&e.json, "json", false, "print the results as JSON")
-		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side to this file: of the last round of the last match")
-		fs.StringVar(&e.hongbao, "hongbao", "", "sockets: path of the program to start; empty: it is built")
+		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side to this file: of the last round of the last match; in broadcast of the server, and else of this program")
+		fs.StringVar(&e.hongbao, "hongbao", "", "sockets, broadcast: path of the program to start; empty: it is built")
+		fs.StringVar(&e.centrifugo, "centrifugo", "", "broadcast: path of a Centrifugo 6 to start as one more peer; empty: it does not play")
 		return func(ctx context.Context, p *program) error {
 			e.say = p.say
 			return e.run(ctx, p)

@@ -15,9 +15,9 @@ import (
 	"hongbao/store/enginetest"
 )
 
-// TestMain also runs the process of the echo server.
+// TestMain also runs the processes of the echo server and of the peers of a broadcast.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "echo" {
+	if len(os.Args) > 1 && (os.Args[1] == "echo" || os.Args[1] == "fanout") {
 		os.Exit((&program{stdout: os.Stdout, stderr: os.Stderr}).run(context.Background(), os.Args[1:]))
 	}
 	goleak.VerifyTestMain(cleanedUp{m})
@@ -70,7 +70,7 @@ func TestEngines(t *testing.T) {
 	enginetest.Nightly(t, "bench")
 	enginetest.Need(t, "Redis and Postgres")
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{hot: 150, packets: 20, repeaters: 20, winners: 50}}
+	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{hot: 150, packets: 20, repeaters: 20, winners: 50, listeners: 20}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {
@@ -80,8 +80,8 @@ func TestEngines(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 11 {
-		t.Errorf("%d results, want 11", len(results))
+	if len(results) != 17 {
+		t.Errorf("%d results, want 17", len(results))
 	}
 	for _, r := range results {
 		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {

@@ -48,7 +48,7 @@ func playAnswers(ctx context.Context, e *engines, s *testbed, in *installation) 
 	if err != nil {
 		return nil, err
 	}
-	url, err := s.echoServer(ctx)
+	url, _, err := s.peerServer(ctx, "echo")
 	if err != nil {
 		return nil, err
 	}
@@ -98,20 +98,20 @@ func (s *testbed) closeAtCleanup(groups ...[]*load.Repeater) {
 	}
 }
 
-// echoServer starts this program as an echo server.
-func (s *testbed) echoServer(ctx context.Context) (url string, err error) {
+// peerServer starts this program with a subcommand that runs a server, in a process of its own. The server prints its URL.
+func (s *testbed) peerServer(ctx context.Context, args ...string) (url string, pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, "echo") //nolint:gosec // this program
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, args...) //nolint:gosec // this program
 	cmd.SysProcAttr = attributes()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	s.addCleanup(func() error {
 		_ = cmd.Process.Kill() // it holds no data
@@ -120,9 +120,9 @@ func (s *testbed) echoServer(ctx context.Context) (url string, err error) {
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", errors.New("the echo server did not start")
+		return "", 0, fmt.Errorf("the server of %q did not start", args)
 	}
-	return strings.TrimSpace(line), nil
+	return strings.TrimSpace(line), cmd.Process.Pid, nil
 }
 
 // playWon measures grabs over sockets that are committed with fsync before the answer. The peer is article 2's script
@@ -164,20 +164,23 @@ func played(ctx context.Context, in *installation, plan load.Plan) (load.Result,
 // hongbao with it.
 func echoCommand() command {
 	return command{name: "echo", summary: "run a bare WebSocket echo server, the peer of the socket benchmarks; it prints its URL", setup: func(*flag.FlagSet) func(context.Context, *program) error {
-		return func(ctx context.Context, p *program) error {
-			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			server := &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}
-			context.AfterFunc(ctx, func() { _ = server.Close() }) // closes at once: no client waits for an answer
-			_, _ = fmt.Fprintf(p.stdout, "ws://%s/\n", l.Addr())
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				return err
-			}
-			return nil
-		}
+		return func(ctx context.Context, p *program) error { return p.serve(ctx, http.HandlerFunc(echo)) }
 	}}
+}
+
+// serve serves the handler on a free port of loopback until ctx ends, and prints the URL.
+func (p *program) serve(ctx context.Context, h http.Handler) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() }) // closes at once: no client waits for an answer
+	_, _ = fmt.Fprintf(p.stdout, "ws://%s/\n", l.Addr())
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // echo is the simplest echo loop.

@@ -55,10 +55,42 @@ var hubMutants = []mutant{
 	},
 	{
 		file:  "hub/topic.go",
-		old:   `if m.Seq > 0 && m.Seq <= s.after ||`,
-		new:   `if m.Seq > 0 && m.Seq < s.after ||`,
+		old:   `if last.Seq > 0 && last.Seq <= s.after ||`,
+		new:   `if last.Seq > 0 && last.Seq < s.after ||`,
 		tests: "-run=Subscri|Order ./hub",
 		harm:  "a client receives the last entry of its snapshot once more",
+	},
+	{
+		file:  "hub/topic.go",
+		old:   `if first.Seq > 0 && first.Seq <= s.after {`,
+		new:   `if false {`,
+		tests: "-run=TextsTogether ./hub",
+		harm:  "a client receives entries of its snapshot once more, with the later ones of the same frame",
+	},
+	{
+		file:  "hub/topic.go",
+		old:   `run[n-1].Final == "" && run[n].Final == ""`,
+		new:   `run[n].Final == ""`,
+		tests: "-run=FinalEnds ./hub",
+		harm:  "a user that was removed from a room receives the entries after its removal",
+	},
+	{
+		file:  "hub/topic.go",
+		old:   `for n = 1; n < len(run) && t.leaving == 0`,
+		new:   `for n = 1; n < 0 && t.leaving == 0`,
+		tests: "-run=WritesOfABroadcast ./hub",
+		harm:  "the texts of one commit are written to each socket one by one",
+	},
+	{
+		file: "hub/hub.go",
+		old: `	if t.dead.Load() {
+		t.mu.Unlock()
+		return false
+	}
+	messages`,
+		new:   `	messages`,
+		tests: "-run=DeadTopic ./hub",
+		harm:  "a message goes to a topic that has just ended, and the subscriber of the new one waits until it is read from the store",
 	},
 	{
 		file:  "hub/topic.go",

@@ -73,10 +73,11 @@ func (c *group) sendText(u *user, number int, due time.Time, answered func()) {
 
 // textOf returns a send request of about 120 bytes.
 func textOf(room string, key []byte) []byte {
-	return fmt.Appendf(nil, `{"room":%q,"key":%q,"text":%q}`, room, key, saying)
+	return fmt.Appendf(nil, `{"room":%q,"key":%q,"text":%q}`, room, key, Saying)
 }
 
-const saying = "each of us says this much at a time"
+// Saying is the text that users send.
+const Saying = "each of us says this much at a time"
 
 // storm is the scenario that breaks all connections. It sends messages in every room while all users are disconnected. Then
 // all users reconnect at the same time and recover the messages.

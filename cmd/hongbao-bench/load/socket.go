@@ -219,19 +219,24 @@ type connectReply struct {
 // connectTimeout is how long a user waits for the connect reply.
 const connectTimeout = 15 * time.Second
 
-// sendConnect sends the connect command. After the first connect, it names the user's positions in all rooms.
+// sendConnect sends the connect command.
 func (u *user) sendConnect(s *socket) error {
+	frame, err := u.connectFrame()
+	if err != nil {
+		return err
+	}
+	return s.send(func(b []byte) []byte { return append(b, frame...) })
+}
+
+// connectFrame returns the connect command. After the first connect, it names the user's positions in all rooms.
+func (u *user) connectFrame() ([]byte, error) {
 	subs := map[string]any{}
 	for _, j := range u.journals {
 		if u.epoch != "" {
 			subs[j.room.channel] = map[string]any{"recover": true, "epoch": u.epoch, "offset": j.last.Load()}
 		}
 	}
-	frame, err := json.Marshal(map[string]any{"id": 1, "connect": map[string]any{"token": u.token, "name": "load", "subs": subs}})
-	if err != nil {
-		return err
-	}
-	return s.send(func(b []byte) []byte { return append(b, frame...) })
+	return json.Marshal(map[string]any{"id": 1, "connect": map[string]any{"token": u.token, "name": "load", "subs": subs}})
 }
 
 // readConnectReply reads the first message of a connection, which must be the connect reply.

@@ -29,13 +29,16 @@ type Target struct {
 // setupCallers is the largest number of concurrent requests before and after the measured part.
 const setupCallers = 32
 
+// maxCallers is the largest number of concurrent requests: a broadcast has this many texts in flight.
+const maxCallers = 64
+
 // NewTarget makes a target.
 func NewTarget(urls []string, tokens Tokens, processes []Process) *Target {
 	t := &Target{Tokens: tokens, Processes: processes}
 	for _, url := range urls {
 		t.URLs = append(t.URLs, strings.TrimRight(url, "/"))
 	}
-	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: setupCallers}, Timeout: time.Minute}
+	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: maxCallers}, Timeout: time.Minute}
 	return t
 }
 

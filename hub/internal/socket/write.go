@@ -40,18 +40,30 @@ const (
 // maxControl is the maximum payload of a control frame, in bytes.
 const maxControl = 125
 
-// EncodeFrame returns a frame that holds one message.
-func EncodeFrame(e Encoding, message []byte) []byte {
-	body := len(message)
-	if e == Protobuf {
-		body += uvarintLen(len(message))
+// EncodeFrame returns a frame that holds the messages.
+func EncodeFrame(e Encoding, messages ...[]byte) []byte {
+	body := 0
+	for _, message := range messages {
+		body += len(message)
+		if e == Protobuf {
+			body += uvarintLen(len(message))
+		}
+	}
+	if e == JSON {
+		body += len(messages) - 1
 	}
 	b := make([]byte, 0, headerLen(body)+body)
 	b = appendHeader(b, e.opcode(), body)
-	if e == Protobuf {
-		b = binary.AppendUvarint(b, uint64(len(message)))
+	for i, message := range messages {
+		switch {
+		case e == Protobuf:
+			b = binary.AppendUvarint(b, uint64(len(message)))
+		case i > 0:
+			b = append(b, '\n')
+		}
+		b = append(b, message...)
 	}
-	return append(b, message...)
+	return b
 }
 
 // encodeControl returns a control frame.
