@@ -284,7 +284,7 @@ type Invitation struct {
 	People []User // a few members, the owner and admins first
 }
 
-// Invitation returns what the link with this code leads to.
+// Invitation returns what the link with this code leads to. LobbyHost is neither named nor counted.
 func (s *Service) Invitation(ctx context.Context, code string) (in Invitation, err error) {
 	room, id, ok := splitCode(code)
 	if !ok {
@@ -300,10 +300,15 @@ func (s *Service) Invitation(ctx context.Context, code string) (in Invitation, e
 	case err != nil:
 		return Invitation{}, err
 	}
-	members, _, err := s.store.Members(ctx, room, "", previewPeople)
+	members, _, err := s.store.Members(ctx, room, "", previewPeople+1) // one of them may be LobbyHost, who comes first as owner
 	for _, m := range members {
+		if m.User.ID == LobbyHost {
+			in.Room.Members--
+			continue
+		}
 		in.People = append(in.People, m.User)
 	}
+	in.People = in.People[:min(len(in.People), previewPeople)]
 	in.By, in.Asks = l.Creator, l.Approval
 	return in, err
 }

@@ -50,6 +50,18 @@ func TestInviteLink(t *testing.T) {
 	}
 }
 
+// TestInviteLinkIntoTheLobby shows a link into the room that the server keeps. The server's own user is no member that visitors see.
+func TestInviteLinkIntoTheLobby(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Public, chat.LobbyHost, "ann", "bob", "cyn", "dan", "eve")
+	l, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
+	h.must(err)
+	in, err := h.Invitation(h.ctx, l.Code)
+	if want := []chat.User{person("ann"), person("bob"), person("cyn"), person("dan"), person("eve")}; err != nil || in.Room.Members != 5 || !slices.Equal(in.People, want) {
+		t.Errorf("the link shows %d members and %+v, %v; want 5 and %+v", in.Room.Members, in.People, err, want)
+	}
+}
+
 // deadCode fails the test unless nobody sees or enters a room by the code.
 func (h *testService) deadCode(code string) {
 	h.Helper()

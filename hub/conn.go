@@ -181,6 +181,21 @@ func (c *Conn) Ended(topic string) bool {
 	return s != nil && s.leave == ended
 }
 
+// Seen returns the highest seen with which the connection has called Subscribe since its subscription to the topic began. ok is false
+// if there is no subscription, or if a message with Final has ended it.
+func (c *Conn) Seen(topic string) (seen int64, ok bool) {
+	t := c.shared.topics.lock(topic)
+	if t == nil {
+		return 0, false
+	}
+	defer t.mu.Unlock()
+	s := c.subscriptionTo(t)
+	if s == nil || s.leave == ended {
+		return 0, false
+	}
+	return s.seen, true
+}
+
 // Topics lists the topics that the connection is subscribed to.
 func (c *Conn) Topics() []string {
 	c.mu.Lock()

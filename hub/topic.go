@@ -245,7 +245,7 @@ func (t *topic) keep(m Message) {
 func (t *topic) endAfter(m Message, round *socket.Round) *socket.Round {
 	for _, s := range slices.Backward(t.subscriptions) { // because remove moves the last element into the place of the removed one
 		pending := s.leave != nil && s.leave != ended
-		final := m.Final != "" && m.Seq > max(s.after, s.renewed) && s.to.subscribedTo(m.Final)
+		final := m.Final != "" && m.Seq > max(s.after, s.seen) && s.to.subscribedTo(m.Final)
 		switch {
 		case pending && (final || m.Seq >= s.leave.through):
 			round = t.end(s, s.leave.pushes, round)
@@ -528,7 +528,7 @@ type Subscriber interface {
 type subscription struct {
 	to       Subscriber
 	after    int64         // the position: messages up to this seq are not delivered
-	renewed  int64         // highest seen of a repeated Subscribe: a message with Final up to that seq does not end the subscription
+	seen     int64         // highest seen of its calls of Subscribe: a message with Final up to that seq does not end the subscription
 	leave    *pendingLeave // nil: no end is scheduled; ended: a message with Final has ended it
 	index    int32         // in topic.subscriptions; -1: removed
 	encoding Encoding      // encoding of the subscriber
@@ -568,8 +568,9 @@ func (t *topic) subscribe(to Subscriber, s *subscription, seen int64, announce f
 	switch {
 	case s == nil:
 		s = t.add(to, position)
+		s.seen = seen
 	case s.leave == ended:
-		s.after, s.leave = position, nil
+		s.after, s.seen, s.leave = position, max(s.seen, seen), nil
 	default:
 		t.renew(s, seen)
 		return max(s.after, t.last, 0), s
@@ -584,7 +585,7 @@ func (t *topic) subscribe(to Subscriber, s *subscription, seen int64, announce f
 // renew handles a repeated Subscribe by a subscriber that knows the topic's messages up to seen. It cancels a pendingLeave whose
 // through is at most seen: the user has joined again since that message.
 func (t *topic) renew(s *subscription, seen int64) {
-	s.renewed = max(s.renewed, seen)
+	s.seen = max(s.seen, seen)
 	if s.leave != nil && s.leave.through <= seen {
 		s.leave = nil
 		t.leaving--

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -120,6 +121,41 @@ func TestKickedAndBackAtOnce(t *testing.T) {
 			t.Errorf("back at %d", at)
 		}
 		his.entries(room, at+1, a.say(t, ann, room, "for all").Seq)
+	})
+}
+
+// TestOutdatedSignalsWhileTheStoreFails sends outdated signals of another instance while standings cannot be read. A user that has come back
+// since a kick must stay in the room, and a user that was kicked since an invitation must not enter it.
+func TestOutdatedSignalsWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		const within = time.Millisecond
+		s := newTestServer(t, func(o *Options) { o.StandingWithin = within })
+		ann, bob := s.signIn(t, "ann", 0), s.signIn(t, "bob", 0)
+		room := call[wire.CreateRoomReply](t, s, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "public", Members: []string{"bob"}}).Room.ID
+		kick := func() { call[wire.KickReply](t, s, ann, "kick", wire.KickRequest{Room: room, User: "bob"}) }
+		kick() // entry 1
+		m, err := s.silentChat().Join(t.Context(), bob.User, room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		connected(t, s.listen(t), wire.JSON, "bob")
+		session := s.sessionOf("bob")
+		outdated := func(sig push.Signal, listeners int) {
+			t.Helper()
+			free := make(chan struct{})
+			s.store.holdStanding(free)
+			defer close(free)
+			sig.By = "another instance"
+			session.Signal("", sig.Encode())
+			time.Sleep(5 * within) // the read of the standing has failed
+			if n := s.hub.Listeners(push.RoomTopic(room)); n != listeners {
+				t.Errorf("after an outdated signal %+v, %d sockets are in the room, want %d", sig, n, listeners)
+			}
+		}
+		outdated(push.Signal{Room: room, Reason: "kicked", Through: 1}, 1)
+		kick()
+		outdated(push.EnteredSignal(m), 0)
 	})
 }
 

@@ -40,6 +40,13 @@ var hubMutants = []mutant{
 		harm:  "a client goes on in the old numbering",
 	},
 	{
+		file:  "web/session/signal.go",
+		old:   `, !known && s.contradicted(sig):`,
+		new:   `:`,
+		tests: "-run=OutdatedSignals ./web",
+		harm:  "while the database fails, an old signal takes a user that has come back out of the room, and lets a kicked user in",
+	},
+	{
 		file:  "store/lineage/watch.go",
 		old:   `	w.lost.Store(nil) // what`,
 		new:   `	// what`,
@@ -94,7 +101,7 @@ var hubMutants = []mutant{
 	},
 	{
 		file:  "hub/topic.go",
-		old:   `m.Seq > max(s.after, s.renewed) &&`,
+		old:   `m.Seq > max(s.after, s.seen) &&`,
 		new:   `m.Seq > s.after &&`,
 		tests: "-run=Resubscribe|Final ./hub",
 		harm:  "a user that has returned to a room is thrown out by the late message of its leaving",
@@ -308,8 +315,8 @@ var sessionMutants = []mutant{
 	},
 	{
 		file:  "web/session/signal.go",
-		old:   `case known && standing.In != (sig.Entered != nil):`,
-		new:   `case false:`,
+		old:   `case known && standing.In != (sig.Entered != nil), `,
+		new:   `case `,
 		tests: "-run=Crosswise|Kicked|Back ./web",
 		harm:  "of two changes that cross on the way, the older one wins: a kicked user goes on reading",
 	},

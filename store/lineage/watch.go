@@ -273,11 +273,11 @@ func (w *Watch) adopt(now State) {
 	w.epoch, w.identity, w.inherited = now.Epoch, now.Identity, nil
 	w.o.Store.Recent().Forget()
 	w.o.Store.ForgetCached()
+	w.lost.Store(nil) // what was found missing until now belongs to the previous epoch; what is found while Changed runs does not
 	if !starts {
 		w.o.Log.Warn("the epoch of the database has changed: all sockets are closed", "epoch", now.Epoch)
 	}
 	w.o.Changed(now.Epoch, true)
-	w.lost.Store(nil) // what was found missing until now belongs to the previous epoch
 	w.o.Store.Serve(now.Identity)
 }
 

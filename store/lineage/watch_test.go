@@ -147,6 +147,7 @@ type watched struct {
 	*Watch
 	store   *storeOf
 	changes []string // what Changed was told
+	changed func()   // called once, while Changed runs; nil: nothing
 	stop    func()
 }
 
@@ -156,7 +157,13 @@ func (s *system) start(name string) *watched {
 	w := &watched{store: &storeOf{database: s.db}}
 	w.Watch = New(Options{
 		Store: w.store, Notes: s.notes, Instance: name, Back: func() {}, Log: slog.New(slog.DiscardHandler),
-		Changed: func(epoch string, renewed bool) { w.changes = append(w.changes, fmt.Sprint(epoch, " ", renewed)) },
+		Changed: func(epoch string, renewed bool) {
+			w.changes = append(w.changes, fmt.Sprint(epoch, " ", renewed))
+			if changed := w.changed; changed != nil {
+				w.changed = nil
+				changed()
+			}
+		},
 	})
 	if err := w.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
@@ -283,6 +290,13 @@ func TestEpochs(t *testing.T) {
 			s.db.mu.Unlock()
 			time.Sleep(3 * time.Second)
 			s.mustBe(one, "epoch 1 true")
+		},
+		"a loss that is noticed while the sockets of the earlier epoch are closed": func(s *system) {
+			one := s.start("one")
+			one.changed = func() { one.Lost("a transaction of the new epoch found it") }
+			one.Lost("for the test")
+			time.Sleep(3 * time.Second)
+			s.mustBe(one, "epoch 1 true", "epoch 2 true")
 		},
 		"commits of an earlier epoch are not missed": func(s *system) {
 			one := s.start("one")

@@ -18,21 +18,21 @@ import (
 )
 
 func TestEvents(t *testing.T) {
-	testEvents(t, func(database string) string { return database })
+	testEvents(t, measuredStore)
 }
 
 func TestEventsThroughPgBouncer(t *testing.T) {
 	enginetest.Nightly(t, "suites")
-	testEvents(t, bouncer(t))
+	testEvents(t, storeThrough(bouncer(t)))
 }
 
-func testEvents(t *testing.T, route func(database string) string) {
+func testEvents(t *testing.T, open func(*testing.T) *Store) {
 	storetest.TestEvents(t, func(t *testing.T) storetest.EventsUnderTest {
 		t.Parallel()
-		s := openStore(t, route(migratedDatabase(t)))
+		s := open(t)
 		exec := func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.Exec(statement)
+				_, err := w.Exec(statement + ` /* of the test */`)
 				return err
 			})
 		}

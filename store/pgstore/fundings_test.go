@@ -9,21 +9,21 @@ import (
 )
 
 func TestFundings(t *testing.T) {
-	testFundings(t, func(database string) string { return database })
+	testFundings(t, measuredStore)
 }
 
 func TestFundingsThroughPgBouncer(t *testing.T) {
 	enginetest.Nightly(t, "suites")
-	testFundings(t, bouncer(t))
+	testFundings(t, storeThrough(bouncer(t)))
 }
 
-func testFundings(t *testing.T, route func(database string) string) {
+func testFundings(t *testing.T, open func(*testing.T) *Store) {
 	storetest.TestFundings(t, func(t *testing.T) (redpacket.Fundings, storetest.EventsUnderTest) {
 		t.Parallel()
-		s := openStore(t, route(migratedDatabase(t)))
+		s := open(t)
 		exec := func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.Exec(statement)
+				_, err := w.Exec(statement + ` /* of the test */`)
 				return err
 			})
 		}

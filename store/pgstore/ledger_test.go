@@ -15,7 +15,7 @@ import (
 func TestLedger(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
 		t.Parallel()
-		s := openStore(t, migratedDatabase(t))
+		s := measuredStore(t)
 		return s, s
 	})
 }

@@ -140,6 +140,14 @@ func openStore(t testing.TB, url string) *Store {
 	return s
 }
 
+// storeThrough returns a function that opens a store on a new database, at the URL that route returns.
+func storeThrough(route func(database string) string) func(*testing.T) *Store {
+	return func(t *testing.T) *Store {
+		t.Helper()
+		return openStore(t, route(migratedDatabase(t)))
+	}
+}
+
 // bouncer starts a PgBouncer for this test. It returns a function that maps a database's URL to its URL through
 // PgBouncer.
 func bouncer(t testing.TB) func(database string) string {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
@@ -60,6 +62,11 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	if err != nil {
 		return nil, err
 	}
+	return openConfig(ctx, config, mode, log)
+}
+
+// openConfig is OpenWith for a parsed URL.
+func openConfig(ctx context.Context, config *pgxpool.Config, mode migrations.Mode, log *slog.Logger) (*Store, error) {
 	for _, danger := range pg.Dangers(config.ConnConfig) {
 		log.Warn("HONGBAO_DATABASE_URL is not safe on a network", "danger", danger)
 	}

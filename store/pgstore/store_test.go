@@ -10,19 +10,18 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	testStore(t, func(database string) string { return database })
+	testStore(t, measuredStore)
 }
 
 func TestStoreThroughPgBouncer(t *testing.T) {
 	enginetest.Nightly(t, "suites")
-	testStore(t, bouncer(t))
+	testStore(t, storeThrough(bouncer(t)))
 }
 
-func testStore(t *testing.T, route func(database string) string) {
+func testStore(t *testing.T, open func(*testing.T) *Store) {
 	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
 		t.Parallel()
-		url := route(migratedDatabase(t))
-		s := openStore(t, url)
+		s := open(t)
 		return storetest.StoreUnderTest{
 			Store: s,
 			Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) },
@@ -30,7 +29,7 @@ func testStore(t *testing.T, route func(database string) string) {
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				return openStore(t, url)
+				return openStore(t, s.pool.ConnConfig().ConnString())
 			},
 		}
 	})

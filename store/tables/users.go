@@ -110,7 +110,7 @@ func (t users) UserRecord(ctx context.Context, user string) (u chat.UserRecord, 
 // UserRecordsOf implements chat.Store.
 func (t users) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
 	found, err = list(ctx, t.db, scanRecord, `select `+recordColumns+` from users u
-			where u.id `+t.db.In(1)+` or u.id in (select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
+			where u.id in (select id from users where id `+t.db.In(1)+` union select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
 	return found, Outcome("read users", err)
 }
 

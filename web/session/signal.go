@@ -127,8 +127,8 @@ func (s *Session) apply(sig push.Signal) {
 	s.carryOut(sig, standing, known)
 }
 
-// carryOut does what a signal says. It ignores a signal about a room that contradicts the user's standing, if that is known:
-// signals of two concurrent changes may arrive in the wrong order. Each change is committed before its signal is sent, and
+// carryOut does what a signal says. It ignores a signal about a room that contradicts the user's standing or, if that is not known, the
+// subscription (see contradicted): signals of two concurrent changes may arrive in the wrong order. Each change is committed before its signal is sent, and
 // signals are carried out one after the other, so the last one sees the standing after both. Therefore the caller must read the
 // standing after it took the signal from the queue.
 func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) {
@@ -140,12 +140,23 @@ func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) 
 		if sig.Close.Socket == "" || sig.Close.Socket == client {
 			s.close(sig.Close.Code)
 		}
-	case known && standing.In != (sig.Entered != nil):
+	case known && standing.In != (sig.Entered != nil), !known && s.contradicted(sig):
 	case sig.Entered == nil:
 		leaveRoom(s.conn, sig.Room, cmp.Or(sig.Reason, reasonOf(standing)), sig.Through)
 	default:
 		enterRoom(s.conn, sig.Room, epoch, *sig.Entered)
 	}
+}
+
+// contradicted reports whether the room's subscription contradicts a signal for a user whose standing cannot be read. A user that has
+// returned after the leave of the signal stays in the room. An entered signal does not open a room again: the user may have been kicked
+// or banned since.
+func (s *Session) contradicted(sig push.Signal) bool {
+	seen, subscribed := s.conn.Seen(push.RoomTopic(sig.Room))
+	if sig.Entered != nil {
+		return !subscribed
+	}
+	return subscribed && sig.Through > 0 && sig.Through <= seen
 }
 
 // enterRoom subscribes the connection to a room. The subscribe push is sent before the room's first entry, but not if the
@@ -170,8 +181,8 @@ func leaveRoom(conn *hub.Conn, room, reason string, through int64) {
 		wire.UnsubscribePush(e, wire.RoomChannel(room), reason))
 }
 
-// standing returns the user's present standing in the room. If it cannot be read, known is false and the user is rechecked later;
-// the caller then does what the signal says. standing may wait for the store, so no session may be locked.
+// standing returns the user's present standing in the room. If it cannot be read, known is false and the user is rechecked later.
+// standing may wait for the store, so no session may be locked.
 func (m *Manager) standing(room, user string) (st chat.Standing, known bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), m.c.StandingWithin)
 	defer cancel()

@@ -25,6 +25,7 @@ const (
 	mostTopics = 10_000           // topics whose news wait, or that are quiet
 	mostOfUser = 200              // of these, topics that one user but the system has begun: a text may mention ids that do not exist
 	mostRooms  = 20_000           // rooms whose kind is remembered
+	mostFrom   = 8                // senders whose news a topic tells apart: of more, those with the oldest news are left out
 	mostAgain  = 1000             // users of a topic that are looked at again
 	pageSize   = 500              // subscriptions of one read
 	atOnce     = 4                // topics that are handled concurrently
@@ -90,13 +91,18 @@ type topicKey struct{ room, of, from string }
 
 // topic holds the news since its last notifications, and the users that these notifications left out.
 type topic struct {
-	last  news      // the newest of the news
-	by    string    // the user that has begun the topic
-	count int       // number of news; 0: there are none
-	due   time.Time // when notifications are sent, or the topic is forgotten
+	from []fromOne // the news of each sender, those with the newest news last; empty: there are none
+	by   string    // the user that has begun the topic
+	due  time.Time // when notifications are sent, or the topic is forgotten
 
-	again []string // users that the last notifications left out, because they had a socket; at due they may have none
-	told  news     // the news of the last notifications
+	again []string  // users that the last notifications left out, because they had a socket; at due they may have none
+	told  []fromOne // the news of the last notifications
+}
+
+// fromOne is what one sender has sent to a topic.
+type fromOne struct {
+	last  news // the newest
+	count int
 }
 
 // New returns a Notifier that passes on to next. It sends no notification before Run.
@@ -247,10 +253,21 @@ func (n *Notifier) add(key topicKey, found news) {
 		n.topics[key] = t
 		n.made[t.by]++
 	}
-	t.count++
-	if found.seq > t.last.seq {
-		t.last = found
+	t.add(found)
+}
+
+// add adds news to those of their sender.
+func (t *topic) add(found news) {
+	i := slices.IndexFunc(t.from, func(f fromOne) bool { return f.last.from.ID == found.from.ID })
+	if i < 0 {
+		t.from, i = append(t.from, fromOne{last: found}), len(t.from)
 	}
+	t.from[i].count++
+	if found.seq > t.from[i].last.seq {
+		t.from[i].last = found
+	}
+	slices.SortFunc(t.from, func(a, b fromOne) int { return cmp.Compare(a.last.seq, b.last.seq) })
+	t.from = t.from[max(0, len(t.from)-mostFrom):]
 }
 
 // deliver sends the notifications of the topics that are due.
@@ -284,7 +301,7 @@ func (n *Notifier) due() map[topicKey]topic {
 		if now.Before(t.due) {
 			continue
 		}
-		if t.count == 0 && len(t.again) == 0 {
+		if len(t.from) == 0 && len(t.again) == 0 {
 			delete(n.topics, key)
 			if n.made[t.by]--; n.made[t.by] == 0 {
 				delete(n.made, t.by)
@@ -297,45 +314,51 @@ func (n *Notifier) due() map[topicKey]topic {
 	return due
 }
 
-// tell sends notifications of a topic's news to those users of the topic that have no socket. It looks at users with a socket, at
-// most mostAgain of them, again after the quiet period: their client may be gone without the hub having noticed. If they have no
-// socket then, and have not read the entry, they get the notification.
+// tell sends notifications of a topic's news to those users of the topic that have no socket. A user is told of the newest news of a sender that
+// is neither the user nor blocked by them. tell looks at users with a socket, at most mostAgain of them, again after the quiet period: their
+// client may be gone without the hub having noticed. If they have no socket then, and have not read the entry, they get the notification.
 func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
-	audience := chat.Audience{Room: key.room, Seq: t.last.seq, Limit: pageSize}
-	isNew := t.count > 0
+	isNew, left := len(t.from) > 0, []string(nil) // the users that no sender's news were for yet; empty: all of the room
 	if isNew {
-		t.told = t.last
+		t.told = t.from
 	} else {
-		audience.Seq, audience.Of = t.told.seq, t.again
+		left = t.again
 	}
 	if key.of != "" {
-		audience.Of = []string{key.of}
+		left = []string{key.of}
 	}
-	ttl := keptFor
-	if !t.told.expires.IsZero() {
-		ttl = min(ttl, time.Until(t.told.expires))
-	}
-	if ttl < time.Second { // the packet has ended
-		return
-	}
-	payload, err := n.payload(ctx, t)
+	t.told = slices.DeleteFunc(slices.Clone(t.told), func(f fromOne) bool { return f.last.ttl() < time.Second }) // the packet has ended
 	var online []string
-	for more := err == nil; more && err == nil; {
-		var some []string
-		some, more, err = n.tellPage(ctx, &audience, t.told.from.ID, note{payload: payload, ttl: ttl})
-		online = append(online, some...)
-	}
-	if err != nil {
-		n.drop(key.room, err)
-		return
+	for senders := t.told; len(senders) > 0; senders = senders[:len(senders)-1] {
+		audience := chat.Audience{Room: key.room, Seq: senders[len(senders)-1].last.seq, Of: left, Limit: pageSize}
+		left = nil
+		for more := true; more; {
+			page, err := n.tellPage(ctx, &audience, senders)
+			if err != nil {
+				n.drop(key.room, err)
+				return
+			}
+			more, online, left = page.more, append(online, page.online...), append(left, page.left...)
+		}
+		if len(left) == 0 {
+			break
+		}
 	}
 	if isNew && len(online) > 0 {
 		n.lookAgain(key, online[:min(len(online), mostAgain)], t.told)
 	}
 }
 
+// ttl returns how long push services keep a notification of the news. It is below a second if their packet has ended.
+func (f news) ttl() time.Duration {
+	if f.expires.IsZero() {
+		return keptFor
+	}
+	return min(keptFor, time.Until(f.expires))
+}
+
 // lookAgain makes the topic send notifications to these users when it is due, if they have no socket any more.
-func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
+func (n *Notifier) lookAgain(key topicKey, users []string, told []fromOne) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if t := n.topics[key]; t != nil {
@@ -343,43 +366,67 @@ func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
 	}
 }
 
-// tellPage sends a note to the users of one page of the audience that have no socket, and moves the audience to the next page.
-// It returns the users that have a socket, and whether there are more pages. Users that have blocked the sender are left out.
-func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string, it note) (online []string, more bool, err error) {
+// page is what tellPage found about the users of one page.
+type page struct {
+	more   bool     // there are more pages
+	online []string // have a socket
+	left   []string // are the last sender, or have blocked it
+}
+
+// tellPage tells the users of one page of the audience of the last sender's news, if they have no socket, and moves the audience to the
+// next page.
+func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, senders []fromOne) (p page, err error) {
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	subs, err := n.o.Store.Subscriptions(reading, *a)
 	if err != nil || len(subs) == 0 {
-		return nil, false, err
+		return p, err
 	}
-	more, a.After = len(subs) == a.Limit, subs[len(subs)-1]
-	subs = slices.DeleteFunc(subs, func(s chat.Subscription) bool { return s.User == sender })
+	p.more, a.After = len(subs) == a.Limit, subs[len(subs)-1]
 	var users []string // each once: subscriptions are in the order of users
 	for _, s := range subs {
 		if len(users) == 0 || users[len(users)-1] != s.User {
 			users = append(users, s.User)
 		}
 	}
-	if users, err = chat.WithoutBlockers(reading, n.o.Store, sender, users); err != nil {
-		return nil, false, err
+	counts := map[string]int{} // of the news for each user
+	for i, f := range senders {
+		told, err := chat.WithoutBlockers(reading, n.o.Store, f.last.from.ID, users)
+		if err != nil {
+			return p, err
+		}
+		told = slices.DeleteFunc(slices.Clone(told), func(user string) bool { return user == f.last.from.ID })
+		if i == len(senders)-1 {
+			p.left = slices.DeleteFunc(slices.Clone(users), func(user string) bool { return slices.Contains(told, user) })
+			users = told
+		}
+		for _, user := range told {
+			counts[user] += f.count
+		}
 	}
-	subs = slices.DeleteFunc(subs, func(s chat.Subscription) bool { return !slices.Contains(users, s.User) })
 	has, err := n.o.Presence.Online(reading, users)
 	if err != nil {
-		return nil, false, err
+		return p, err
 	}
 	for i, user := range users {
 		if has[i] {
-			online = append(online, user)
+			p.online = append(p.online, user)
 		}
 	}
+	last, payloads := senders[len(senders)-1].last, map[int][]byte{}
 	for _, s := range subs {
-		if !slices.Contains(online, s.User) {
-			it.topic = topicName(s.User, a.Room)
-			n.send(ctx, s, it)
+		if slices.Contains(p.left, s.User) || slices.Contains(p.online, s.User) {
+			continue
 		}
+		count := counts[s.User]
+		if payloads[count] == nil {
+			if payloads[count], err = n.payload(ctx, last, count); err != nil {
+				return p, err
+			}
+		}
+		n.send(ctx, s, note{payload: payloads[count], ttl: last.ttl(), topic: topicName(s.User, a.Room)})
 	}
-	return online, more, nil
+	return p, nil
 }
 
 // topicName returns the topic of a notification for the push service. The service replaces a notification that it keeps by a
@@ -398,14 +445,14 @@ type Payload struct {
 	Count int    `json:"count,omitempty"`
 }
 
-func (n *Notifier) payload(ctx context.Context, t topic) ([]byte, error) {
+func (n *Notifier) payload(ctx context.Context, last news, count int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	room, err := n.o.Store.Room(ctx, t.told.room)
+	room, err := n.o.Store.Room(ctx, last.room)
 	if err != nil {
 		return nil, err
 	}
-	p := Payload{Room: room.ID, Name: room.Name, Why: t.told.why, From: cmp.Or(t.told.from.Name, t.told.from.ID), Count: t.count}
+	p := Payload{Room: room.ID, Name: room.Name, Why: last.why, From: cmp.Or(last.from.Name, last.from.ID), Count: count}
 	data, err := json.Marshal(p)
 	if err == nil && len(data) > mostPayload {
 		p.Name, p.From = "", ""

@@ -196,6 +196,23 @@ func TestBlockedSenderIsNoNews(t *testing.T) {
 	})
 }
 
+// TestMergedNewsAreJudgedBySender merges packets of several senders. Each user must be told of the newest packet of a user that is neither
+// themselves nor blocked by them, and only such packets count.
+func TestMergedNewsAreJudgedBySender(t *testing.T) {
+	withNotifier(t, func(n *testNotifier) {
+		n.change(func() { n.blocks = map[string][]string{"ann": {"bob"}} })
+		n.says("tea", "cyn", chat.KindPacket, map[string]any{})
+		n.says("tea", "ann", chat.KindPacket, map[string]any{})
+		n.wants(quiet+soon, "ann packet Cyn in Tea x1", "bob packet Cyn in Tea x1", "cyn packet Ann in Tea x1")
+		n.says("tea", "ann", chat.KindPacket, map[string]any{})
+		n.says("tea", "cyn", chat.KindPacket, map[string]any{})
+		n.wants(quiet+soon, "ann packet Cyn in Tea x1", "bob packet Cyn in Tea x1", "cyn packet Ann in Tea x1")
+		n.mentions("tea", "cyn", "bob")
+		n.mentions("tea", "ann", "bob")
+		n.wants(quiet+soon, "bob mention Cyn in Tea x1")
+	})
+}
+
 func TestPacketForSomeIsNewsForThem(t *testing.T) {
 	withNotifier(t, func(n *testNotifier) {
 		n.says("tea", "ann", chat.KindPacket, map[string]any{"to": []string{"cyn", "ann"}})
@@ -244,7 +261,7 @@ func TestSocketOfClientThatIsGone(t *testing.T) {
 			n.online["bob"], n.online["cyn"] = false, false
 			n.read["cyn"] = n.seq
 		})
-		n.wants(quiet, "bob mention Ann in Tea x0")
+		n.wants(quiet, "bob mention Ann in Tea x1")
 		n.change(func() { n.online["dan"] = false })
 		n.wants(3 * quiet)
 	})

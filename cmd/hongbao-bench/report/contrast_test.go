@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -31,9 +32,18 @@ func TestContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const dark = "@media screen and (prefers-color-scheme: dark)"
+	light, rest, found := strings.Cut(string(style), dark)
+	if !found || strings.Contains(string(style), ": light-dark(") {
+		t.Fatalf("want the dark colours in %s: light-dark() is unknown before Safari 17.5 and Chrome 123", dark)
+	}
+	color := regexp.MustCompile(`--([a-z-]+): (#\w{6});`)
 	colors := map[string][2]string{}
-	for _, m := range regexp.MustCompile(`--([a-z-]+): light-dark\((#\w{6}), (#\w{6})\)`).FindAllStringSubmatch(string(style), -1) {
-		colors[m[1]] = [2]string{m[2], m[3]}
+	for _, m := range color.FindAllStringSubmatch(light, -1) {
+		colors[m[1]] = [2]string{m[2], m[2]}
+	}
+	for _, m := range color.FindAllStringSubmatch(rest[:strings.Index(rest, "\n}")], -1) {
+		colors[m[1]] = [2]string{colors[m[1]][0], m[2]}
 	}
 	for _, pair := range []struct {
 		on    string
