@@ -66,7 +66,7 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 	two := instance(func(s *pgstore.Store) redpacket.Ledger { return s })
 	token := mint(t, auth.Claims{User: "ann", Name: "Ann"}, time.Hour)
 
-	plain := newSDKClient(t, one.listen(t), wire.JSON, centrifuge.Config{Token: token})
+	plain := newSDKClient(t, one.listen(t), centrifuge.Config{Token: token})
 	if err := plain.Connect(); err != nil {
 		t.Fatal(err)
 	}

@@ -69,23 +69,6 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// TestCreatedWith creates a room with initial members. The creator and those members must be in it.
-func TestCreatedWith(t *testing.T) {
-	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	s.signIn(t, "bob", 0)
-	ann, _ := connected(t, addr, wire.JSON, "ann")
-	bob, _ := connected(t, addr, wire.JSON, "bob")
-	ann.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n","kind":"private","members":["bob"]}}}`)
-	for _, c := range []*rawClient{ann, bob} {
-		p := c.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
-		if p.Subscribe.Offset != 0 || p.Subscribe.Epoch == "" {
-			t.Errorf("subscribe push %v", p)
-		}
-	}
-}
-
 // TestPushesWhileConnecting causes pushes while a client connects. They must come after the connect reply. A room that
 // the user leaves after the list of rooms was read must be left in the end.
 func TestPushesWhileConnecting(t *testing.T) {
