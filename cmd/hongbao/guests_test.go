@@ -75,6 +75,7 @@ func TestGuestKeyIsNotInTheDatabase(t *testing.T) {
 		t.Errorf("the key is %x, and after a restart %x, previous %x; want the same, and none", first.Key, again.Key, again.PreviousKey)
 	}
 	f.mustNotHold(first.Key)
+	f.mustNotHold([]byte(hex.EncodeToString(first.Key)))
 	info, err := os.Stat(filepath.Join(f.dir, guestKeyFile))
 	noError(t, err)
 	if info.Mode().Perm() != 0o600 {
