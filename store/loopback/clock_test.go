@@ -86,29 +86,3 @@ func awaitShift(t *testing.T, name string, shift time.Duration, read func() (tim
 		t.Fatalf("the clock of %s differs by %v, want %v: %v", name, differs, shift, err)
 	}
 }
-
-// TestBackupHasWhatWasCommitted starts a server on a backup that was made between two commits.
-func TestBackupHasWhatWasCommitted(t *testing.T) {
-	enginetest.Nightly(t, "suites")
-	primary, _ := startPairT(t)
-	execute(t, primary.URL("postgres"), "create table kept (n int)")
-	execute(t, primary.URL("postgres"), "insert into kept values (1)")
-	dir := t.TempDir()
-	if err := primary.Backup(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, primary.URL("postgres"), "insert into kept values (2)")
-	primary.Kill()
-	restored, err := StartPostgres(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(restored.Stop)
-	if err := restored.SetSynchronous(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, restored.URL("postgres"), "insert into kept values (3)")
-	if n := count(t, restored.URL("postgres")); n != 2 {
-		t.Errorf("the restored server has %d rows, want 2: the first one and a new one", n)
-	}
-}

@@ -13,18 +13,6 @@ import (
 	"hongbao/store/enginetest"
 )
 
-func TestRedisServesWhereItsURLSays(t *testing.T) {
-	r := startRedisT(t)
-	o, err := redis.ParseURL(r.URL())
-	if err != nil || o.Addr != r.Addr() {
-		t.Fatalf("%s leads to %v, %v", r.URL(), o, err)
-	}
-	set(t, o.Addr, "here")
-	if got := get(t, r.Addr()); got != "here" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 	enginetest.Need(t, "Redis")
 	for name, test := range map[string]struct {

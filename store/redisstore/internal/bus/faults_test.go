@@ -189,27 +189,6 @@ func TestBusCut(t *testing.T) {
 	}
 }
 
-// TestBusPaused stops Redis for ten seconds. Both instances learn that the bus is down, and kept messages arrive
-// later.
-func TestBusPaused(t *testing.T) {
-	enginetest.Nightly(t, "waits")
-	t.Parallel()
-	server, _, near, far := twoInstances(t)
-	server.Pause()
-	resume := time.After(10 * time.Second)
-	nears, fars := publishMany(near, "room", "near ", 50), publishMany(far, "room", "far ", 50)
-	wantSoon(t, near, "near down", isDown(near))
-	wantSoon(t, far, "far down", isDown(far))
-	nears = append(nears, publishMany(near, "room", "near later ", 50)...)
-	fars = append(fars, publishMany(far, "room", "far later ", 50)...)
-	<-resume
-	server.Resume()
-	wantSoon(t, near, "near up", isUp(near))
-	wantSoon(t, far, "far up", isUp(far))
-	wantKept(t, far, "room", nears)
-	wantKept(t, near, "room", fars)
-}
-
 func TestBusKilled(t *testing.T) {
 	t.Parallel()
 	server, _, near, far := twoInstances(t)
