@@ -72,45 +72,6 @@ func TestPoolKilledServer(t *testing.T) {
 	c.await(50)
 }
 
-// TestPoolPausedServer checks that a server that does not answer delays each caller by at most nodes.Patience. Afterwards
-// no request is left waiting.
-func TestPoolPausedServer(t *testing.T) {
-	t.Parallel() // it waits for timeouts
-	r := storetest.Redis(t)
-	p := impatientPool(t, r)
-	c := startGrabbers(t, p, 1, 200)
-	c.await(500)
-	acks := 10
-	if enginetest.Tonight("waits") {
-		acks = 200
-	}
-	r.Pause()
-	var wg sync.WaitGroup
-	for n := range acks { // while the server is silent, one claim is acknowledged every 20 ms
-		wg.Go(func() {
-			<-time.After(time.Duration(n) * 20 * time.Millisecond)
-			from := time.Now()
-			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1"}})
-			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, inTime) {
-				t.Errorf("ack to a silent server: %v after %v", err, took)
-			}
-		})
-	}
-	wg.Wait()
-	r.Resume()
-	c.await(500)
-	c.wantGrantsHeld()
-	if slowest := time.Duration(c.slowest.Load()); late(slowest, inTime) {
-		t.Errorf("a grab took %v", slowest)
-	}
-	q, _ := p.batcher(t.Context(), c.image.Ref)
-	soon, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	if !q.await(soon, func() bool { return q.waiting == 0 && q.inFlight == 0 && q.next == nil }) {
-		t.Errorf("%d attempts wait, %d batches in flight", q.waiting, q.inFlight)
-	}
-}
-
 // TestPoolCallerReturnsAtItsDeadline pauses Redis during a grab with a deadline. The caller returns in time, and the
 // grab is still made when Redis goes on.
 func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
