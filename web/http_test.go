@@ -41,9 +41,7 @@ func ask(t *testing.T, h http.Handler, method, path, bearer, body string, header
 func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body) {
 	t.Helper()
 	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if r.StatusCode != status {
 		t.Fatalf("status %d, want %d: %s", r.StatusCode, status, text)
 	}
@@ -308,9 +306,7 @@ func TestOps(t *testing.T) {
 	c.mustClose(wire.CloseProtocolError)
 	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
 	metrics, err := io.ReadAll(ask(t, h, "GET", "http://localhost/metrics", "", "").Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, line := range []string{
 		"hongbao_connections 0", `hongbao_closes_total{code="3501"} 1`, `hongbao_command_seconds_count{code="0",method="connect"} 1`,
 		`hongbao_command_seconds_count{code="0",method="wallet"} 1`, `hongbao_command_seconds_count{code="104",method="unknown"} 1`,
@@ -324,9 +320,7 @@ func TestOps(t *testing.T) {
 		t.Error("clients can make up labels")
 	}
 
-	if err := s.Drain(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Drain(t.Context(), time.Millisecond))
 	if status("/healthz") != 200 || status("/readyz") != 503 {
 		t.Error("a draining server is alive, but not ready")
 	}

@@ -106,9 +106,7 @@ func TestLateAnswersAreBounded(t *testing.T) {
 			switch {
 			case r.Id >= first && r.Error == nil:
 				var grabbed wire.GrabReply
-				if err := json.Unmarshal(r.Rpc.Data, &grabbed); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, json.Unmarshal(r.Rpc.Data, &grabbed))
 				replies[grabbed.Outcome]++
 			case r.Id != 0:
 				t.Fatalf("got %v", r)

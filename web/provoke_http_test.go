@@ -96,9 +96,7 @@ func TestRatesOverHTTP(t *testing.T) {
 func guestToken(t *testing.T, id string) string {
 	t.Helper()
 	token, err := auth.SignGuest(testGuestKey, chat.User{ID: id, Name: "Mei"}, time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return token
 }
 

@@ -68,9 +68,7 @@ func TestRefreshWithoutStore(t *testing.T) {
 		if r := c.reply(2); r.Refresh == nil {
 			t.Fatalf("refresh: %v", r)
 		}
-		if err := inner.Revoke(t.Context(), "ann", time.Now().Unix()+1); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, inner.Revoke(t.Context(), "ann", time.Now().Unix()+1))
 		f.set(nil)
 		c.mustClose(wire.CloseRevoked)
 	})

@@ -77,9 +77,7 @@ func TestGoClientRefreshesItsToken(t *testing.T) {
 				return "", errors.New("the host is away for a moment")
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() {
 			_ = c.Close()
 			time.Sleep(time.Minute) // sleeps: in a bubble; each request's goroutine of the SDK ends when its timeout has passed

@@ -20,20 +20,14 @@ func TestClocksOfServers(t *testing.T) {
 		t.Skip(err)
 	}
 	r, err := clock.StartRedis(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Stop)
 	p, err := clock.StartPostgres(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Stop)
 	standby := startStandbyT(t, p)
 	for _, shift := range []time.Duration{0, 7 * time.Second, -6500 * time.Millisecond, 0} {
-		if err := clock.Shift(shift); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, clock.Shift(shift))
 		awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
 		for _, server := range []*Postgres{p, standby} {
 			awaitShift(t, "Postgres", shift, func() (at time.Time, err error) {
@@ -59,13 +53,9 @@ func TestClockOfRedis(t *testing.T) {
 		t.Skip(err)
 	}
 	const shift = 7 * time.Second
-	if err := clock.Shift(shift); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, clock.Shift(shift))
 	r, err := clock.StartRedis(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Stop)
 	awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
 }

@@ -74,18 +74,14 @@ func startPairT(t *testing.T) (primary, standby *Postgres) {
 	t.Helper()
 	primary = startPostgresT(t)
 	standby = startStandbyT(t, primary)
-	if err := primary.SetSynchronous(t.Context(), standby); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, primary.SetSynchronous(t.Context(), standby))
 	return primary, standby
 }
 
 func startStandbyT(t *testing.T, primary *Postgres) *Postgres {
 	t.Helper()
 	p, err := primary.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Stop)
 	return p
 }

@@ -30,9 +30,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 			if c, err := net.Dial("tcp", addr); err == nil {
 				t.Error("a process still listens there", c.Close())
 			}
-			if err := r.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.Restart(t.Context()))
 			if got := get(t, addr); got != test.want {
 				t.Errorf("after kill: %q, want %q", got, test.want)
 			}
@@ -50,9 +48,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 func TestRedisPausedIsSilentButThere(t *testing.T) {
 	r := startRedisT(t)
 	c := clientT(t, r.Addr())
-	if err := c.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Ping(t.Context()).Err())
 	r.Pause()
 	conn, err := net.Dial("tcp", r.Addr())
 	if err != nil {
@@ -60,9 +56,7 @@ func TestRedisPausedIsSilentButThere(t *testing.T) {
 	}
 	defer conn.Close()
 	_, err = conn.Write([]byte("PING\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	var answer [7]byte
 	if n, err := conn.Read(answer[:]); n > 0 || !isTimeout(err) {

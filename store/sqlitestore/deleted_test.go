@@ -17,9 +17,7 @@ func TestRoomsDeletedBeforeTheUpgrade(t *testing.T) {
 	s := openLedger(t, dir)
 	p := hotPackets(t, s, 1, 3)[0]
 	_, err := s.Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: p.Room, By: p.From, At: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := s.do(t.Context(), func(w *writer) error { // the schema of the older version
 		for _, statement := range []string{`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
 			`delete from schema_migrations where name like '%deleted_rooms%'`} {
@@ -31,9 +29,7 @@ func TestRoomsDeletedBeforeTheUpgrade(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	again := openLedger(t, dir)
 	rooms, _, err := again.DeletedRooms(t.Context(), "", 10)
 	if err != nil || !slices.Equal(rooms, []string{p.Room}) {
@@ -61,9 +57,7 @@ func TestPacketQueriesUseIndexes(t *testing.T) {
 			err = rs.Scan(new(int), new(int), new(int), &step)
 			return step, err
 		}, `explain query plan `+of.query, of.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		text := strings.Join(plan, "\n")
 		for _, index := range of.indexes {
 			if !strings.Contains(text, index) {

@@ -38,9 +38,7 @@ func tableNames(t *testing.T, s *Store) []string {
 		}
 		return rs.Err()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return names
 }
 
@@ -56,27 +54,19 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	if _, _, err := first.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "kept"}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, first.Close())
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := db.ExecContext(t.Context(), `update schema_migrations set sum = ''`); err != nil { // as if the first start had crashed before
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.Close())
 	again := openStore(t, dir)
 	if got := tableNames(t, again); !slices.Equal(got, want) {
 		t.Errorf("the second start has made %v of %v", got, want)
 	}
 	var users, marks int
-	if err := again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations where sum <> '')`).Scan(&users, &marks); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations where sum <> '')`).Scan(&users, &marks))
 	if want := len(migrations.SQLite()); users != 1 || marks != want {
 		t.Errorf("%d users, %d marks of %d migrations", users, marks, want)
 	}
@@ -87,9 +77,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 func TestMigrateMoneyOfTheVersionBefore(t *testing.T) {
 	dir := t.TempDir()
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	run := func(statement string, args ...any) {
 		t.Helper()
 		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
@@ -112,39 +100,29 @@ func TestMigrateMoneyOfTheVersionBefore(t *testing.T) {
 	account := func() redpacket.Account {
 		t.Helper()
 		acc, err := s.Account(t.Context(), "ann")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return acc
 	}
 	circulating := func() (amount int) {
 		t.Helper()
-		if err := db.QueryRowContext(t.Context(), `select amount from circulation`).Scan(&amount); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, db.QueryRowContext(t.Context(), `select amount from circulation`).Scan(&amount))
 		return amount
 	}
 	if acc := account(); acc.Balance != 700 || acc.Version != 0 || circulating() != 700 {
 		t.Errorf("after the migration: %+v, %d in circulation", acc, circulating())
 	}
 	credit("c", 50)
-	if err := s.RecountCirculation(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.RecountCirculation(t.Context()))
 	if got := circulating(); got != 750 {
 		t.Errorf("%d in circulation", got)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.Close())
 	acc, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "d", User: "ann", Amount: -50, Key: "d", Hash: []byte("d"), At: time.Now()})
 	if err != nil || acc.Balance != 700 || acc.Version != 1 || account() != acc {
 		t.Errorf("after a debit: %+v, %v", acc, err)
 	}
 	chained, err := s.ChainRows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 || chained != 3 {
 		t.Errorf("%d rows chained; the books: %+v, %v", chained, a, err)
 	}
@@ -244,8 +222,6 @@ func TestSchemaOfAnotherVersion(t *testing.T) {
 func schemaState(t *testing.T, s *Store) string {
 	t.Helper()
 	applied, err := appliedMigrations(reader{ctx: t.Context(), on: s.write})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return fmt.Sprint(applied)
 }
