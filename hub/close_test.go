@@ -95,9 +95,7 @@ func TestCloseFrameOfThePeerIsAnswered(t *testing.T) {
 				h := start(t, s.options())
 				c, session := connect(t, h, hub.JSON)
 				session.conn.Subscribe("room", 0, nil)
-				if err := c.ws.WriteControl(websocket.CloseMessage, test.message, time.Time{}); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, c.ws.WriteControl(websocket.CloseMessage, test.message, time.Time{}))
 				c.end(t)
 				if closed := c.closeError(t); closed.Code != test.answer {
 					t.Errorf("answered %v, want %d", closed, test.answer)
@@ -155,9 +153,7 @@ func TestDrainClosesWithinTheWindow(t *testing.T) {
 				})
 			}
 		}
-		if err := h.Drain(context.Background(), 20*time.Second, 3001, "drain"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, h.Drain(context.Background(), 20*time.Second, 3001, "drain"))
 		synctest.Wait()
 		early := 0
 		for i, c := range clients {

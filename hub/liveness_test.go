@@ -71,9 +71,7 @@ func TestAnyFrameIsASignOfLife(t *testing.T) {
 			for len(c.received()) < i+2 {
 				time.Sleep(time.Second)
 			}
-			if err := answers[i%len(answers)](); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, answers[i%len(answers)]())
 		}
 		c.end(t) // because the last ping was not answered
 		if closed := c.closeError(t); closed.Code != hub.CloseNoPong {

@@ -104,9 +104,7 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 		synctest.Wait() // until the flusher blocks in a write
 		h.Publish("room", s.commit("room", strings.Repeat("y", 113)))
 		wire, err := io.ReadAll(c.ws.NetConn())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x0a\x0b\xc0too slow"; string(wire) != want {
 			t.Errorf("the connection ended with %q, want %q", wire, want)
 		}
@@ -333,9 +331,7 @@ func listenFor(t testing.TB, h *hub.Hub, sendBuffer int, handler func(*hub.Conn)
 	}}
 	return func() *client {
 		ws, _, err := dialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { ws.Close() })
 		return &client{ws: ws, done: make(chan struct{})}
 	}
