@@ -307,9 +307,9 @@ func (c *client) end(t testing.TB) {
 }
 
 // write sends a message to the hub, as the client.
-func (c *client) write(t testing.TB, kind int, data string) {
+func (c *client) write(t testing.TB, text string) {
 	t.Helper()
-	noError(t, c.ws.WriteMessage(kind, []byte(data)))
+	noError(t, c.ws.WriteMessage(websocket.TextMessage, []byte(text)))
 }
 
 // eventually polls until the condition holds, and fails the test after a timeout. It is for tests with real sockets,

@@ -91,7 +91,7 @@ func TestBusyHandlerIsNotTakenForSilence(t *testing.T) {
 		c, session := connect(t, h, hub.JSON)
 		session.rest = func() { time.Sleep(5 * time.Minute) }
 		session.conn.Release(nil)
-		c.write(t, websocket.TextMessage, "long work")
+		c.write(t, "long work")
 		time.Sleep(5*time.Minute - time.Second)
 		select {
 		case <-c.done:

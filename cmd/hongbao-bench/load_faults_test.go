@@ -25,14 +25,14 @@ func TestLoadNamesViolatedChecks(t *testing.T) {
 }
 
 // loadThroughProxy runs a small load through a faultProxy.
-func loadThroughProxy(t *testing.T, in *installation, scenario string, change func([][]byte) [][]byte) load.Result {
+func loadThroughProxy(t *testing.T, in *installation, change func([][]byte) [][]byte) load.Result {
 	t.Helper()
 	l := newFaultProxy(t, in.instances[0].open, change)
 	defer l.Close()
 	target := load.NewTarget([]string{l.URL}, in.target.Tokens, nil)
 	defer target.Close()
 	r, err := load.Run(t.Context(), target, load.Plan{
-		Scenario: scenario, Users: 10, RoomSize: 5, Packets: 1, Shares: 8, Rate: 50, Duration: 400 * time.Millisecond,
+		Scenario: "chat", Users: 10, RoomSize: 5, Packets: 1, Shares: 8, Rate: 50, Duration: 400 * time.Millisecond,
 	}, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func loadThroughProxy(t *testing.T, in *installation, scenario string, change fu
 func TestLoadOverCuts(t *testing.T) {
 	enginetest.Nightly(t, "bench")
 	var frames, answers atomic.Int64
-	result := loadThroughProxy(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
+	result := loadThroughProxy(t, smallInstallation(t), func(lines [][]byte) [][]byte {
 		answer := bytes.Contains(bytes.Join(lines, nil), []byte(`"dup":`))
 		if frames.Add(1)%40 == 0 || answer && answers.Add(1)%4 == 0 { // a lost reply makes the client repeat the command
 			return nil
