@@ -61,23 +61,6 @@ func TestAmendingPublishesToTheRoom(t *testing.T) {
 	h.wantPublished()
 }
 
-// TestEditWindow edits a text with the default window of two minutes. An edit at the end of the window must succeed,
-// one just after it must fail.
-func TestEditWindow(t *testing.T) {
-	for option, window := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Second: time.Second} {
-		now := time.UnixMilli(1_700_000_000_000)
-		h := newTestService(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: option}})
-		room := h.room(chat.Public, "ann")
-		h.sendText(room, "ann", "k")
-		now = now.Add(window)
-		_, err := h.Edit(h.ctx, person("ann"), room, 1, "better")
-		h.must(err)
-		now = now.Add(time.Millisecond)
-		_, err = h.Edit(h.ctx, person("ann"), room, 1, "best")
-		h.refused(err, chat.ErrEditWindowOver)
-	}
-}
-
 func TestAmendingIsChecked(t *testing.T) {
 	h := newTestService(t, chat.Options{Limits: chat.Limits{TextChars: 5, EmojiChars: 2}})
 	room := h.room(chat.Public, "ann")

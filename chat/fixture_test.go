@@ -37,9 +37,7 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 func newTestService(t *testing.T, o chat.Options) *testService {
 	t.Helper()
 	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -190,4 +188,12 @@ func (h *testService) sendText(room, from, key string) chat.Receipt {
 	r, err := h.Send(h.ctx, person(from), chat.Message{Room: room, Key: key, Text: "hello"})
 	h.must(err)
 	return r
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

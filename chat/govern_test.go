@@ -122,28 +122,6 @@ func TestBanOfANonMember(t *testing.T) {
 	h.refused(err, chat.ErrBanned)
 }
 
-// TestHandingOver hands a room over. The standings of the old and the new owner must be dropped from the cache and
-// reported to the other instances.
-func TestHandingOver(t *testing.T) {
-	h := newTestService(t, chat.Options{})
-	room := h.room(chat.Public, "ann", "bob")
-	h.standing(room, "ann")
-	h.standing(room, "bob")
-	h.takeChanged()
-	h.must(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Owner))
-	h.wantPublished(publication{To: room, Entry: 1}, publication{To: room, Entry: 2})
-	changed := h.takeChanged()
-	slices.SortFunc(changed, func(a, b [2]string) int { return strings.Compare(a[1], b[1]) })
-	if want := [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(changed, want) {
-		t.Errorf("moved %v, want %v", changed, want)
-	}
-	if a, b := h.standing(room, "ann").Role, h.standing(room, "bob").Role; a != chat.Admin || b != chat.Owner {
-		t.Errorf("ann is %s and bob is %s", a, b)
-	}
-	h.refused(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Plain), chat.ErrForbidden)
-	h.wantPublished()
-}
-
 func TestMute(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_123)
 	h := newTestService(t, chat.Options{Now: func() time.Time { return now }})

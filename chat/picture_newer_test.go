@@ -21,9 +21,7 @@ func onePicture(t *testing.T, shade uint8) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 160, 160))
 	draw.Draw(m, m.Bounds(), image.NewUniform(color.Gray{Y: 50 * shade}), image.Point{}, draw.Src)
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 
@@ -57,9 +55,7 @@ func TestNewerPictureStays(t *testing.T) {
 		s := chat.New(store, h.published, chat.Options{Now: clock})
 		h.must(s.SignIn(h.ctx, person("ann")))
 		ann, err := s.SetPicture(h.ctx, person("ann"), time.Time{}, onePicture(t, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		older, newer := ann.Avatar, ""
 		store.upload = func() {
 			store.upload = nil

@@ -161,15 +161,11 @@ func TestEpochIsRemembered(t *testing.T) {
 // BenchmarkStanding measures the lookup of a member's cached standing, which every grab makes.
 func BenchmarkStanding(b *testing.B) {
 	store, err := sqlitestore.Open(b.Context(), b.TempDir(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer func() { _ = store.Close() }()
 	s := chat.New(store, &recorder{}, chat.Options{Log: slog.New(slog.DiscardHandler)})
 	m, _, err := s.CreateRoom(b.Context(), person("user-0"), chat.CreateRoom{Key: "k", Name: "n", Kind: chat.Public})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	users := make([]string, 500)
 	for i := range users {
 		users[i] = fmt.Sprint("user-", i)

@@ -2,11 +2,8 @@ package hub_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,9 +95,7 @@ func TestCloseFrameOfThePeerIsAnswered(t *testing.T) {
 				h := start(t, s.options())
 				c, session := connect(t, h, hub.JSON)
 				session.conn.Subscribe("room", 0, nil)
-				if err := c.ws.WriteControl(websocket.CloseMessage, test.message, time.Time{}); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, c.ws.WriteControl(websocket.CloseMessage, test.message, time.Time{}))
 				c.end(t)
 				if closed := c.closeError(t); closed.Code != test.answer {
 					t.Errorf("answered %v, want %d", closed, test.answer)
@@ -134,86 +129,6 @@ func TestLostPeerLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestForbiddenMessagesCloseTheConnection(t *testing.T) {
-	const limit = 1000
-	masked := func(b0, b1 byte) []byte { return []byte{b0, b1 | 0x80, 0, 0, 0, 0} }
-	for _, test := range []struct {
-		name string
-		send func(c *client) error
-		code int
-	}{
-		{"a message over the limit", func(c *client) error {
-			return c.ws.WriteMessage(websocket.TextMessage, []byte(strings.Repeat("x", limit+1)))
-		}, websocket.CloseMessageTooBig},
-		{"a message over the limit in fragments", func(c *client) error {
-			w, _ := c.ws.NextWriter(websocket.TextMessage)
-			for range 10 {
-				io.WriteString(w, strings.Repeat("x", 1024))
-			}
-			return w.Close()
-		}, websocket.CloseMessageTooBig},
-		{"a frame of an impossible length", func(c *client) error {
-			frame := binary.BigEndian.AppendUint64([]byte{0x81, 0xff}, 1<<63)
-			_, err := c.ws.NetConn().Write(append(frame, 0, 0, 0, 0))
-			return err
-		}, websocket.CloseMessageTooBig},
-		{"text that is not UTF-8", func(c *client) error {
-			return c.ws.WriteMessage(websocket.TextMessage, []byte("a\xffb"))
-		}, hub.CloseProtocol},
-		{"an unmasked frame", func(c *client) error {
-			_, err := c.ws.NetConn().Write([]byte{0x81, 1, 'x'})
-			return err
-		}, websocket.CloseProtocolError},
-		{"reserved bits", func(c *client) error {
-			_, err := c.ws.NetConn().Write(masked(0xf1, 0))
-			return err
-		}, websocket.CloseProtocolError},
-		{"a continuation of nothing", func(c *client) error {
-			_, err := c.ws.NetConn().Write(masked(0x80, 0))
-			return err
-		}, websocket.CloseProtocolError},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				o := newStore().options()
-				o.FrameBytes = limit
-				h := start(t, o)
-				c, session := connect(t, h, hub.JSON)
-				if err := test.send(c); err != nil && !errors.Is(err, websocket.ErrCloseSent) && !errors.Is(err, io.ErrClosedPipe) {
-					t.Fatal(err)
-				}
-				c.end(t)
-				if closed := c.closeError(t); closed.Code != test.code {
-					t.Errorf("closed with %v, want %d", closed, test.code)
-				}
-				time.Sleep(10 * time.Second)
-				if frames, _, closed := session.received(); len(frames) != 0 || closed != 1 {
-					t.Errorf("%d frames were handled, Closed was called %d times", len(frames), closed)
-				}
-				if stats := h.Stats(); stats.Connections != 0 || stats.Closes[test.code] != 1 {
-					t.Errorf("stats %+v", stats)
-				}
-			})
-		})
-	}
-}
-
-func TestFramesReachTheHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := start(t, newStore().options())
-		c, session := connect(t, h, hub.JSON)
-		big := strings.Repeat("界", 64<<10/3)
-		c.write(t, websocket.TextMessage, "small")
-		c.write(t, websocket.TextMessage, "")
-		c.write(t, websocket.BinaryMessage, "\xff\xfe")
-		c.write(t, websocket.TextMessage, big)
-		synctest.Wait()
-		if frames, _, _ := session.received(); !slices.Equal(frames, []string{"small", "", "\xff\xfe", big}) {
-			t.Errorf("%d frames came, or not as they were sent", len(frames))
-		}
-	})
-}
-
 func TestDrainClosesWithinTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
@@ -238,9 +153,7 @@ func TestDrainClosesWithinTheWindow(t *testing.T) {
 				})
 			}
 		}
-		if err := h.Drain(context.Background(), 20*time.Second, 3001, "drain"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, h.Drain(context.Background(), 20*time.Second, 3001, "drain"))
 		synctest.Wait()
 		early := 0
 		for i, c := range clients {

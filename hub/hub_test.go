@@ -216,9 +216,7 @@ func dial(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
 		attached <- s
 	}()
 	ws, _, err := websocket.NewClient(far, &url.URL{Scheme: "ws", Host: "hub"}, nil, 1024, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &client{ws: ws, enc: e, done: make(chan struct{})}
 	t.Cleanup(func() { ws.Close() })
 	return c, <-attached
@@ -309,11 +307,9 @@ func (c *client) end(t testing.TB) {
 }
 
 // write sends a message to the hub, as the client.
-func (c *client) write(t testing.TB, kind int, data string) {
+func (c *client) write(t testing.TB, text string) {
 	t.Helper()
-	if err := c.ws.WriteMessage(kind, []byte(data)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.ws.WriteMessage(websocket.TextMessage, []byte(text)))
 }
 
 // eventually polls until the condition holds, and fails the test after a timeout. It is for tests with real sockets,
@@ -329,5 +325,13 @@ func eventually(t testing.TB, what string, met func() bool) {
 		case <-deadline:
 			t.Fatalf("not within two minutes: %s", what)
 		}
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

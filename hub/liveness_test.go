@@ -71,9 +71,7 @@ func TestAnyFrameIsASignOfLife(t *testing.T) {
 			for len(c.received()) < i+2 {
 				time.Sleep(time.Second)
 			}
-			if err := answers[i%len(answers)](); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, answers[i%len(answers)]())
 		}
 		c.end(t) // because the last ping was not answered
 		if closed := c.closeError(t); closed.Code != hub.CloseNoPong {
@@ -93,7 +91,7 @@ func TestBusyHandlerIsNotTakenForSilence(t *testing.T) {
 		c, session := connect(t, h, hub.JSON)
 		session.rest = func() { time.Sleep(5 * time.Minute) }
 		session.conn.Release(nil)
-		c.write(t, websocket.TextMessage, "long work")
+		c.write(t, "long work")
 		time.Sleep(5*time.Minute - time.Second)
 		select {
 		case <-c.done:

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorilla/websocket"
-
 	"hongbao/hub"
 )
 
@@ -73,7 +71,7 @@ func TestRepliesBeyondTheSocketBuffer(t *testing.T) {
 					close(answered)
 				}}
 			})()
-			c.write(t, websocket.TextMessage, "ask")
+			c.write(t, "ask")
 			<-answered
 			if h.Stats().QueuedBytes == 0 {
 				t.Error("the kernel has buffered everything, so nothing was tested")

@@ -90,44 +90,6 @@ func TestPendingPushesShareFrames(t *testing.T) {
 	}
 }
 
-// TestUnsequencedPushesAreShedFirst fills the queue of a client that does not read. Messages without a seq must be
-// dropped before the connection is closed.
-func TestUnsequencedPushesAreShedFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore()
-		o := s.options()
-		o.QueueBytes = 10_000
-		h := start(t, o)
-		c, session := dial(t, h, hub.JSON)
-		session.conn.Subscribe("room", 0, nil)
-		kilo := strings.Repeat("x", 980)
-		h.Publish("room", s.commit("room", "first"))
-		synctest.Wait() // until the flusher blocks in a write
-		for range 20 {
-			h.Publish("room", hub.Message{Data: []byte(kilo)})
-		}
-		if shed := h.Stats().Shed; shed != 10 {
-			t.Errorf("%d of 20 pushes were shed, want the 10 that do not fit", shed)
-		}
-		for range 8 {
-			h.Publish("room", s.commit("room", kilo))
-		}
-		session.conn.Send([]byte("reply"))
-		go c.read()
-		synctest.Wait()
-		got := c.received()
-		wantSeqs(t, "listener", "room", slices.DeleteFunc(got, func(push string) bool {
-			return strings.HasPrefix(push, "room:0:") || push == "reply"
-		}), 1, 9)
-		if len(c.received()) != 10 || c.received()[9] != "reply" {
-			t.Errorf("%d messages came", len(c.received()))
-		}
-		if n := h.Stats().QueuedBytes; n != 0 {
-			t.Errorf("%d bytes queued when all is written", n)
-		}
-	})
-}
-
 // TestNothingFollowsTheCloseFrame overfills the queue of a connection and reads the raw bytes that it sends. The close
 // frame must be the last one.
 func TestNothingFollowsTheCloseFrame(t *testing.T) {
@@ -142,9 +104,7 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 		synctest.Wait() // until the flusher blocks in a write
 		h.Publish("room", s.commit("room", strings.Repeat("y", 113)))
 		wire, err := io.ReadAll(c.ws.NetConn())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x0a\x0b\xc0too slow"; string(wire) != want {
 			t.Errorf("the connection ended with %q, want %q", wire, want)
 		}
@@ -371,9 +331,7 @@ func listenFor(t testing.TB, h *hub.Hub, sendBuffer int, handler func(*hub.Conn)
 	}}
 	return func() *client {
 		ws, _, err := dialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { ws.Close() })
 		return &client{ws: ws, done: make(chan struct{})}
 	}

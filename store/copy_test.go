@@ -22,27 +22,15 @@ import (
 func TestCopyHasEverything(t *testing.T) {
 	config := Config{DataDir: t.TempDir(), DatabaseURL: storetest.Database(t)}
 	file, err := sqlitestore.Open(t.Context(), config.DataDir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	storetest.Live(t, file, file)
-	if err := file.PutSetting(t.Context(), "other", []byte("kept")); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Quarantine(t.Context(), []redpacket.Claim{{Ref: redpacket.Ref{ID: "gone"}, Share: 1, User: "u1", At: time.UnixMilli(1)}}, "test"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, file.PutSetting(t.Context(), "other", []byte("kept")))
+	noError(t, file.Quarantine(t.Context(), []redpacket.Claim{{Ref: redpacket.Ref{ID: "gone"}, Share: 1, User: "u1", At: time.UnixMilli(1)}}, "test"))
 	want, err := file.Audit(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	epoch, err := file.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, file.Close())
 
 	found, key, err := Copy(t.Context(), config, quiet)
 	if err != nil || found.Funded != want.Funded || found.Entries != want.Entries || len(found.Heads) != len(want.Heads) || found.Quarantined != 1 {
@@ -56,9 +44,7 @@ func TestCopyHasEverything(t *testing.T) {
 	}
 
 	copied, err := pgstore.Open(t.Context(), config.DatabaseURL, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = copied.Close() })
 	if got, err := copied.Epoch(t.Context()); err != nil || got != epoch {
 		t.Errorf("the copy has the epoch %q, %v, want %q: clients go on at the seqs that they know", got, err, epoch)
@@ -82,9 +68,7 @@ func TestCopyHasEverything(t *testing.T) {
 func TestCopyRefusesAFolderInUse(t *testing.T) {
 	config := Config{DataDir: t.TempDir()}
 	engines, err := Open(t.Context(), config, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = engines.Close() })
 	config.DatabaseURL = "postgres://127.0.0.1:1/none"
 	if _, _, err := Copy(t.Context(), config, quiet); !errors.Is(err, ErrFolderInUse) {
@@ -96,16 +80,10 @@ func TestCopyRefusesAFolderInUse(t *testing.T) {
 func TestCopyDoesNotMigrateADatabaseInUse(t *testing.T) {
 	config := Config{DataDir: t.TempDir(), DatabaseURL: storetest.Database(t)}
 	file, err := sqlitestore.Open(t.Context(), config.DataDir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, file.Close())
 	conn, err := pgx.Connect(t.Context(), config.DatabaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	if _, err := conn.Exec(t.Context(), `create table "Orders of the shop" as select 1 as id`); err != nil {
 		t.Fatal(err)
@@ -123,9 +101,7 @@ func TestCopyDoesNotMigrateADatabaseInUse(t *testing.T) {
 func TestBackupNamesTheKey(t *testing.T) {
 	config := Config{DataDir: t.TempDir()}
 	engines, err := Open(t.Context(), config, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = engines.Close() })
 	to := t.TempDir()
 	key, err := Backup(t.Context(), config, filepath.Join(to, "a"))
@@ -157,9 +133,7 @@ func TestOldFolderIsNamed(t *testing.T) {
 			if err == nil {
 				err = books.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			execute(t, config, change)
 			for command, open := range map[string]func() error{
 				"serve":  func() error { _, err := Open(t.Context(), config, quiet); return err },

@@ -29,13 +29,9 @@ func open(t *testing.T, c Config, log *slog.Logger) error {
 func newKey(t *testing.T) (file, id string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "key")
-	if err := secret.Create(file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, secret.Create(file))
 	keys, err := secret.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return file, keys.First().String()
 }
 
@@ -45,15 +41,11 @@ func join(t *testing.T, files ...string) (file string) {
 	var all []byte
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all = append(all, text...)
 	}
 	file = filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, all, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, all, 0o600))
 	return file
 }
 
@@ -76,22 +68,14 @@ var quiet = slog.New(slog.DiscardHandler)
 func TestEmbeddedMakesItsKeyOnce(t *testing.T) {
 	c := Config{DataDir: t.TempDir()}
 	file := filepath.Join(c.DataDir, DataKeyName)
-	if err := open(t, c, quiet); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, open(t, c, quiet))
 	made, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := open(t, c, quiet); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, open(t, c, quiet))
 	if again, err := os.ReadFile(file); err != nil || string(again) != string(made) {
 		t.Errorf("the second start has changed the key file: %v", err)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(file))
 	if err := open(t, c, quiet); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), file) {
 		t.Errorf("without the key file: %v", err)
 	}
@@ -105,9 +89,7 @@ func TestEmbeddedMakesItsKeyOnce(t *testing.T) {
 
 func TestScaledNeedsTheKeyOnceItHasOne(t *testing.T) {
 	url, err := storetest.SharedPostgres(t).NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	testKeys(t, Config{DatabaseURL: url})
 }
 
@@ -131,18 +113,14 @@ func testKeys(t *testing.T, c Config) {
 	}
 	one, id1 := newKey(t)
 	two, id2 := newKey(t)
-	if err := open(t, with(one), quiet); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, open(t, with(one), quiet))
 	if c.Scaled() {
 		refused(t, open(t, c, quiet), id1, "HONGBAO_DATA_KEY_FILE")
 	}
 	refused(t, open(t, with(two), quiet), id1, id2, two)
 
 	both, err := makeKeyedBooks(t.Context(), with(join(t, two, one)), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = both.Close() }()
 	if _, err := both.Ledger.Account(t.Context(), "ann"); err != nil {
 		t.Fatal(err)
@@ -150,9 +128,7 @@ func testKeys(t *testing.T, c Config) {
 	refused(t, open(t, with(two), quiet), id1)
 	refused(t, open(t, with(one), quiet), id2)
 	old, err := makeKeyedBooks(t.Context(), with(join(t, one, two)), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := old.Ledger.Account(t.Context(), "bob"); err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +153,7 @@ func testKeys(t *testing.T, c Config) {
 		default:
 		}
 		needed, err := old.Setting(t.Context(), settingDataKeys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		again = len(needed) == len(secret.ID{})
 	}
 	if err := old.Ready(t.Context()); err != nil {
@@ -202,9 +176,7 @@ func testKeys(t *testing.T, c Config) {
 	refused(t, open(t, with(one), quiet), id2)
 
 	keyless, err := MakeBooks(t.Context(), c, migrations.Auto, quiet) // as an instance that was started before there was a key
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = keyless.Close() }()
 	refused(t, keyless.Ready(t.Context()), id2)
 	if _, err := keyless.Ledger.Account(t.Context(), "ann"); !errors.Is(err, chat.ErrUnavailable) {

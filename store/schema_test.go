@@ -54,9 +54,7 @@ func TestReadersMakeNoTables(t *testing.T) {
 		}
 	}
 	conn, err := pgx.Connect(t.Context(), scaled.DatabaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	var tables int
 	if err := conn.QueryRow(t.Context(), `select count(*) from pg_class where relnamespace = 'public'::regnamespace`).Scan(&tables); err != nil || tables != 0 {
@@ -71,9 +69,7 @@ func TestReadersMakeNoTables(t *testing.T) {
 func execute(t *testing.T, c Config, statements string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", c.File())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.ExecContext(t.Context(), statements); err != nil {
 		t.Fatal(err)
@@ -84,8 +80,6 @@ func execute(t *testing.T, c Config, statements string) *sql.DB {
 // marks returns how many migrations the database has had.
 func marks(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
-	if err := db.QueryRowContext(t.Context(), `select count(*) from schema_migrations`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.QueryRowContext(t.Context(), `select count(*) from schema_migrations`).Scan(&n))
 	return n
 }

@@ -77,9 +77,7 @@ func grabAtOnce(t *testing.T, s *testServer, addr string, e wire.Encoding, packe
 			t.Fatalf("answered are %v: %v", got, err)
 		}
 		replies, err := decodeReplies(e, frame)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, r := range replies {
 			if r.Id != 0 && r.Rpc != nil {
 				got = append(got, r.Id)

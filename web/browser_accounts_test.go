@@ -44,15 +44,11 @@ func (l *slowLedger) Adjust(ctx context.Context, a redpacket.Adjustment) (redpac
 func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	url, err := storetest.Postgres(t).NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	engines := newTestEngines(t)
 	instance := func(ledger func(*pgstore.Store) redpacket.Ledger) *testServer {
 		store, err := pgstore.Open(t.Context(), url, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() {
 			if err := store.Close(); err != nil {
 				t.Error(err)
@@ -66,17 +62,13 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 	two := instance(func(s *pgstore.Store) redpacket.Ledger { return s })
 	token := mint(t, auth.Claims{User: "ann", Name: "Ann"}, time.Hour)
 
-	plain := newSDKClient(t, one.listen(t), wire.JSON, centrifuge.Config{Token: token})
-	if err := plain.Connect(); err != nil {
-		t.Fatal(err)
-	}
+	plain := newSDKClient(t, one.listen(t), centrifuge.Config{Token: token})
+	noError(t, plain.Connect())
 	await(t, plain.connected)
 	var ours []*client.Client
 	for _, s := range []*testServer{one, two} {
 		c, err := client.New("ws://"+s.listen(t)+"/v1/socket", client.Options{Token: token})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		if _, err := c.Ready(t.Context()); err != nil {
 			t.Fatal(err)
@@ -110,9 +102,7 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 	defer cancel()
 	for i, c := range ours {
 		for event, err := range c.Events(ctx) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if w, ok := event.(model.Wallet); ok && w.Change == 10 {
 				break
 			}
@@ -125,9 +115,7 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 		told := webtest.Ask[string](page, `older.then((push) => JSON.stringify([push, client.account.balance, client.account.version]))`)
 		var push struct{ Balance, Change int64 }
 		var balance, version int64
-		if err := json.Unmarshal([]byte(told), &[]any{&push, &balance, &version}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal([]byte(told), &[]any{&push, &balance, &version}))
 		if push.Change != 10 || push.Balance != 15 || balance != 15 || version != 2 {
 			t.Errorf("the JS SDK at instance %d has heard %s", i+1, told)
 		}

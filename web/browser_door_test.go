@@ -73,9 +73,7 @@ func TestBrowserGuestTokenIsRenewedAndRevoked(t *testing.T) {
 	ann.Sees("No rooms yet")
 	kept := func() string { return webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest') ?? ''`) }
 	identity, err := s.tokens.Verify(t.Context(), kept())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	old := signGuest(t, wire.User{ID: identity.User.ID, Name: "Ann"}, time.Now().Add(-50*time.Hour))
 	webtest.Ask[bool](ann.Tab, `localStorage.setItem('hongbao-guest', '`+old+`'), true`)
 	ann.Reload()
@@ -244,7 +242,5 @@ func cut(t *testing.T, v *webtest.Visitor, offline bool) {
 		})
 		return nil, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }

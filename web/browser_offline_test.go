@@ -15,9 +15,7 @@ import (
 func serveAt(t *testing.T, addr string, h http.Handler) (at string, stop func()) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	server := &http.Server{Handler: h}
 	go func() { _ = server.Serve(l) }()
 	stop = func() { _ = server.Close() }

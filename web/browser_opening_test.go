@@ -260,9 +260,7 @@ func TestBrowserEnvelopeLives(t *testing.T) {
 	lastPacket := func() string {
 		history := mustAnswer[wire.HistoryReply](t, ask(t, bob.h, "POST", "/v1/commands/history", bob.Token, fmt.Sprintf(`{"room":%q}`, room)), 200)
 		var sent wire.Packet
-		if err := json.Unmarshal(history.Entries[len(history.Entries)-1].Body, &sent); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(history.Entries[len(history.Entries)-1].Body, &sent))
 		return sent.ID
 	}
 	bob.grab(lastPacket())

@@ -25,9 +25,7 @@ func newLobbyServer(t *testing.T) *testServer {
 		o.Lobby = func() Lobby { return Lobby{Room: l.Room(), Packet: l.Welcome()} }
 	})
 	l, err := lobby.Open(t.Context(), s.chat, s.packets, lobby.Options{Total: 1000, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { l.Run(ctx) })

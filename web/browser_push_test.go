@@ -31,9 +31,7 @@ var examplePush = object{
 func newPush(t *testing.T, next chat.Publisher, store webpush.Store, presence chat.Presence) *webpush.Notifier {
 	t.Helper()
 	keys, err := webpush.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var client *http.Client
 	if bubbled() {
 		transport := &http.Transport{DialContext: hubtest.DialPipe}

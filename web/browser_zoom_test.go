@@ -23,9 +23,7 @@ func resize(t *testing.T, v *webtest.Visitor, width, height int64) {
 		})
 		return nil, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // mustShowWhole fails the test unless an element and its focus ring are within the window.

@@ -43,9 +43,7 @@ func TestHeadsChangeWithEachWrite(t *testing.T) {
 	heads := func() (texts []string) {
 		t.Helper()
 		var reply wire.HeadsReply
-		if err := json.Unmarshal(s.admin(t, "heads", nil), &reply); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(s.admin(t, "heads", nil), &reply))
 		stored, err := s.packets.Heads(t.Context())
 		if err != nil || len(stored) != len(reply.Heads) {
 			t.Fatalf("%d heads are stored, %d answered, %v", len(stored), len(reply.Heads), err)
@@ -78,24 +76,18 @@ func TestHeadsAreMetrics(t *testing.T) {
 	s.admin(t, "credit", wire.AdjustRequest{User: "ann", Amount: 5, Key: "first"})
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := s.packets.Run(stopped); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.packets.Run(stopped))
 	stored, err := s.packets.Heads(t.Context())
 	if err != nil || len(stored) != 1 {
 		t.Fatalf("heads %v, %v", stored, err)
 	}
 	first, err := strconv.ParseUint(hex.EncodeToString(stored[0].Hash[:6]), 16, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := map[string]float64{
 		"hongbao_chain_head_seconds": float64(stored[0].Link>>20) / 1000, "hongbao_chain_head_hash": float64(first),
 	}
 	families, err := s.metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, f := range families {
 		if value, ok := want[f.GetName()]; ok {
 			delete(want, f.GetName())

@@ -23,9 +23,7 @@ func TestColoursOfOlderBrowsers(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	text := withoutComments(t, "static/style/tokens.css")
 	light, system, chosen := colours(t, text, `:root, .opening-card {`), colours(t, text, `:root:not([data-theme="light"]) {`), colours(t, text, `:root[data-theme="dark"] {`)
 	if !maps.Equal(system, chosen) {
@@ -40,9 +38,7 @@ func TestColoursOfOlderBrowsers(t *testing.T) {
 func withoutComments(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(string(text), "")
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -167,64 +166,6 @@ func TestCancelledPacketShowsItsProof(t *testing.T) {
 			t.Errorf("wallet %+v", wallet)
 		}
 	})
-}
-
-// TestHistoryStaysUnderAMebibyte fills a room with the longest possible texts and reads its history. Each reply must
-// have less than 1 MiB.
-func TestHistoryStaysUnderAMebibyte(t *testing.T) {
-	t.Parallel()
-	s := newTestServer(t)
-	ann, _, room := s.twoInARoom(t)
-	text := string(bytes.Repeat([]byte{1}, 4000)) // each character takes six bytes in JSON
-	for i := range 30 {
-		call[wire.SendReply](t, s, ann, "send", wire.SendRequest{Room: room, Key: string(rune('A' + i)), Text: text})
-	}
-	seen := map[int64]bool{}
-	var before *int64
-	for {
-		data, err := s.Call(context.Background(), ann, "history", encoded(t, wire.HistoryRequest{Room: room, Before: before, Limit: 100}))
-		if err != nil || len(data) >= 1<<20 {
-			t.Fatalf("%d bytes, %v", len(data), err)
-		}
-		var page wire.HistoryReply
-		if err := json.Unmarshal(data, &page); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range page.Entries {
-			seen[e.Seq] = true
-		}
-		if !page.More {
-			break
-		}
-		before = &page.Entries[0].Seq
-	}
-	if len(seen) != 30 {
-		t.Errorf("%d entries in all pages, want 30", len(seen))
-	}
-}
-
-func TestAdminCommands(t *testing.T) {
-	t.Parallel()
-	s := newTestServer(t)
-	var got wire.AdjustReply
-	credit := wire.AdjustRequest{User: "u-new", Amount: 70, Key: "k-1", Note: "welcome"}
-	for i, want := range []wire.AdjustReply{{Balance: 70, AccountVersion: 1}, {Balance: 70, AccountVersion: 1, Dup: true}} {
-		if err := json.Unmarshal(s.admin(t, "credit", credit), &got); err != nil || got != want {
-			t.Errorf("credit %d: %+v, %v", i, got, err)
-		}
-	}
-	if err := json.Unmarshal(s.admin(t, "debit", wire.AdjustRequest{User: "u-new", Amount: 30, Key: "k-2"}), &got); err != nil || got.Balance != 40 {
-		t.Errorf("debit: %+v, %v", got, err)
-	}
-	s.admin(t, "start_audit", nil)
-	s.audits(t)
-	var audit wire.AuditReply
-	if err := json.Unmarshal(s.admin(t, "audit", nil), &audit); err != nil {
-		t.Fatal(err)
-	}
-	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 || audit.Wallets != 1 || audit.Transfers != 2 || audit.Differences == nil || audit.Notes == nil {
-		t.Errorf("audit %+v", audit)
-	}
 }
 
 // twoInARoom returns the two members of a new room, each with some money, and the room's id.

@@ -73,9 +73,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 // exactly those that exist.
 func TestKindsAndPushesAreAll(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "chat", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	inChat := 0
 	for _, file := range files {
 		for kind := range sentinelsIn(t, file, kindConstant) {

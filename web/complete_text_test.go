@@ -63,9 +63,7 @@ func TestNothingIsMissing(t *testing.T) {
 // request and reply.
 func TestTheTextNamesEveryField(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "protocol", "commands.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rows := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
 		if cells := strings.Split(line, "|"); len(cells) == 5 {
@@ -104,9 +102,7 @@ func protocolText(t *testing.T) string {
 	var words []string
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		words = append(words, strings.Fields(string(text))...)
 	}
 	return strings.Join(words, " ")

@@ -60,9 +60,7 @@ func TestConnectLimiterFull(t *testing.T) {
 		}
 		for range 100 { // so that the average is one second
 			release, err := l.acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			time.Sleep(time.Second)
 			release()
 		}
@@ -119,9 +117,7 @@ func TestConnectLimiterOfServer(t *testing.T) {
 		l := newConnectLimiter(connectSlots, maxConnectWait)
 		for range 32 {
 			release, err := l.acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer release()
 		}
 		began := time.Now()
@@ -148,9 +144,7 @@ func TestConnectRefusedWhenFull(t *testing.T) {
 		s.connects.average = 6 * time.Second
 		addr := s.listen(t)
 		release, err := s.connects.acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		waiting := dial(t, addr, wire.JSON)
 		waiting.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
 		for deadline := time.Now().Add(patience); s.connects.waiting.Load() == 0; runtime.Gosched() {

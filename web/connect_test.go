@@ -13,9 +13,7 @@ import (
 
 func dataOf(t *testing.T, r *protocol.ConnectResult) (data wire.ConnectData) {
 	t.Helper()
-	if err := json.Unmarshal(r.Data, &data); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(r.Data, &data))
 	return data
 }
 

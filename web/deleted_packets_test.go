@@ -86,15 +86,11 @@ func TestDetailsStayUnderAMebibyte(t *testing.T) {
 			Total: 20_000_000, Count: shares, Greeting: strings.Repeat("\x01", 60), To: to, CreatedAt: now, ExpiresAt: now.Add(time.Hour), Key: "p"},
 		Hash: []byte("p"), NextSeed: redpacket.NewSeed(), EntryID: "p",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range claims {
 		claims[i].Ref = sent.Packet.Ref
 	}
-	if err := redpacket.UnsettledErr(engines.ledger.Settle(t.Context(), claims)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, redpacket.UnsettledErr(engines.ledger.Settle(t.Context(), claims)))
 	if _, err := engines.ledger.End(t.Context(), redpacket.Close{Ref: sent.Packet.Ref, Reason: redpacket.Expired, At: now, EntryID: "done"}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +101,7 @@ func TestDetailsStayUnderAMebibyte(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(data), err)
 		}
 		var page wire.PacketReply
-		if err := json.Unmarshal(data, &page); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(data, &page))
 		if got == 0 && (len(data) < 700<<10 || len(page.Claims) != 100 || len(page.Proof.Shares) != shares || len(page.Packet.To) != 200) {
 			t.Errorf("the first page has %d bytes, %d claims, %d shares: that is not the worst", len(data), len(page.Claims), len(page.Proof.Shares))
 		}

@@ -37,9 +37,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 	found := 0
 	for _, pkg := range []string{"chat", "redpacket"} {
 		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, file := range files {
 			for name := range sentinelsIn(t, file, exportedErr) {
 				found++
@@ -83,9 +81,7 @@ func sentinelsIn(t *testing.T, file string, pick func(ast.Node) (string, bool)) 
 		return names
 	}
 	tree, err := parser.ParseFile(source.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if name, ok := pick(n); ok {
 			names[name] = true

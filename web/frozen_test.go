@@ -26,9 +26,7 @@ func TestFrozenRoom(t *testing.T) {
 			}
 			var e wire.Entry
 			for e.Kind != "room" {
-				if err := json.Unmarshal(c.push(isPub).Pub.Data, &e); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, json.Unmarshal(c.push(isPub).Pub.Data, &e))
 			}
 			var body wire.RoomBody
 			if err := json.Unmarshal(e.Body, &body); err != nil || body.Frozen == nil || *body.Frozen != frozen || e.From.ID != chat.System.ID {
@@ -40,9 +38,7 @@ func TestFrozenRoom(t *testing.T) {
 			"send": wire.SendRequest{Room: room, Key: "k", Text: "hello"}, "send_packet": wire.SendPacketRequest{Room: room, Key: "q", Total: 10, Count: new(1)},
 		} {
 			text, err := json.Marshal(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			_, err = a.Call(t.Context(), ann, method, text)
 			if f := a.Failure(err); f.Message != "forbidden field=frozen" {
 				t.Errorf("%s: %+v", method, f)

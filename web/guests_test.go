@@ -20,9 +20,7 @@ const guestTTL = guest.TTL
 func signGuest(t *testing.T, guest wire.User, issued time.Time) string {
 	t.Helper()
 	token, err := auth.SignGuest(testGuestKey, chat.User{ID: guest.ID, Name: guest.Name}, issued, guestTTL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return token
 }
 

@@ -111,9 +111,7 @@ func newHookFixture(t *testing.T, change ...func(*Options)) *hookFixture {
 		eventlog.Store
 	})
 	kinds, err := eventlog.ParseKinds([]string{"transfer.*"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	store.UseEvents(kinds)
 	s.engines.packets.Fundings = store
 	s.testServer = s.engines.open(t, append([]func(*Options){func(o *Options) { o.Alone, o.Hooks = true, s.fakeHooks }}, change...)...)
@@ -148,19 +146,13 @@ func TestHostIsAskedBeforeEachCommand(t *testing.T) {
 	n := 0
 	overHTTP := func(t *testing.T, method string, request any) (answer, fault []byte) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/v1/commands/"+method, bytes.NewReader(encoded(t, request)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		req.Header.Set("Authorization", "Bearer "+goodToken(t, "ann"))
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if resp.StatusCode == http.StatusOK {
 			return body, nil
 		}
@@ -373,9 +365,7 @@ func TestHostIsAskedAboutOpenPacketsOnly(t *testing.T) {
 func (s *hookFixture) balance(t *testing.T, user string) int64 {
 	t.Helper()
 	acc, err := s.packets.Account(t.Context(), user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return int64(acc.Balance)
 }
 
@@ -384,9 +374,7 @@ func (s *hookFixture) reversals(t *testing.T) (all []string) {
 	t.Helper()
 	kinds, _ := eventlog.ParseKinds([]string{"transfer.reversed"})
 	batch, err := s.engines.ledger.(eventlog.Store).Events(t.Context(), eventlog.Query{Kinds: kinds, Limit: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, e := range batch.Events {
 		var details struct {
 			Funding, Key string

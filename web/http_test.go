@@ -41,9 +41,7 @@ func ask(t *testing.T, h http.Handler, method, path, bearer, body string, header
 func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body) {
 	t.Helper()
 	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if r.StatusCode != status {
 		t.Fatalf("status %d, want %d: %s", r.StatusCode, status, text)
 	}
@@ -54,51 +52,6 @@ func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body
 		t.Fatalf("%v: %s", err, text)
 	}
 	return body
-}
-
-// TestHTTPErrors causes every kind of failure over HTTP. Each must have its status, and the body must hold the error
-// that a socket would get.
-func TestHTTPErrors(t *testing.T) {
-	t.Parallel()
-	s := newTestServer(t)
-	h := s.Handler()
-	ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
-	room, others := s.room(t, ann, "hall").ID, s.room(t, bob, "others").ID
-	private := call[wire.CreateRoomReply](t, s, bob, "create_room", wire.CreateRoomRequest{Key: "p", Name: "p", Kind: "private"}).Room.ID
-	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: new(1)})
-	call[wire.GrabReply](t, s, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
-	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: others})
-	call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: others})
-	me := goodToken(t, "ann")
-	for _, c := range []struct {
-		bearer, method, data string
-		code                 wire.Code
-	}{
-		{"", "wallet", "", wire.CodeUnauthorized},
-		{"nonsense", "wallet", "", wire.CodeUnauthorized},
-		{mint(t, auth.Claims{User: "ann"}, -time.Minute), "wallet", "", wire.CodeTokenExpired},
-		{me, "fly", "", wire.CodeUnknownCommand},
-		{me, "credit", `{"user":"ann","amount":1,"key":"k"}`, wire.CodeUnknownCommand},
-		{me, "wallet", `{`, wire.CodeBadRequest},
-		{me, "wallet", `{"next":"` + strings.Repeat("x", 64<<10) + `"}`, wire.CodeBadRequest},
-		{me, "send", `{"room":"none","key":"k1","text":"x"}`, wire.CodeNotFound},
-		{me, "send", `{"room":"` + others + `","key":"k2","text":"x"}`, wire.CodeNotMember},
-		{me, "send", `{"room":"` + room + `","key":"packet","text":"x"}`, wire.CodeKeyReused},
-		{me, "send", `{"room":"` + room + `","key":"k3","text":"` + strings.Repeat("x", 4001) + `"}`, wire.CodeTooLong},
-		{me, "join", `{"room":"` + private + `"}`, wire.CodeNotFound},
-		{me, "send_packet", `{"room":"` + room + `","key":"k4","total":1000,"count":1}`, wire.CodeInsufficientBalance},
-		{me, "send_packet", `{"room":"` + room + `","key":"k5","total":1000000000,"count":1}`, wire.CodeLimitExceeded},
-		{me, "send_packet", `{"room":"` + room + `","key":"k6","total":10,"count":1,"commitment":"00"}`, wire.CodeConflict},
-		{me, "cancel_packet", `{"packet":"` + sent.Packet.ID + `"}`, wire.CodePacketFinished},
-	} {
-		answer := mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/"+c.method, c.bearer, c.data), c.code.Status())
-		if answer.Error.Code != c.code || !strings.HasPrefix(answer.Error.Message, c.code.Word()) || answer.Error.Temporary != c.code.Temporary() {
-			t.Errorf("%s %.60s: %+v, want %d", c.method, c.data, answer.Error, c.code)
-		}
-	}
-	if balance := mustAnswer[wire.WalletReply](t, ask(t, h, "POST", "/v1/commands/wallet", me, ""), 200).Balance; balance != 100 {
-		t.Errorf("balance %d after refusals, want 100", balance)
-	}
 }
 
 // TestHTTPCommand runs commands over HTTP, without a socket. A repeated command must be recognised by its key, whether
@@ -353,9 +306,7 @@ func TestOps(t *testing.T) {
 	c.mustClose(wire.CloseProtocolError)
 	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
 	metrics, err := io.ReadAll(ask(t, h, "GET", "http://localhost/metrics", "", "").Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, line := range []string{
 		"hongbao_connections 0", `hongbao_closes_total{code="3501"} 1`, `hongbao_command_seconds_count{code="0",method="connect"} 1`,
 		`hongbao_command_seconds_count{code="0",method="wallet"} 1`, `hongbao_command_seconds_count{code="104",method="unknown"} 1`,
@@ -369,9 +320,7 @@ func TestOps(t *testing.T) {
 		t.Error("clients can make up labels")
 	}
 
-	if err := s.Drain(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Drain(t.Context(), time.Millisecond))
 	if status("/healthz") != 200 || status("/readyz") != 503 {
 		t.Error("a draining server is alive, but not ready")
 	}

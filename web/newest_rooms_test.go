@@ -45,13 +45,9 @@ func TestConnectWithFiveHundredRooms(t *testing.T) {
 				t.Fatalf("connect %s: %v, want %d subscriptions", data, r.Error, rooms)
 			}
 			var got wire.ConnectData
-			if err := json.Unmarshal(r.Connect.Data, &got); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(r.Connect.Data, &got))
 			reply, err := wire.ConnectReply(e, 1, r.Connect)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return got, len(reply)
 		}
 		for _, data := range []string{"", `,"data":{}`, `,"data":{"rooms":0}`, `,"data":{"rooms":-1}`, `,"data":{"rooms":"all"}`, `,"data":[1]`} {
@@ -86,9 +82,7 @@ func TestConnectWithFiveHundredRooms(t *testing.T) {
 		}
 
 		sdk, err := client.New("ws://"+addr+"/v1/socket", client.Options{Token: goodToken(t, "ann"), Protobuf: e == wire.Protobuf})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer func() { _ = sdk.Close() }()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

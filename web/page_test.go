@@ -26,9 +26,7 @@ import (
 func TestChineseHasItsOwnPunctuation(t *testing.T) {
 	t.Parallel()
 	words, err := static.ReadFile("static/app/words/zh.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !strings.Contains(string(words), "usualGreeting: '"+redpacket.DefaultGreeting+"'") {
 		t.Errorf("the page does not call %q the usual greeting", redpacket.DefaultGreeting)
 	}
@@ -141,9 +139,7 @@ func TestPageOfHosts(t *testing.T) {
 	}).Handler()
 	r := ask(t, h, "GET", "/page.json", "", "")
 	var facts pageFacts
-	if err := json.NewDecoder(r.Body).Decode(&facts); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.NewDecoder(r.Body).Decode(&facts))
 	if !facts.Guests || !slices.Equal(facts.Hosts, []string{"https://shop.example"}) || facts.Version != "1.2" {
 		t.Errorf("page.json says %+v", facts)
 	}
@@ -170,9 +166,7 @@ func zipped(t *testing.T, h http.Handler, path string) packed {
 	}
 	if w.Header().Get("Content-Encoding") == "gzip" {
 		z, err := gzip.NewReader(bytes.NewReader(p.packed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if p.plain, err = io.ReadAll(z); err != nil {
 			t.Fatal(err)
 		}

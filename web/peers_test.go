@@ -26,37 +26,6 @@ func isSubscribe(p *protocol.Push) bool   { return p.Subscribe != nil }
 func isUnsubscribe(p *protocol.Push) bool { return p.Unsubscribe != nil }
 func isPub(p *protocol.Push) bool         { return p.Pub != nil }
 
-// TestInstancesAreOneSystem makes changes on one instance. Sockets on the other one must receive them.
-func TestInstancesAreOneSystem(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		a, b := twoInstances(t)
-		bob, ann := a.signIn(t, "bob", 500), a.signIn(t, "ann", 0)
-		room := a.room(t, bob, "hall").ID
-		c, _ := connected(t, b.listen(t), wire.JSON, "ann")
-
-		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-		c.push(isSubscribe)
-		said := a.say(t, bob, room, "hello")
-		if p := c.push(isPub); p.Pub.Offset != uint64(said.Seq) {
-			t.Errorf("publication %v", p)
-		}
-		sent := call[wire.SendPacketReply](t, a, bob, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)})
-		c.push(isPub)
-		won := call[wire.GrabReply](t, a, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
-		c.push(func(p *protocol.Push) bool {
-			return p.Message != nil && messageOf(t, p).Wallet != nil && messageOf(t, p).Wallet.Balance == won.Amount
-		})
-		call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: room})
-		c.push(isUnsubscribe)
-		a.say(t, bob, room, "not for her")
-		call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
-		if p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) }); p.Subscribe == nil {
-			t.Errorf("a user that had left got %v", p)
-		}
-	})
-}
-
 // TestStandingIsForgottenElsewhere changes a membership that another instance has cached. That instance must drop it
 // from its cache, even if the user has no socket there.
 func TestStandingIsForgottenElsewhere(t *testing.T) {
@@ -113,21 +82,6 @@ func TestSocketsPerUserOverInstances(t *testing.T) {
 	for _, c := range mine[2:] {
 		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 	}
-}
-
-// TestDisconnectEverywhere disconnects a user. All their sockets must be closed, on every instance. Other users must
-// keep theirs.
-func TestDisconnectEverywhere(t *testing.T) {
-	t.Parallel()
-	a, b := twoInstances(t)
-	here, _ := connected(t, a.listen(t), wire.JSON, "ann")
-	addr := b.listen(t)
-	there, _ := connected(t, addr, wire.Protobuf, "ann")
-	other, _ := connected(t, addr, wire.JSON, "bob")
-	a.Disconnect("ann")
-	here.mustClose(wire.CloseRevoked)
-	there.mustClose(wire.CloseRevoked)
-	rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 }
 
 // lossyBus drops incoming messages while the test has switched that on. It reports the loss when the test says so.

@@ -24,9 +24,7 @@ func pictureBody(t *testing.T, shade uint8) string {
 	m := image.NewRGBA(image.Rect(0, 0, 64, 64))
 	draw.Draw(m, m.Bounds(), image.NewUniform(color.RGBA{R: shade, G: shade, B: shade, A: 255}), image.Point{}, draw.Src)
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, png.Encode(&b, m))
 	return fmt.Sprintf(`{"picture":%q}`, base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 

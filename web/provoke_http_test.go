@@ -96,9 +96,7 @@ func TestRatesOverHTTP(t *testing.T) {
 func guestToken(t *testing.T, id string) string {
 	t.Helper()
 	token, err := auth.SignGuest(testGuestKey, chat.User{ID: id, Name: "Mei"}, time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return token
 }
 
@@ -124,6 +122,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 		must(ask(t, h, "POST", "/v1/commands/"+m.Name, expired, "{}"), wire.CodeTokenExpired)
 		must(ask(t, h, "POST", "/v1/commands/no_"+m.Name, ann, "{}"), wire.CodeUnknownCommand)
 	}
+	must(ask(t, h, "POST", "/v1/commands/wallet", ann, `{"next":"`+long(64<<10)+`"}`), wire.CodeBadRequest) // the largest body has 64 KiB
 	provoked := map[string]map[wire.Code]struct{ token, body string }{
 		"credit": {
 			wire.CodeTooLong:       {admin, `{"user":"ann","amount":5,"key":"k","note":"` + long(201) + `"}`},

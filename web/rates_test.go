@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/hub/hubtest"
 	"hongbao/store/memstore"
@@ -26,58 +24,6 @@ func limited() func(*Options) {
 	return func(o *Options) {
 		o.Rates, o.Local, o.Limiter = true, memstore.NewLimiter(memstore.LimiterOptions{}), shared
 	}
-}
-
-// TestRateLimitedCommands calls commands over several instances and transports. One limit per user must hold for all
-// together, and a call after the wait that a refusal names must succeed.
-func TestRateLimitedCommands(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		a, b := twoInstances(t, limited())
-		room := a.room(t, a.signIn(t, "ann", 0), "hall").ID
-		h, token := b.Handler(), goodToken(t, "ann")
-		began := time.Now()
-		var sent int
-		for id := range 60 {
-			request := wire.SendRequest{Room: room, Key: strconv.Itoa(id), Text: "x"}
-			if id%2 == 0 {
-				if _, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, request)); err == nil {
-					sent++
-				} else if failure := a.errors.Failure(err); failure.Code != wire.CodeRateLimited || !failure.Temporary {
-					t.Fatal(err)
-				}
-				continue
-			}
-			r := ask(t, h, "POST", "/v1/commands/send", token, string(encoded(t, request)))
-			if r.StatusCode == 200 {
-				sent++
-				continue
-			}
-			refused := mustAnswer[wire.ErrorBody](t, r, 429)
-			text, ok := strings.CutPrefix(refused.Error.Message, "rate_limited retry_after_ms=")
-			ms, err := strconv.Atoi(text)
-			if !ok || err != nil || ms < 1 || ms > 100 || refused.Error.Code != wire.CodeRateLimited || !refused.Error.Temporary || r.Header.Get("Retry-After") != "1" {
-				t.Fatalf("refused with %+v, Retry-After %q", refused.Error, r.Header.Get("Retry-After"))
-			}
-		}
-		if most := 21 + int(10*time.Since(began).Seconds()); sent < 20 || sent > most {
-			t.Errorf("%d sent, want 20 to %d", sent, most)
-		}
-		for at := 0; ; at++ { // a client that waits as long as it is told must succeed
-			_, err := a.Call(t.Context(), api.Caller{User: chat.User{ID: "ann"}}, "send", encoded(t, wire.SendRequest{Room: room, Key: "again", Text: "x"}))
-			var refused *chat.RateError
-			if !errors.As(err, &refused) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				break
-			}
-			if at == 2 { // the first refusal may come from this instance's limiter, the second from the shared one
-				t.Fatalf("refused for %v more after having waited", refused.After)
-			}
-			time.Sleep(refused.After)
-		}
-	})
 }
 
 // TestTooManyCommands floods one connection with commands. They must be refused, and the connection closed if it

@@ -58,9 +58,7 @@ func goodToken(t *testing.T, user string) string {
 func mint(t *testing.T, c auth.Claims, ttl time.Duration) string {
 	t.Helper()
 	token, err := auth.Sign(testSecret, c, ttl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return token
 }
 
@@ -79,9 +77,7 @@ type rawClient struct {
 func dial(t *testing.T, addr string, e wire.Encoding) *rawClient {
 	t.Helper()
 	ws, _, err := tryDial(addr, e, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &rawClient{t: t, ws: ws, e: e}
 	t.Cleanup(func() { _ = ws.Close() })
 	return c
@@ -283,17 +279,11 @@ func (s *testServer) say(t *testing.T, c api.Caller, room, text string) wire.Sen
 func (s *testServer) holdCommits(t *testing.T) (release func()) {
 	t.Helper()
 	var path string
-	if err := s.db.QueryRow(`select file from pragma_database_list where name = 'main'`).Scan(&path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.db.QueryRow(`select file from pragma_database_list where name = 'main'`).Scan(&path))
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conn, err := db.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := conn.ExecContext(context.Background(), "begin immediate"); err != nil {
 		t.Fatal(err)
 	}

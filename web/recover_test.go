@@ -60,9 +60,7 @@ func mustRecover(t *testing.T, r *protocol.ConnectResult, room string, recovered
 	}
 	for i, p := range sub.Publications {
 		var entry wire.Entry
-		if err := json.Unmarshal(p.Data, &entry); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(p.Data, &entry))
 		if p.Offset != after+1+uint64(i) || entry.Seq != int64(p.Offset) || entry.ID == "" || entry.Kind != "text" {
 			t.Errorf("publication %d: offset %d, entry %+v", i, p.Offset, entry)
 		}
@@ -79,9 +77,7 @@ func TestRecover(t *testing.T) {
 	s.fill(t, ann, large, "x", 490)
 	s.fill(t, ann, huge, "x", 501)
 	epoch, err := s.chat.Epoch(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		recovering := func(epoch string, offsets map[string]int64) *protocol.ConnectResult {
 			t.Helper()
@@ -118,9 +114,7 @@ func TestRecoverBytes(t *testing.T) {
 	s.fill(t, ann, room, strings.Repeat("长", 4000), 30)
 	s.fill(t, ann, other, "x", 40)
 	epoch, err := s.chat.Epoch(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	addr := s.listen(t)
 	r := dial(t, addr, wire.JSON).connect(goodToken(t, "ann"), subs(epoch, map[string]int64{room: 0, other: 0}))
 	mustRecover(t, r, room, false, 0, 30)
@@ -139,9 +133,7 @@ func TestRecoverPacketStates(t *testing.T) {
 	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2)})
 	won := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
 	epoch, err := s.chat.Epoch(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := dial(t, s.listen(t), wire.JSON).connect(goodToken(t, "bob"), subs(epoch, map[string]int64{room: 0}))
 	states := dataOf(t, r).PacketStates
 	if len(states) != 1 || states[0].Packet != sent.Packet.ID || states[0].Claimed != 1 || states[0].Mine == nil || states[0].Mine.Amount != won.Amount {

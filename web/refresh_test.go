@@ -5,16 +5,13 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/centrifugal/centrifuge-go"
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
-	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/auth/authtest"
 	"hongbao/web/wire"
@@ -56,62 +53,6 @@ func TestRefreshIsNotRefused(t *testing.T) {
 	})
 }
 
-// TestSDKRefreshesOverTheRate has an SDK send too many commands. It must be able to refresh its token all the same, and
-// stay connected.
-func TestSDKRefreshesOverTheRate(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		token, newer := mint(t, auth.Claims{User: "ann"}, 3*time.Second), mint(t, auth.Claims{User: "ann"}, time.Hour)
-		began := time.Now()
-		var later atomic.Int64 // than began, in nanoseconds
-		s := newTestServer(t, withRates, func(o *Options) { o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) } })
-		over := make(chan struct{}) // closed when the client is over the rate
-		c := newSDKClient(t, s.listen(t), wire.JSON, centrifuge.Config{
-			Token: token, ReadTimeout: patience,
-			GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
-				select {
-				case <-over:
-				case <-t.Context().Done():
-				}
-				return newer, nil
-			},
-		})
-		if err := c.Connect(); err != nil {
-			t.Fatal(err)
-		}
-		await(t, c.connected)
-		ask := func() error {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			_, err := c.RPC(ctx, "wallet", []byte("{}"))
-			return err
-		}
-		mustBeLimited := func() {
-			t.Helper()
-			var refused *centrifuge.Error
-			if err := ask(); !errors.As(err, &refused) || refused.Code != uint32(wire.CodeRateLimited) {
-				t.Fatalf("over the rate: %v", err)
-			}
-		}
-		var crowd sync.WaitGroup
-		for range api.CommandBurst {
-			crowd.Go(func() { _ = ask() })
-		}
-		crowd.Wait()
-		mustBeLimited()
-		close(over)
-		s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
-		mustBeLimited()
-		later.Store(int64(time.Second))
-		if err := ask(); err != nil {
-			t.Errorf("a second later: %v", err)
-		}
-		if len(c.connected) > 0 {
-			t.Error("refreshed by coming back, not on the socket")
-		}
-	})
-}
-
 // TestRefreshWithoutStore refreshes while the store cannot say whether the token was revoked. The token must be
 // accepted and rechecked later, also on a server with Alone.
 func TestRefreshWithoutStore(t *testing.T) {
@@ -127,9 +68,7 @@ func TestRefreshWithoutStore(t *testing.T) {
 		if r := c.reply(2); r.Refresh == nil {
 			t.Fatalf("refresh: %v", r)
 		}
-		if err := inner.Revoke(t.Context(), "ann", time.Now().Unix()+1); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, inner.Revoke(t.Context(), "ann", time.Now().Unix()+1))
 		f.set(nil)
 		c.mustClose(wire.CloseRevoked)
 	})

@@ -22,9 +22,7 @@ func TestRecoveredAsStored(t *testing.T) {
 	ann := s.signIn(t, "ann", 0)
 	room := s.room(t, ann, "room").ID
 	epoch, err := s.chat.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	connected(t, addr, wire.JSON, "ann") // so that the hub keeps the room's messages
 	random := rand.New(rand.NewPCG(1, 2))
 	secrets := map[int64]string{} // texts that are not recalled, edited or not, by seq
@@ -38,9 +36,7 @@ func TestRecoveredAsStored(t *testing.T) {
 		c := dial(t, addr, wire.JSON)
 		got := c.connect(goodToken(t, "ann"), subs(epoch, map[string]int64{room: 0})).Subs[wire.RoomChannel(room)]
 		stored, err := push.Repair{Store: s.store}.Fetch(t.Context(), []hub.Span{{Topic: push.RoomTopic(room), Through: last}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		want := stored[push.RoomTopic(room)]
 		if len(got.Publications) != len(want) {
 			t.Fatalf("after step %d: %d publications, %d are stored", i, len(got.Publications), len(want))
@@ -88,8 +84,6 @@ func stir(t *testing.T, s *testServer, c api.Caller, room string, random *rand.R
 		return reply.Seq
 	}
 	last, err := s.chat.LastSeqs(context.Background(), []string{room})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return last[room]
 }

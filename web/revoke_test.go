@@ -60,9 +60,7 @@ func TestRevokedEverywhere(t *testing.T) {
 				c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
 				c.mustClose(wire.CloseInvalidToken)
 				ws, _, err := tryDial(addrs[s], wire.JSON, http.Header{"Authorization": {"Bearer " + token}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				c = &rawClient{t: t, ws: ws}
 				c.send(`{"id":1,"connect":{}}`)
 				c.mustClose(wire.CloseInvalidToken)

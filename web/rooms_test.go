@@ -33,9 +33,7 @@ func TestJoinAndLeave(t *testing.T) {
 	// one.
 	p := second.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
 	var joined wire.Joined
-	if err := json.Unmarshal(p.Subscribe.Data, &joined); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(p.Subscribe.Data, &joined))
 	if p.Channel != "room:"+room || !p.Subscribe.Recoverable || !p.Subscribe.Positioned || p.Subscribe.Epoch == "" || p.Subscribe.Offset != 1 ||
 		joined.Room.ID != room || joined.Room.Role != "member" || joined.Room.Members != 2 {
 		t.Errorf("subscribe push %v, %+v", p, joined)
@@ -66,23 +64,6 @@ func TestJoinAndLeave(t *testing.T) {
 	p = second.push(func(p *protocol.Push) bool { return p.Subscribe != nil || p.Pub != nil })
 	if p.Subscribe == nil || p.Subscribe.Offset != 3 {
 		t.Errorf("after coming back: %v", p)
-	}
-}
-
-// TestCreatedWith creates a room with initial members. The creator and those members must be in it.
-func TestCreatedWith(t *testing.T) {
-	t.Parallel()
-	s := newTestServer(t)
-	addr := s.listen(t)
-	s.signIn(t, "bob", 0)
-	ann, _ := connected(t, addr, wire.JSON, "ann")
-	bob, _ := connected(t, addr, wire.JSON, "bob")
-	ann.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n","kind":"private","members":["bob"]}}}`)
-	for _, c := range []*rawClient{ann, bob} {
-		p := c.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
-		if p.Subscribe.Offset != 0 || p.Subscribe.Epoch == "" {
-			t.Errorf("subscribe push %v", p)
-		}
 	}
 }
 
@@ -142,9 +123,7 @@ func TestToldCrosswise(t *testing.T) {
 			c, _ := connected(t, addr, e, ann.User.ID)
 			call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
 			m, err := s.chat.Join(t.Context(), ann.User, room)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
 			said := s.say(t, bob, room, "for her")
 			p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
@@ -185,9 +164,7 @@ func TestComingAndGoingAtOnce(t *testing.T) {
 		}
 		all.Wait()
 		standing, err := s.chat.Standing(t.Context(), room, "ann")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		want := 0
 		if standing.In {
 			want = sockets
@@ -242,8 +219,6 @@ func TestUnsequenced(t *testing.T) {
 
 func messageOf(t *testing.T, p *protocol.Push) (m wire.Message) {
 	t.Helper()
-	if err := json.Unmarshal(p.Message.Data, &m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(p.Message.Data, &m))
 	return m
 }

@@ -58,9 +58,7 @@ func TestSignalsWaitInOrder(t *testing.T) {
 		var signals []push.Signal
 		for i := range 5 {
 			m, err := s.silentChat().Join(t.Context(), ann.User, s.room(t, bob, fmt.Sprint(i)).ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			signals = append(signals, push.EnteredSignal(m))
 		}
 		slow.free = make(chan struct{})
@@ -185,9 +183,7 @@ func TestRecheckHoldsUpNothing(t *testing.T) {
 		room := s.room(t, bob, "hall").ID
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
 		c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-		if err := s.silentChat().Leave(t.Context(), ann.User, room); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.silentChat().Leave(t.Context(), ann.User, room))
 		slow.free = make(chan struct{})
 		s.sessions.BusLost(false) // queues all users for a recheck
 		s.eventually(t, "the recheck", func() bool { return slow.waiting.Load() > 0 })

@@ -74,17 +74,13 @@ func TestUpgradeOfOldHTTP(t *testing.T) {
 	addr := newTestServer(t).listen(t)
 	for version, status := range map[string]int{"1.1": http.StatusSwitchingProtocols, "1.0": http.StatusBadRequest} {
 		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		fmt.Fprintf(conn, "GET /v1/socket HTTP/%s\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", version, addr)
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if response.StatusCode != status {
 			t.Errorf("HTTP/%s: %s, want %d", version, response.Status, status)
 		}
@@ -95,9 +91,7 @@ func TestBearerStandsForToken(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
 	ws, _, err := tryDial(s.listen(t), wire.JSON, http.Header{"Authorization": {"bearer " + goodToken(t, "ann")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer ws.Close()
 	c := &rawClient{t: t, ws: ws}
 	if got := dataOf(t, c.connect("", "{}")).User; got.ID != "ann" || got.Name != "Name of ann" {
@@ -112,9 +106,7 @@ func TestBearerExpiresBeforeConnect(t *testing.T) {
 	var ahead atomic.Int64
 	s := newTestServer(t, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) } })
 	ws, _, err := tryDial(s.listen(t), wire.JSON, http.Header{"Authorization": {"Bearer " + goodToken(t, "ann")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer ws.Close()
 	c := &rawClient{t: t, ws: ws}
 	ahead.Store(int64(2 * time.Hour))

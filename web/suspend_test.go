@@ -38,9 +38,7 @@ func refusedAsSuspended(t *testing.T, s *testServer, addr, token string) {
 	c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
 	c.mustClose(wire.CloseSuspended)
 	ws, _, err := tryDial(addr, wire.JSON, http.Header{"Authorization": {"Bearer " + token}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c = &rawClient{t: t, ws: ws}
 	c.send(`{"id":1,"connect":{}}`)
 	c.mustClose(wire.CloseSuspended)

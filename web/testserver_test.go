@@ -130,13 +130,9 @@ func newTestEngines(t *testing.T) *testEngines {
 	t.Helper()
 	dir, log := migrated.Copy(t), slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	store, err := sqlitestore.Open(t.Context(), dir, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlitestore.FileName)+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -180,9 +176,7 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 		f(&options)
 	}
 	server, err := New(h, pub, rooms, packets, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := &testServer{Server: server, db: engines.db, store: engines.store}
 	s.other = func() *redpacket.Service {
 		return redpacket.New(engines.ledger, engines.pool, rooms, pub, engines.packets)
@@ -208,9 +202,7 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 func (s *testServer) signIn(t *testing.T, id string, money int64) api.Caller {
 	t.Helper()
 	c := api.Caller{User: chat.User{ID: id, Name: "Name of " + id}}
-	if err := s.chat.SignIn(context.Background(), c.User); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.chat.SignIn(context.Background(), c.User))
 	if money > 0 {
 		s.admin(t, "credit", wire.AdjustRequest{User: id, Amount: money, Key: "start-" + id})
 	}
@@ -262,9 +254,7 @@ func (s *testServer) admin(t *testing.T, method string, request any) []byte {
 func encoded(t *testing.T, v any) []byte {
 	t.Helper()
 	data, err := wire.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return data
 }
 
@@ -272,9 +262,7 @@ func encoded(t *testing.T, v any) []byte {
 func (s *testServer) mustBalance(t *testing.T) {
 	t.Helper()
 	a, err := s.packets.Audit(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(a.Differences) > 0 || a.Funded != a.InWallets+a.InPackets {
 		t.Errorf("the audit differs: %+v", a)
 	}
@@ -294,30 +282,30 @@ func (s *testServer) dump(t *testing.T) string {
 func (s *testServer) rows(t *testing.T, query string) (all []string) {
 	t.Helper()
 	rows, err := s.db.Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer rows.Close()
 	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
 	for i := range values {
 		targets[i] = &values[i]
 	}
 	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, rows.Scan(targets...))
 		texts := make([]string, len(values))
 		for i, v := range values {
 			texts[i] = v.String
 		}
 		all = append(all, strings.Join(texts, " | "))
 	}
-	if err := rows.Err(); err != nil {
+	noError(t, rows.Err())
+	return all
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return all
 }

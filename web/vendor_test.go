@@ -41,9 +41,7 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 		found[name] = true
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name := range vendored {
 		if !found[name] {
 			t.Errorf("%s is missing", name)

@@ -65,9 +65,7 @@ func newConnectFixture(t *testing.T) *connectFixture {
 func (c *connectFixture) meanwhile(t *testing.T, e wire.Encoding, do func()) *rawClient {
 	t.Helper()
 	epoch, err := c.chat.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c.asks.listed.Store(&do)
 	his := dial(t, c.addr, e)
 	his.send(`{"id":1,"connect":{"token":"` + goodToken(t, "bob") + `","subs":` + subs(epoch, map[string]int64{c.room: 0}) + `}}`)

@@ -30,9 +30,7 @@ func TestNewAPIKeyFitsItsLine(t *testing.T) {
 		printed = append(printed, strings.TrimSpace(out))
 	}
 	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	keys, err := server.ParseKeys(before)
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("%v, %v", keys, err)

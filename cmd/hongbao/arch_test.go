@@ -506,9 +506,7 @@ func productionFiles(t *testing.T) []sourceFile {
 		files = append(files, newSourceFile(name, path.Join(ourModule, filepath.ToSlash(rel)), f))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(files) < 20 {
 		t.Fatalf("found %d files under %s, want at least 20", len(files), root)
 	}

@@ -30,13 +30,9 @@ func TestAuditFromACheckpoint(t *testing.T) {
 		t.Errorf("a checkpoint without heads was written: %v", err)
 	}
 	books, err := store.OpenBooks(t.Context(), store.Config{DataDir: dir}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	live(t, books)
-	if err := books.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, books.Close())
 	if out := mustPrint(t, 0, "the books balance", audit...); strings.Contains(out, "looked only") {
 		t.Errorf("without a checkpoint, the audit leaves rows out: %s", out)
 	}
@@ -62,9 +58,7 @@ func TestAuditFromACheckpoint(t *testing.T) {
 		t.Errorf("a difference has changed the checkpoint: %+v, %v", again, err)
 	}
 	for _, text := range []string{"{}", "no JSON", `{"heads":["1/2"]}`} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(text), 0o600))
 		mustPrint(t, 1, "remove the file", audit...)
 	}
 }
@@ -76,17 +70,13 @@ func TestAuditOnAStandby(t *testing.T) {
 	database := newDatabase(t, primary)
 	mustPrint(t, 0, "up to date", "migrate", "--database-url", database)
 	books, err := store.MakeBooks(t.Context(), store.Config{DatabaseURL: database}, migrations.Auto, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = books.Close() }() // the test has ended
 	live(t, books)
 	execute(t, database, `create role auditor login password 'secret'; alter role auditor set default_transaction_read_only = on;
 		grant select on all tables in schema public to auditor`)
 	standby, err := primary.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer standby.Stop()
 	file := filepath.Join(t.TempDir(), "audit.json")
 	audit := func(want int, words string) {
@@ -97,9 +87,7 @@ func TestAuditOnAStandby(t *testing.T) {
 	}
 	audit(0, "the books balance")
 	_, _, err = books.Ledger.Adjust(t.Context(), redpacket.Adjustment{ID: "newer", User: "u1", Amount: 5, Key: "newer", Hash: []byte("newer")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	audit(0, "looked only at what is newer")
 	execute(t, database, `update wallets set balance = balance + 1 where user_id = 'u1'`)
 	audit(1, "DIFFERENCE wallet u1")
@@ -119,21 +107,15 @@ func live(t *testing.T, books *store.Books) {
 func auditorURL(t *testing.T, standby *loopback.Postgres, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	u.Host, u.User = standby.Addr(), url.UserPassword("auditor", "secret")
 	conn, err := pgx.Connect(t.Context(), u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var replays bool
 	if err := conn.QueryRow(t.Context(), `select pg_is_in_recovery()`).Scan(&replays); err != nil || !replays {
 		t.Fatalf("in recovery: %v, %v", replays, err)
 	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, conn.Close(t.Context()))
 	return u.String()
 }
 
@@ -148,21 +130,15 @@ func newDatabase(t *testing.T, server *loopback.Postgres) string {
 
 func catchUp(t *testing.T, standby, primary *loopback.Postgres) {
 	t.Helper()
-	if err := standby.CatchUp(t.Context(), primary); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, standby.CatchUp(t.Context(), primary))
 }
 
 func execute(t *testing.T, database, statement string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := conn.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, conn.Close(t.Context()))
 }

@@ -19,9 +19,7 @@ func TestReadHeads(t *testing.T) {
 		"": nil, "3/4": nil, strings.ToUpper(a.String()): nil,
 	} {
 		name := filepath.Join(t.TempDir(), "heads")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, []byte(text), 0o600))
 		if got, err := readHeads(name); !slices.Equal(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
 		}

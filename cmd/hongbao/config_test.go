@@ -23,9 +23,7 @@ func load(command string, args, environ []string) (config, error) {
 
 func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 	c, err := load("serve", []string{"--drain", "3s"}, []string{"HONGBAO_DRAIN=9s", "HONGBAO_ADDR=127.0.0.1:1", "HONGBAO_OPS_ADDR="})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if c.Drain.Duration != 3*time.Second || c.Addr != "127.0.0.1:1" || c.OpsAddr != "127.0.0.1:8081" {
 		t.Errorf("drain %v, addr %s, ops-addr %s; want 3s of the flag, 127.0.0.1:1 of the variable, 127.0.0.1:8081 by default", c.Drain, c.Addr, c.OpsAddr)
 	}
@@ -56,17 +54,11 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 					continue // TestSecretsAreNoFlags
 				}
 				byFlag, err := load(command, []string{"--" + s.flag, text}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				byVariable, err := load(command, nil, []string{s.env + "=" + text})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				fallback, err := load(command, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if got, want := fmt.Sprint(byFlag), fmt.Sprint(byVariable); got != want {
 					t.Errorf("%s: the flag gives %s, the variable %s, want the same", command, got, want)
 				}
@@ -196,9 +188,7 @@ func TestEmptyFileIsRefused(t *testing.T) {
 func writeFile(t *testing.T, content string) (name string) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
@@ -354,9 +344,7 @@ func TestGuestsAreLocalOnlyWhenEmbeddedWithoutAKey(t *testing.T) {
 		"": guestsLocal, secret: guestsOff, "HONGBAO_JWT_JWKS_URL=https://keys.example.com/ HONGBAO_JWT_AUDIENCE=chat": guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32): guestsLocal,
 	} {
 		c, err := load("serve", nil, strings.Fields(environ))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if err := c.checkServe(); err != nil || c.Guests != want {
 			t.Errorf("with %q: guests %q, %v; want %q", environ, c.Guests, err, want)
 		}
@@ -370,9 +358,7 @@ func TestLobbyIsOnWhenEmbeddedWithPlayMoney(t *testing.T) {
 		"HONGBAO_GUESTS=local HONGBAO_REDIS_URL=redis://127.0.0.1 HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32): "",
 	} {
 		c, err := load("serve", nil, strings.Fields(environ))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if err := c.checkServe(); err != nil || c.Lobby != want {
 			t.Errorf("with %q: lobby %q, %v; want %q", environ, c.Lobby, err, want)
 		}
@@ -390,9 +376,7 @@ func TestCurrencyFormat(t *testing.T) {
 	}
 	for _, test := range tests {
 		var c currency
-		if err := c.UnmarshalText([]byte(test.text)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.UnmarshalText([]byte(test.text)))
 		if got := c.format(test.amount); got != test.want {
 			t.Errorf("%s %d: got %q, want %q", test.text, test.amount, got, test.want)
 		}
@@ -407,9 +391,7 @@ func TestCurrencyFormat(t *testing.T) {
 // TestSettingsPageListsEverySubcommand looks for a row of each subcommand in the table of the settings page.
 func TestSettingsPageListsEverySubcommand(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, table, _ := strings.Cut(string(text), "\n## Subcommands\n")
 	for _, c := range append(commands(), command{name: "help"}) {
 		if !strings.Contains(table, "\n| `"+c.name+"` | ") {
@@ -421,9 +403,7 @@ func TestSettingsPageListsEverySubcommand(t *testing.T) {
 // TestSettingsPageListsEverySetting compares the table of the settings page with the config, row by row.
 func TestSettingsPageListsEverySetting(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var got, want []string
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "| `HONGBAO_") {

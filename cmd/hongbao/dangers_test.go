@@ -12,18 +12,12 @@ import (
 func TestDangersAreNamed(t *testing.T) {
 	const good = "d7f3b2a1904c6e58d7a3b2a1904c6e5813f09b7766e0d2ac41958a7c0be3f264"
 	private, open := writeFile(t, good), writeFile(t, good)
-	if err := os.Chmod(open, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(open, 0o644))
 	hooked := []string{"HONGBAO_HOOK_URL=https://shop.example.com/hook", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HONGBAO_HOOKS=send,send_packet"}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, guestKeyFile), []byte(good), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(folder, guestKeyFile), []byte(good), 0o644))
 	pushFolder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(pushFolder, pushKeyFile), []byte(good), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(pushFolder, pushKeyFile), []byte(good), 0o644))
 	for name, c := range map[string]struct {
 		environ []string
 		want    string // part of the danger; empty: there is none

@@ -25,13 +25,9 @@ func TestDataKeyIsMadeOnceAndNeededEverAfter(t *testing.T) {
 	mustPrint(t, 0, "new data key", "datakey", "--new", next)
 	mustPrint(t, 1, next, append(credit, "k3", "--data-key-file", next)...)
 	both := writeFile(t, string(mustRead(t, next))+string(mustRead(t, file)))
-	if err := os.Chmod(both, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(both, 0o644))
 	mustPrint(t, 1, "chmod 600 "+both, "datakey", "--encrypt", "--data-dir", dir, "--data-key-file", both)
-	if err := os.Chmod(both, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(both, 0o600))
 	out := mustPrint(t, 0, "the database needs no other key", "datakey", "--encrypt", "--pause", "1ms", "--data-dir", dir, "--data-key-file", both)
 	if !strings.Contains(out, ": 1\n") {
 		t.Errorf("the seed of ann is not counted:\n%s", out)
@@ -43,8 +39,6 @@ func TestDataKeyIsMadeOnceAndNeededEverAfter(t *testing.T) {
 func mustRead(t *testing.T, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return text
 }

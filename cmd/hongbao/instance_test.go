@@ -87,7 +87,7 @@ func TestPageLeadsToTheLobby(t *testing.T) {
 	}
 }
 
-func noError(t *testing.T, err error) {
+func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

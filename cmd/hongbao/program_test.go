@@ -82,9 +82,7 @@ func TestWrongUsageIsExplained(t *testing.T) {
 
 func TestAddressInUseIsNamed(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = taken.Close() }()
 	mustPrint(t, 1, "HONGBAO_ADDR="+taken.Addr().String()+" is in use", "serve", "--addr", taken.Addr().String(), "--data-dir", t.TempDir())
 	mustPrint(t, 1, "HONGBAO_OPS_ADDR="+taken.Addr().String()+" is in use",
@@ -139,9 +137,7 @@ func TestQuarantineIsListedAndRetried(t *testing.T) {
 	if err == nil {
 		err = books.UseDataKey(t.Context(), config, log)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l := &storetest.Life{TB: t, Ledger: books.Ledger, Rooms: books.Chat, At: time.Now().Truncate(time.Millisecond)}
 	_, _, err = books.Chat.CreateRoom(t.Context(), chat.NewRoom{ID: "room-1", Name: "hall", Kind: chat.Public, Owner: chat.User{ID: "boss"}, Key: "r", Hash: []byte("h"), At: l.At, MaxRooms: 9})
 	l.Must(err)
@@ -165,9 +161,7 @@ func TestCreditIsBookedOnce(t *testing.T) {
 	mustPrint(t, 0, "the books balance", "audit", "--data-dir", dir)
 
 	var report audited
-	if err := json.Unmarshal([]byte(mustPrint(t, 0, "", "audit", "--data-dir", dir, "--json")), &report); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(mustPrint(t, 0, "", "audit", "--data-dir", dir, "--json")), &report))
 	if !report.OK || report.Funded != 1234 || report.InWallets != 1234 || report.Transfers != 1 {
 		t.Errorf("the audit reports %+v, want ok, one transfer, and 1234 funded and in wallets", report)
 	}
@@ -186,15 +180,11 @@ func TestAuditExitsOneOnADifference(t *testing.T) {
 func changeFile(t *testing.T, dir, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, sqlitestore.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := db.Exec(statement); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.Close())
 }
 
 func TestTokenIsSigned(t *testing.T) {

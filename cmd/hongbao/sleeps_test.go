@@ -82,9 +82,7 @@ func testFiles(t *testing.T) map[string]testFile {
 		files[slashed] = f
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return files
 }
 

@@ -29,9 +29,7 @@ func FuzzReadProof(f *testing.F) {
 			return
 		}
 		seed, err := q.check()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		shares, err := redpacket.Cut(seed, redpacket.Packet{
 			From: chat.User{ID: q.Sender}, Key: q.Key, Mode: q.Mode, Spread: q.Spread, Total: redpacket.Money(q.Total), Count: q.Count,
 		})

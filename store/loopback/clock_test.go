@@ -20,20 +20,14 @@ func TestClocksOfServers(t *testing.T) {
 		t.Skip(err)
 	}
 	r, err := clock.StartRedis(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Stop)
 	p, err := clock.StartPostgres(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Stop)
 	standby := startStandbyT(t, p)
 	for _, shift := range []time.Duration{0, 7 * time.Second, -6500 * time.Millisecond, 0} {
-		if err := clock.Shift(shift); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, clock.Shift(shift))
 		awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
 		for _, server := range []*Postgres{p, standby} {
 			awaitShift(t, "Postgres", shift, func() (at time.Time, err error) {
@@ -59,13 +53,9 @@ func TestClockOfRedis(t *testing.T) {
 		t.Skip(err)
 	}
 	const shift = 7 * time.Second
-	if err := clock.Shift(shift); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, clock.Shift(shift))
 	r, err := clock.StartRedis(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Stop)
 	awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
 }
@@ -84,31 +74,5 @@ func awaitShift(t *testing.T, name string, shift time.Duration, read func() (tim
 	})
 	if err != nil {
 		t.Fatalf("the clock of %s differs by %v, want %v: %v", name, differs, shift, err)
-	}
-}
-
-// TestBackupHasWhatWasCommitted starts a server on a backup that was made between two commits.
-func TestBackupHasWhatWasCommitted(t *testing.T) {
-	enginetest.Nightly(t, "suites")
-	primary, _ := startPairT(t)
-	execute(t, primary.URL("postgres"), "create table kept (n int)")
-	execute(t, primary.URL("postgres"), "insert into kept values (1)")
-	dir := t.TempDir()
-	if err := primary.Backup(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, primary.URL("postgres"), "insert into kept values (2)")
-	primary.Kill()
-	restored, err := StartPostgres(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(restored.Stop)
-	if err := restored.SetSynchronous(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, restored.URL("postgres"), "insert into kept values (3)")
-	if n := count(t, restored.URL("postgres")); n != 2 {
-		t.Errorf("the restored server has %d rows, want 2: the first one and a new one", n)
 	}
 }

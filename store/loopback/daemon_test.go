@@ -21,9 +21,7 @@ func TestNewestPostgresWins(t *testing.T) {
 
 func TestPortIsKeptWhileItsServerIsDown(t *testing.T) {
 	p, err := reservePort(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, number := range []int{p.number, p.number + busOffset} {
 		other := &port{}
 		if err := other.reserve(t.Context(), number); err == nil {
@@ -35,9 +33,7 @@ func TestPortIsKeptWhileItsServerIsDown(t *testing.T) {
 		t.Error("a reservation without a rival is lost")
 	}
 	l, err := net.Listen("tcp", address(p.number+busOffset))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !p.lost(t.Context()) {
 		t.Error("a foreign process listens, and the reservation is not lost")
 	}
@@ -78,9 +74,7 @@ func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
 			return err
 		},
 	}}
-	if err := thief.launch(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, thief.launch(t.Context()))
 	defer thief.Stop()
 	defer stolen.Close()
 	if thief.Addr() == stolen.Addr().String() {

@@ -31,9 +31,7 @@ func startRedisT(t *testing.T, args ...string) *Redis {
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	r, err := StartRedis(t.Context(), t.TempDir(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Stop)
 	return r
 }
@@ -42,9 +40,7 @@ func startPostgresT(t *testing.T) *Postgres {
 	t.Helper()
 	enginetest.Need(t, "Postgres")
 	p, err := StartPostgres(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Stop)
 	return p
 }
@@ -60,9 +56,7 @@ func clientT(t *testing.T, addr string) *redis.Client {
 // set and get run one Redis command each. An error fails the test or is part of the answer.
 func set(t *testing.T, addr, value string) {
 	t.Helper()
-	if err := clientT(t, addr).Set(t.Context(), "key", value, 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, clientT(t, addr).Set(t.Context(), "key", value, 0).Err())
 }
 
 func get(t *testing.T, addr string) string {
@@ -72,4 +66,12 @@ func get(t *testing.T, addr string) string {
 		return err.Error()
 	}
 	return value
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

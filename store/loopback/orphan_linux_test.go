@@ -40,12 +40,8 @@ func TestNoServerOutlivesItsParent(t *testing.T) {
 	dir := t.TempDir()
 	parent.Env = append(os.Environ(), orphanFolder+"="+dir)
 	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, parent.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if killed := parent.Process.Kill(); killed != nil || err != nil {
 		t.Fatal(killed, err)
@@ -67,9 +63,7 @@ func TestNoServerOutlivesItsParent(t *testing.T) {
 		successor, err = StartPostgres(ctx, filepath.Join(dir, "postgres"))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	successor.Stop()
 }
 

@@ -11,16 +11,12 @@ func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
 	t.Parallel()
 	p := startPostgresT(t)
 	b, err := StartPgBouncer(t.Context(), t.TempDir(), p, "postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(b.Stop)
 	url := newDatabase(t, p)
 	execute(t, url, "create table kept (n int)")
 	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, through := range []string{b.URL(url), b.URL(config.Database)} {
 		execute(t, through, "insert into kept values (1)")
 	}
@@ -30,21 +26,15 @@ func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
 
 	// Clients that are between two transactions hold no session of the server, so many can share few sessions.
 	for range 30 {
-		if err := connect(t, b.URL(url)).PgConn().Exec(within(t, time.Minute), "select 1").Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, connect(t, b.URL(url)).PgConn().Exec(within(t, time.Minute), "select 1").Close())
 	}
 	var sessions int
 	err = connect(t, url).QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = $1", config.Database).Scan(&sessions)
 	if err != nil || sessions > 25 {
 		t.Errorf("30 idle clients hold %d sessions, %v", sessions, err)
 	}
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := waitUntil(t.Context(), b.current(), b.serves); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Restart(t.Context()))
+	noError(t, waitUntil(t.Context(), b.current(), b.serves))
 	if n := count(t, b.URL(url)); n != 2 {
 		t.Errorf("%d rows after the server's restart", n)
 	}

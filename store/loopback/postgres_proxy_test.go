@@ -14,9 +14,7 @@ func message(typ, text string) string {
 func startPostgresProxyT(t *testing.T) (p *PostgresProxy, here, far net.Conn) {
 	t.Helper()
 	there, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = there.Close() })
 	if p, err = StartPostgresProxy(there.Addr().String()); err != nil {
 		t.Fatal(err)

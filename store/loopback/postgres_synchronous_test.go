@@ -6,38 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"hongbao/store/enginetest"
 )
-
-// TestSynchronousStandbyHasWhatWasCommitted kills a primary right after a commit. The standby that is promoted has the row, and a
-// standby of the new primary, too.
-func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
-	enginetest.Nightly(t, "suites")
-	primary, standby := startPairT(t)
-	execute(t, primary.URL("postgres"), "create table kept (n int)")
-	execute(t, primary.URL("postgres"), "insert into kept values (1)")
-	primary.Kill()
-	if err := standby.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := standby.SetSynchronous(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, standby.URL("postgres"), "insert into kept values (2)")
-	second := startStandbyT(t, standby)
-	if err := standby.SetSynchronous(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, standby.URL("postgres"), "insert into kept values (3)")
-	standby.Kill()
-	if err := second.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := count(t, second.URL("postgres")); n != 3 {
-		t.Errorf("%d rows after two promotions, want 3", n)
-	}
-}
 
 // TestSynchronousCommitWaits stops the standby: a commit then waits until the standby goes on.
 func TestSynchronousCommitWaits(t *testing.T) {
@@ -105,18 +74,14 @@ func startPairT(t *testing.T) (primary, standby *Postgres) {
 	t.Helper()
 	primary = startPostgresT(t)
 	standby = startStandbyT(t, primary)
-	if err := primary.SetSynchronous(t.Context(), standby); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, primary.SetSynchronous(t.Context(), standby))
 	return primary, standby
 }
 
 func startStandbyT(t *testing.T, primary *Postgres) *Postgres {
 	t.Helper()
 	p, err := primary.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Stop)
 	return p
 }

@@ -32,9 +32,7 @@ func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
 	if err := <-asleep; err == nil {
 		t.Error("a statement outlived its server")
 	}
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Restart(t.Context()))
 	t.Logf("killed and back after %v", time.Since(began))
 	if n := count(t, url); n != 1 {
 		t.Errorf("%d rows after kill", n)
@@ -53,9 +51,7 @@ func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
 	dir := t.TempDir()
 	for run := range 2 {
 		p, err := StartPostgres(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(p.Stop)
 		execute(t, p.URL("postgres"), "create table if not exists kept (n int)")
 		if n := count(t, p.URL("postgres")); n != run {
@@ -81,23 +77,17 @@ func TestPostgresDatabasesAreApart(t *testing.T) {
 
 func TestUnreachableFolderIsNamed(t *testing.T) {
 	as, err := unprivileged()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if as == nil {
 		t.Skip("only root runs Postgres as another user")
 	}
 	private := filepath.Join(t.TempDir(), "private")
-	if err := os.Mkdir(private, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(private, 0o700))
 	if err := as.own(filepath.Join(private, "ours")); err != nil {
 		t.Error("a temporary folder was not opened:", err)
 	}
 	t.Setenv("TMPDIR", private)
-	if err := os.Chmod(private, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(private, 0o700))
 	if err := as.own(filepath.Join(private, "theirs")); err == nil {
 		t.Error("a folder that is not temporary was opened")
 	}
@@ -106,18 +96,14 @@ func TestUnreachableFolderIsNamed(t *testing.T) {
 func newDatabase(t *testing.T, p *Postgres) string {
 	t.Helper()
 	url, err := p.NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return url
 }
 
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c
 }
@@ -131,9 +117,7 @@ func execute(t *testing.T, url, statement string) {
 
 func count(t *testing.T, url string) (n int) {
 	t.Helper()
-	if err := connect(t, url).QueryRow(t.Context(), "select count(*) from kept").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, connect(t, url).QueryRow(t.Context(), "select count(*) from kept").Scan(&n))
 	return n
 }
 
@@ -146,7 +130,5 @@ func awaitBackend(t *testing.T, url, statement string) {
 		return c.QueryRow(ctx, `select 1 from pg_stat_activity
 			where state = 'active' and pid <> pg_backend_pid() and query like '%' || $1 || '%'`, statement).Scan(&one)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }

@@ -123,9 +123,7 @@ func TestProxyToNobodyHangsUp(t *testing.T) {
 	p, there := startProxyT(t)
 	_ = there.Close()
 	c, err := net.Dial("tcp", p.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close()
 	_ = c.SetReadDeadline(time.Now().Add(patience))
 	if _, err := c.Read(make([]byte, 1)); err == nil || isTimeout(err) {
@@ -136,14 +134,10 @@ func TestProxyToNobodyHangsUp(t *testing.T) {
 func startProxyT(t *testing.T) (*Proxy, net.Listener) {
 	t.Helper()
 	there, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = there.Close() })
 	p, err := StartProxy(there.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Close)
 	return p, there
 }
@@ -152,9 +146,7 @@ func startProxyT(t *testing.T) (*Proxy, net.Listener) {
 func dialThrough(t *testing.T, p *Proxy, there net.Listener) (here, far net.Conn) {
 	t.Helper()
 	here, err := net.Dial("tcp", p.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = here.Close() })
 	if far, err = there.Accept(); err != nil {
 		t.Fatal(err)
@@ -183,9 +175,7 @@ func receive(t *testing.T, c net.Conn, want string) {
 func losesAll(t *testing.T, from, to net.Conn) {
 	t.Helper()
 	send(t, from, "lost")
-	if err := from.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, from.(*net.TCPConn).CloseWrite())
 	endsWithoutMore(t, to)
 }
 

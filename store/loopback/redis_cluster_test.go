@@ -14,18 +14,14 @@ func TestRedisClusterServesAllSlots(t *testing.T) {
 	enginetest.Need(t, "Redis")
 	t.Parallel() // it mostly waits
 	c, err := StartRedisCluster(t.Context(), t.TempDir(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(c.Stop)
 	addrs, _ := strings.CutPrefix(c.URL(), "redis+cluster://")
 	all := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(addrs, ",")})
 	t.Cleanup(func() { _ = all.Close() })
 
 	ranges, err := all.ClusterSlots(t.Context()).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	covered, owners := 0, map[string]bool{}
 	for _, r := range ranges {
 		covered += r.End - r.Start + 1
@@ -40,17 +36,13 @@ func TestRedisClusterServesAllSlots(t *testing.T) {
 		}
 	}
 	for i := range 100 {
-		if err := all.Set(t.Context(), fmt.Sprint("key", i), i, 0).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, all.Set(t.Context(), fmt.Sprint("key", i), i, 0).Err())
 	}
 
 	// A restarted node has its old identity in the cluster.
 	node := c.Nodes()[1]
 	node.Kill()
-	if err := node.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, node.Restart(t.Context()))
 	for _, node := range c.Nodes() {
 		if err := waitUntil(within(t, patience), nil, complete(node, 3)); err != nil {
 			t.Error(err)
@@ -64,9 +56,7 @@ func TestRedisClusterStartsAnewInAUsedFolder(t *testing.T) {
 	dir := t.TempDir()
 	for masters := 2; masters >= 1; masters-- {
 		c, err := StartRedisCluster(t.Context(), dir, masters)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(c.Stop)
 		if len(c.Nodes()) != masters {
 			t.Errorf("%d nodes", len(c.Nodes()))

@@ -13,18 +13,6 @@ import (
 	"hongbao/store/enginetest"
 )
 
-func TestRedisServesWhereItsURLSays(t *testing.T) {
-	r := startRedisT(t)
-	o, err := redis.ParseURL(r.URL())
-	if err != nil || o.Addr != r.Addr() {
-		t.Fatalf("%s leads to %v, %v", r.URL(), o, err)
-	}
-	set(t, o.Addr, "here")
-	if got := get(t, r.Addr()); got != "here" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 	enginetest.Need(t, "Redis")
 	for name, test := range map[string]struct {
@@ -42,9 +30,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 			if c, err := net.Dial("tcp", addr); err == nil {
 				t.Error("a process still listens there", c.Close())
 			}
-			if err := r.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.Restart(t.Context()))
 			if got := get(t, addr); got != test.want {
 				t.Errorf("after kill: %q, want %q", got, test.want)
 			}
@@ -62,9 +48,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 func TestRedisPausedIsSilentButThere(t *testing.T) {
 	r := startRedisT(t)
 	c := clientT(t, r.Addr())
-	if err := c.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Ping(t.Context()).Err())
 	r.Pause()
 	conn, err := net.Dial("tcp", r.Addr())
 	if err != nil {
@@ -72,9 +56,7 @@ func TestRedisPausedIsSilentButThere(t *testing.T) {
 	}
 	defer conn.Close()
 	_, err = conn.Write([]byte("PING\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	var answer [7]byte
 	if n, err := conn.Read(answer[:]); n > 0 || !isTimeout(err) {

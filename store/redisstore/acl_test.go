@@ -51,9 +51,7 @@ func TestRightsOfTheACL(t *testing.T) {
 func restrict(t *testing.T, nodes []*loopback.Redis) {
 	t.Helper()
 	text, err := os.ReadFile("../../web/docs/deploy/redis.acl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, user, _ := strings.Cut(string(text), "\nuser ")
 	command := []any{"acl", "setuser"}
 	for rule := range strings.FieldsSeq(user) {
@@ -61,9 +59,7 @@ func restrict(t *testing.T, nodes []*loopback.Redis) {
 	}
 	for _, n := range nodes {
 		c := redis.NewClient(&redis.Options{Addr: n.Addr()})
-		if err := errors.Join(c.Do(t.Context(), command...).Err(), c.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(c.Do(t.Context(), command...).Err(), c.Close()))
 	}
 }
 

@@ -20,9 +20,7 @@ func openLogged(t *testing.T, url string) (*Store, *redistest.Log) {
 	t.Helper()
 	log := &redistest.Log{}
 	s, err := Open(t.Context(), url, log.Logger())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -76,9 +74,7 @@ func TestOpenWithoutRedis(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "cannot be reached") || !strings.Contains(text, r.Addr()) || strings.Contains(text, "secret") {
 		t.Errorf("logged %s", text)
 	}
-	if err := r.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Restart(t.Context()))
 	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second)
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -95,9 +91,7 @@ func TestUnfitAfterSilence(t *testing.T) {
 	t.Parallel() // it waits for checks
 	r, master := storetest.Redis(t), storetest.Redis(t)
 	proxy, err := loopback.StartProxy(r.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(proxy.Close)
 	proxy.Swallow(true)
 	s, log := openLogged(t, "redis://"+proxy.Addr())
@@ -108,9 +102,7 @@ func TestUnfitAfterSilence(t *testing.T) {
 	redistest.Await(t, "an error in the log", func() bool { return strings.Contains(log.String(), "level=ERROR") })
 	mustRefuse(t, s, 1)
 	notReady(t, s, "is a replica", proxy.Addr())
-	if err := admin.SlaveOf(t.Context(), "no", "one").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, admin.SlaveOf(t.Context(), "no", "one").Err())
 	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second)
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
 		t.Errorf("%d errors:\n%s", n, log)
@@ -124,9 +116,7 @@ func TestOpenWithoutMaster(t *testing.T) {
 	t.Parallel() // it mostly waits
 	enginetest.Need(t, "Redis")
 	sentinels, err := loopback.StartSentinel(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(sentinels.Stop)
 	sentinels.Replica().Pause() // so that it takes over only after the checks
 	sentinels.Master().Kill()
@@ -144,9 +134,7 @@ func TestOpenThroughSentinels(t *testing.T) {
 	t.Parallel() // it waits until the sentinels know each other
 	enginetest.Need(t, "Redis")
 	sentinels, err := loopback.StartSentinel(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(sentinels.Stop)
 	s, log := openLogged(t, sentinels.URL())
 	redistest.MustGrabWithin(t, s.Pool(), 1, 60*time.Second)
@@ -178,9 +166,7 @@ func TestOpenWithoutOneMaster(t *testing.T) {
 	}
 	mustRefuse(t, s, down[0])
 	notReady(t, s, node.Addr())
-	if err := node.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, node.Restart(t.Context()))
 	for _, partition := range down {
 		redistest.MustGrabWithin(t, s.Pool(), partition, 60*time.Second)
 	}
@@ -203,9 +189,7 @@ func TestOpenWithoutCluster(t *testing.T) {
 	mustRefuse(t, s, 1)
 	notReady(t, s, "Redis Cluster", "connection refused")
 	for _, node := range cluster.Nodes() {
-		if err := node.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, node.Restart(t.Context()))
 	}
 	for partition := range redpacket.Partitions {
 		redistest.MustGrabWithin(t, s.Pool(), partition, 60*time.Second)

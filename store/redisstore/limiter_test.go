@@ -90,9 +90,7 @@ func TestLimiterKeysEnd(t *testing.T) {
 	if ttl := client.PTTL(t.Context(), "rate:slow").Val(); ttl <= 0 || ttl > 10_001*time.Millisecond {
 		t.Errorf("a bucket that is full in ten seconds is kept for %v", ttl)
 	}
-	if err := client.Del(t.Context(), "rate:slow").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Del(t.Context(), "rate:slow").Err())
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); client.DBSize(t.Context()).Val() > 0; <-tick.C {
@@ -107,9 +105,7 @@ func TestLimiterOutage(t *testing.T) {
 	t.Parallel() // it waits for timeouts
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(proxy.Close)
 	through, direct := patientLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), patientLimiter(redistest.Dial(t, server.URL()))
 	takes(t, through, 1)
@@ -209,9 +205,7 @@ func (c lossyConn) Read(b []byte) (int, error) {
 func TestLimiterClock(t *testing.T) {
 	client := redistest.Dial(t, storetest.RedisDatabase(t))
 	ahead := time.Now().Add(time.Hour).UnixMicro()
-	if err := client.Set(t.Context(), "rate:k", ahead, 2*time.Hour).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Set(t.Context(), "rate:k", ahead, 2*time.Hour).Err())
 	l := patientLimiter(client)
 	wait, err := l.Take(t.Context(), "k", chat.Rate{PerSecond: 10, Burst: 5})
 	if err != nil || wait > 100*time.Millisecond {

@@ -31,35 +31,21 @@ func testNotes(t *testing.T, url string) {
 	for i := range mostNotes + 5 {
 		marks := []lineage.Mark{{Chain: 7, Link: int64(i)}}
 		for _, epoch := range []string{"before", "now"} {
-			if err := n.Save(t.Context(), fmt.Sprint("instance ", i), lineage.Note{At: began.Add(time.Duration(i) * time.Second), Epoch: epoch, Marks: marks}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, n.Save(t.Context(), fmt.Sprint("instance ", i), lineage.Note{At: began.Add(time.Duration(i) * time.Second), Epoch: epoch, Marks: marks}))
 		}
 	}
-	if err := client.HSet(t.Context(), notesKey, "damaged", "{").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.HSet(t.Context(), notesKey, "damaged", "{").Err())
 	old, err := client.HGetAll(t.Context(), notesKey).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	renewed := lineage.Note{At: began.Add(time.Hour), Epoch: "renewed"}
-	if err := n.Save(t.Context(), "instance 0", renewed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Save(t.Context(), "instance 0", renewed))
 	old["instance 0"] = "an earlier text"
-	if err := n.drop(t.Context(), []string{"instance 0", "damaged"}, old); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.drop(t.Context(), []string{"instance 0", "damaged"}, old))
 	if kept, err := client.HMGet(t.Context(), notesKey, "instance 0", "damaged").Result(); err != nil || kept[0] == nil || kept[1] != nil {
 		t.Errorf("%v, %v; want the renewed note, and no damaged one", kept, err)
 	}
-	if err := client.HSet(t.Context(), notesKey, "damaged", "{").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.HDel(t.Context(), notesKey, "instance 0").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.HSet(t.Context(), notesKey, "damaged", "{").Err())
+	noError(t, client.HDel(t.Context(), notesKey, "instance 0").Err())
 	all, err := n.Load(t.Context())
 	if err != nil || len(all) < keptNotes || len(all) > mostNotes {
 		t.Fatalf("%d notes, %v; want %d to %d", len(all), err, keptNotes, mostNotes)

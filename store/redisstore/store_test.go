@@ -21,9 +21,7 @@ func TestOpen(t *testing.T) {
 	for _, url := range []string{storetest.SharedRedis(t).URL(), storetest.RedisCluster(t).URL()} {
 		var log bytes.Buffer
 		s, err := Open(t.Context(), url, slog.New(slog.NewTextHandler(&log, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if err := s.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -53,9 +51,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	with := func(user string) string { return strings.Replace(r.URL(), "redis://", "redis://"+user+":secret@", 1) }
-	if err := admin.Do(t.Context(), "acl", "setuser", "poor", "on", ">secret", "~*", "&*", "+@all", "-info").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, admin.Do(t.Context(), "acl", "setuser", "poor", "on", ">secret", "~*", "&*", "+@all", "-info").Err())
 	refuse(with("poor"), "+info")
 	refuse(with("nobody"), "WRONGPASS")
 	refuse(strings.Replace(r.URL(), "redis://", "redis+cluster://", 1)[:len(r.URL())+6], "cluster")
@@ -68,14 +64,10 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOpenWarns(t *testing.T) {
 	r := storetest.Redis(t)
-	if err := redistest.Dial(t, r.URL()).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, redistest.Dial(t, r.URL()).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	var log bytes.Buffer
 	s, err := Open(t.Context(), r.URL(), slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Close()
 	if !strings.Contains(log.String(), "noeviction") || !strings.Contains(log.String(), "allkeys-lru") {
 		t.Errorf("logged %q", log.String())
@@ -83,5 +75,13 @@ func TestOpenWarns(t *testing.T) {
 	r.Kill()
 	if err := s.Ready(t.Context()); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("a dead server: %v", err)
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

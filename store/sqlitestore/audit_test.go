@@ -40,24 +40,18 @@ func blob(b []byte) string { return fmt.Sprintf("x'%x'", b) }
 func TestAuditOfAnotherProcess(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	s, err := Open(t.Context(), from, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	storetest.Live(t, s, s)
 	if err := s.Close(); err != nil { // also merges the write-ahead log into the file
 		t.Fatal(err)
 	}
 	copyFile(t, filepath.Join(from, "hongbao.db"), filepath.Join(to, "hongbao.db"))
 	db, err := sql.Open("sqlite", filepath.Join(to, "hongbao.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := db.ExecContext(t.Context(), `update wallets set balance = balance + 1 where user_id = 'u1'`); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.Close())
 	for dir, want := range map[string]int{from: 0, to: 2} { // two differences: the wallet's balance, and the sum of all wallets
 		a, err := openLedger(t, dir).Audit(t.Context(), nil)
 		if err != nil || len(a.Differences) != want {
@@ -70,9 +64,7 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
 	conn, err := s.read.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := &writer{ctx: t.Context(), conn: conn, stmts: map[string]*sql.Stmt{}} // so that the audit's many statements are prepared only once
 	t.Cleanup(w.reset)
 	if _, err := w.Exec(`pragma ignore_check_constraints = on`); err != nil {
@@ -142,18 +134,12 @@ func tamper(t *testing.T, w *writer, statement string, q redpacket.AuditQuery, r
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = in.Close() }() // the file was only read
 	out, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := io.Copy(out, in); err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, out.Close())
 }

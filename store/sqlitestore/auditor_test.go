@@ -17,9 +17,7 @@ func TestAuditorBesideServer(t *testing.T) {
 	s := openStore(t, dir)
 	storetest.Live(t, s, s)
 	a, err := OpenAuditor(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -49,9 +47,7 @@ func TestAuditorDoesNotMigrate(t *testing.T) {
 		}
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = db.Close() }() // only read
 	var tables int
 	if err := db.QueryRowContext(t.Context(), `select count(*) from sqlite_master where type = 'table'`).Scan(&tables); err != nil || tables != 2 {

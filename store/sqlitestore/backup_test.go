@@ -19,18 +19,14 @@ func TestBackupIsOneSnapshot(t *testing.T) {
 	s := openStore(t, dir)
 	storetest.Live(t, s, s)
 	a, err := OpenAuditor(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	to := t.TempDir()
 	if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "before"}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(to, FileName)
-	if err := a.Backup(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, a.Backup(t.Context(), file))
 	if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "after"}}, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +45,7 @@ func TestBackupIsOneSnapshot(t *testing.T) {
 	}
 
 	want, err := a.Audit(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	restored := openStore(t, to)
 	got, err := restored.Audit(t.Context(), nil)
 	if err != nil || len(got.Differences) > 0 || got.Packets == 0 || got.Funded != want.Funded || len(got.Heads) != len(want.Heads) {

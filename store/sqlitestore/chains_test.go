@@ -23,15 +23,11 @@ func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 		Exec: func(t testing.TB, statement string) {
 			t.Helper()
 			db, err := sql.Open("sqlite", filepath.Join(dir, FileName)+"?_pragma=busy_timeout(5000)")
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if _, err := db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatalf("%s: %v", statement, err)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, db.Close())
 		},
 	}
 }
@@ -48,9 +44,7 @@ func TestNoChainLeft(t *testing.T) {
 	s := openStore(t, filepath.Dir(u.Name))
 	storetest.Live(t, s, s)
 	p := (&storetest.Life{TB: t, Ledger: s, Rooms: s, At: time.Now()}).Send("u1", "left", redpacket.Lucky, redpacket.Classic, 100, 2)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	u.Exec(t, `update chains set free = 0`)
 	u.Exec(t, `insert into chains (id, instance, at) values (1048575, '', 1)`)
 	claim := []redpacket.Claim{{Ref: p.Ref, Share: 0, User: "u2", At: time.Now()}}

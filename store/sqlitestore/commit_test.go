@@ -28,9 +28,7 @@ func createTestRoom(t testing.TB, s *Store) {
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 func text(n int) chat.Draft {
@@ -67,9 +65,7 @@ func shareCommit(t *testing.T, s *Store, jobs ...func(w *writer) error) []error 
 func lastSeq(t *testing.T, s *Store) int64 {
 	t.Helper()
 	r, err := s.Room(context.Background(), room)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r.LastSeq
 }
 
@@ -139,9 +135,7 @@ func TestCloseAnswersQueuedJobs(t *testing.T) {
 	for i := range callers {
 		wg.Go(func() { _, _, errs[i] = s.Append(t.Context(), text(i)) })
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, chat.ErrUnavailable) {

@@ -23,9 +23,7 @@ func TestPacketQueriesUseIndexes(t *testing.T) {
 			err = rs.Scan(new(int), new(int), new(int), &step)
 			return step, err
 		}, `explain query plan `+of.query, of.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		text := strings.Join(plan, "\n")
 		for _, index := range of.indexes {
 			if !strings.Contains(text, index) {

@@ -22,9 +22,7 @@ func TestEvents(t *testing.T) {
 		return storetest.EventsUnderTest{
 			Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec,
 			NewEpoch: func() {
-				if err := exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`))
 			},
 		}
 	})
@@ -39,9 +37,7 @@ func TestLeaseEndsByTheClockOfTheProcess(t *testing.T) {
 			_, err := s.Lease(t.Context(), "webhook", owner, time.Minute, time.Now())
 			return err
 		}
-		if err := lease("a"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, lease("a"))
 		time.Sleep(59 * time.Second)
 		if err := lease("b"); !eventlog.Lost(err) {
 			t.Errorf("a lease while another instance has it: %v", err)

@@ -28,9 +28,7 @@ func TestLostFilesAreRefused(t *testing.T) {
 			if err == nil && replaced {
 				err = os.WriteFile(path, data, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for n := range 2 {
 				if _, _, err := s.Append(t.Context(), text(n)); !errors.Is(err, chat.ErrUnavailable) || !strings.Contains(err.Error(), path+" was deleted or replaced") {
 					t.Errorf("%s, replaced %v, write %d: %v, want an error that names the file", name, replaced, n, err)
@@ -51,9 +49,7 @@ func TestForeignLockIsAnsweredInTime(t *testing.T) {
 	s := openStore(t, dir)
 	createTestRoom(t, s)
 	foreign, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = foreign.Close() }()
 	foreign.SetMaxOpenConns(1)
 	run := func(statement string) {

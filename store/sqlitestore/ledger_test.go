@@ -38,9 +38,7 @@ func migratedFolder(t testing.TB) string {
 func openLedger(t testing.TB, dir string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), dir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -18,16 +18,12 @@ func TestOnLoss(t *testing.T) {
 		_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: key, User: "ann", Amount: 5, Key: key, Hash: []byte(key), At: time.UnixMilli(1)})
 		return err
 	}
-	if err := credit("one"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, credit("one"))
 	err := s.do(context.Background(), func(w *writer) error {
 		_, err := w.Exec(`delete from links where id = (select max(id) from links)`)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := credit("two"); err == nil || len(told) != 1 {
 		t.Errorf("credit after the loss: %v, told %q; want an error, and to be told once", err, told)
 	}

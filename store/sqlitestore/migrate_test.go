@@ -35,9 +35,7 @@ func tableNames(t *testing.T, s *Store) []string {
 		}
 		return rs.Err()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return names
 }
 
@@ -53,17 +51,13 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	if _, _, err := first.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "kept"}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, first.Close())
 	again := openStore(t, dir)
 	if got := tableNames(t, again); !slices.Equal(got, want) {
 		t.Errorf("the second start has made %v of %v", got, want)
 	}
 	var users, marks int
-	if err := again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations where sum <> '')`).Scan(&users, &marks); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations where sum <> '')`).Scan(&users, &marks))
 	if want := len(migrations.SQLite()); users != 1 || marks != want {
 		t.Errorf("%d users, %d marks of %d migrations", users, marks, want)
 	}
@@ -163,8 +157,6 @@ func TestSchemaOfAnotherVersion(t *testing.T) {
 func schemaState(t *testing.T, s *Store) string {
 	t.Helper()
 	applied, err := appliedMigrations(reader{ctx: t.Context(), on: s.write})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return fmt.Sprint(applied)
 }

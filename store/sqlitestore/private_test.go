@@ -22,14 +22,10 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 			path := filepath.Join(dir, FileName)
 			if before != 0 {
 				createFile(t, dir)
-				if err := os.Chmod(path, before); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Chmod(path, before))
 			}
 			s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer func() { _ = s.Close() }()
 			files, err := filepath.Glob(path + "*")
 			if err != nil || len(files) < 2 {
@@ -48,19 +44,13 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 func createFile(t *testing.T, dir string) {
 	t.Helper()
 	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.Close())
 }
 
 func TestFolderThatAllMayWriteIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(dir, 0o777))
 	if _, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Open: %v, want an error that names the folder", err)
 	}

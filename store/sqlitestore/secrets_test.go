@@ -77,9 +77,7 @@ func cells(t testing.TB, s *Store) (all [][]byte) {
 	t.Helper()
 	r := s.reader(t.Context())
 	names, err := tables.List(r, tables.ScanText, `select name from sqlite_schema where type = 'table' order by 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, table := range names {
 		if _, err := tables.List(r, func(rs tables.Row) (struct{}, error) {
 			columns, err := rs.(*sql.Rows).Columns()

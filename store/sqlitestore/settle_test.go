@@ -20,9 +20,7 @@ func poison(t *testing.T, s *Store, user, trouble string) {
 
 func alter(t *testing.T, s *Store, statement string) {
 	t.Helper()
-	if err := s.do(t.Context(), func(w *writer) error { _, err := w.Exec(statement); return err }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.do(t.Context(), func(w *writer) error { _, err := w.Exec(statement); return err }))
 }
 
 // These expressions make a row fail. SQLite reports the first as a refused row, and the second as a general error.
@@ -80,9 +78,7 @@ func TestFailedCommitBlamesNoClaim(t *testing.T) {
 		t.Run(table, func(t *testing.T) {
 			s := openLedger(t, migratedFolder(t))
 			kinds, err := eventlog.ParseKinds([]string{"*"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			s.UseEvents(kinds)
 			l := fundedRoom(t, s)
 			p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)

@@ -88,9 +88,7 @@ func TestStatementsReadFewRows(t *testing.T) {
 			})
 		}
 		return storetest.EventsUnderTest{Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec, NewEpoch: func() {
-			if err := exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`))
 		}}
 	}
 	t.Run("events", func(t *testing.T) { storetest.TestEvents(t, events) })
@@ -141,14 +139,10 @@ func (m *measured) measure(t *testing.T, dir string, r *recorder) {
 		return
 	}
 	db, err := open(context.Background(), filepath.Join(dir, FileName), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = db.Close() }()
 	conn, err := db.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = conn.Close() }()
 	empty := fillTables(t, conn)
 	for _, text := range slices.Sorted(maps.Keys(wanted)) {
@@ -230,9 +224,7 @@ var counted = []string{"id", "no", "minute", "link"}
 func fillTables(t *testing.T, conn *sql.Conn) (empty []string) {
 	ctx := context.Background()
 	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	list := func(query string, args ...any) (all [][2]string) {
 		rs, err := conn.QueryContext(ctx, query, args...)

@@ -18,9 +18,7 @@ func TestStore(t *testing.T) {
 			Store: s,
 			Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) },
 			Reopen: func() chat.Store {
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Close())
 				return openStore(t, dir)
 			},
 		}
@@ -30,9 +28,7 @@ func TestStore(t *testing.T) {
 func openStore(t testing.TB, dir string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -62,6 +58,12 @@ func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 		}
 		return nil
 	})
+	noError(t, err)
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

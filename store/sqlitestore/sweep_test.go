@@ -29,9 +29,7 @@ func newRecallStore(t *testing.T) *recallStore {
 	_, _, err := r.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }
 
@@ -150,9 +148,7 @@ func TestSweepRetriesAfterReaders(t *testing.T) {
 			r.say("go on")
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		time.Sleep(sweepEvery)
 		synctest.Wait()
 		if n := r.count("covert"); n > 0 {
@@ -169,9 +165,7 @@ func TestSweepAfterACrash(t *testing.T) {
 		synctest.Wait()
 		r.amend(chat.KindRecall, r.say("covert"), "") // not swept yet
 		again := &recallStore{t: t, dir: t.TempDir()}
-		if err := os.CopyFS(again.dir, os.DirFS(r.dir)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.CopyFS(again.dir, os.DirFS(r.dir)))
 		if again.count("covert") == 0 {
 			t.Fatal("there is nothing to sweep")
 		}

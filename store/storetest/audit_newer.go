@@ -147,9 +147,7 @@ func (u AuditUnderTest) olderRows(t *testing.T) {
 // quarantine puts a claim into quarantine. The audit must list the claim as a note, and report no difference.
 func (u AuditUnderTest) quarantine(t *testing.T) {
 	claim := redpacket.Claim{Ref: redpacket.Ref{ID: "open"}, Share: 5, User: "nobody", At: lived}
-	if err := u.Ledger.Quarantine(t.Context(), []redpacket.Claim{claim}, "it is poisoned"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, u.Ledger.Quarantine(t.Context(), []redpacket.Claim{claim}, "it is poisoned"))
 	a, err := u.Ledger.Audit(t.Context(), nil)
 	want := []redpacket.Difference{{Kind: "packet", ID: "open", What: "share 5 of nobody is in quarantine since 2023-11-14T22:13:20Z: it is poisoned"}}
 	if err != nil || len(a.Differences) > 0 || !slices.Equal(a.Notes, want) {

@@ -19,9 +19,7 @@ import (
 // statistics, if it does so by itself from time to time.
 func BenchmarkAudit(b *testing.B, ledger redpacket.Ledger, rooms chat.Store, analyze func()) {
 	packets, err := strconv.Atoi(cmp.Or(os.Getenv("AUDIT_PACKETS"), "100"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	l := &Life{TB: b, Ledger: ledger, Rooms: rooms, At: lived}
 	l.furnish()
 	_, _, err = ledger.Adjust(b.Context(), redpacket.Adjustment{ID: "bench", User: "u1", Amount: redpacket.Money(packets) * 4000, Key: "bench", Hash: []byte("bench"), At: lived})

@@ -43,8 +43,6 @@ func BenchmarkDetails(b *testing.B, ledger redpacket.Ledger, p redpacket.Packet)
 	}
 	measure("open")
 	_, err := ledger.End(b.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: p.CreatedAt, EntryID: "done"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	measure("closed")
 }

@@ -68,9 +68,7 @@ func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderT
 		if i == 2 {
 			continue // stays open, as if it had been killed: the next store must not continue its chain
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Close())
 	}
 }
 
@@ -86,9 +84,7 @@ func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderT
 		return err
 	}
 	for i := range 3 {
-		if err := text(fmt.Sprint("lost-", i)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, text(fmt.Sprint("lost-", i)))
 	}
 	u.Exec(t, `delete from links where id in (select link from entries where id like 'lost-%')`)
 	u.Exec(t, `delete from requests where key like 'lost-%'`)
@@ -115,19 +111,13 @@ func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	Live(t, s, s)
 	AuditUnderTest{Ledger: s, Rooms: s}.appendLast(t)
 	heads, err := s.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	saved := filepath.Join(t.TempDir(), "heads.txt")
-	if err := os.WriteFile(saved, fmt.Append(nil, heads), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(saved, fmt.Append(nil, heads), 0o600))
 	want := func(right bool, args ...string) {
 		t.Helper()
 		a, err := s.Audit(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		//nolint:gosec // the test makes all arguments
 		out, err := exec.CommandContext(t.Context(), "python3", append([]string{"../chain/verify.py", u.Name}, args...)...).CombinedOutput()
 		if status := new(exec.ExitError); err != nil && (!errors.As(err, &status) || status.ExitCode() != 1 || !strings.HasPrefix(string(out), "link ")) {

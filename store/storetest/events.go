@@ -60,9 +60,7 @@ func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 		t.Run(test.name, func(t *testing.T) {
 			u := open(t)
 			kinds, err := eventlog.ParseKinds(test.kinds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			u.UseEvents(kinds)
 			b := &eventsBench{
 				ledgerBench: &ledgerBench{T: t, ledger: u.Ledger, rooms: u.Rooms, ctx: t.Context(), now: time.UnixMilli(1_700_000_000_000).UTC()},

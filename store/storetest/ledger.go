@@ -80,9 +80,7 @@ func (b *ledgerBench) user(id string) chat.User {
 
 func (b *ledgerBench) must(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 }
 
 // id returns a new id or key.

@@ -49,9 +49,7 @@ type limiterBench struct {
 func (b *limiterBench) take(l chat.Limiter, key string, r chat.Rate) time.Duration {
 	b.Helper()
 	wait, err := l.Take(context.Background(), key, r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	if wait < 0 {
 		b.Fatalf("a wait of %v", wait)
 	}

@@ -98,9 +98,7 @@ func runPresence(t *testing.T, p chat.Presence) (stop func()) {
 func (b *presenceBench) enters(p chat.Presence, user, socket string, most int, want ...string) {
 	b.Helper()
 	out, _, err := p.Enter(context.Background(), user, socket, most)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	if !slices.Equal(out, want) {
 		b.Errorf("%s with %s, %d at most: %q have to go, want %q", user, socket, most, out, want)
 	}
@@ -116,9 +114,7 @@ func (b *presenceBench) leaves(p chat.Presence, user, socket string) {
 func (b *presenceBench) ask(p chat.Presence, users ...string) []bool {
 	b.Helper()
 	online, err := p.Online(context.Background(), users)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	return online
 }
 

@@ -13,9 +13,7 @@ import (
 func (b *presenceBench) comes(p chat.Presence, user, socket string, want bool) {
 	b.Helper()
 	_, first, err := p.Enter(context.Background(), user, socket, 9)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	if first != want {
 		b.Errorf("%s of %s is the first: %v, want %v", socket, user, first, want)
 	}
@@ -25,9 +23,7 @@ func (b *presenceBench) comes(p chat.Presence, user, socket string, want bool) {
 func (b *presenceBench) goes(p chat.Presence, user, socket string, want bool) {
 	b.Helper()
 	last, err := p.Leave(context.Background(), user, socket)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	if last != want {
 		b.Errorf("%s of %s was the last: %v, want %v", socket, user, last, want)
 	}

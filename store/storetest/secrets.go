@@ -46,13 +46,9 @@ func DataKeys(t testing.TB, numbers ...int) *secret.Keys {
 		fmt.Fprintf(&text, "%064x\n", n)
 	}
 	file := filepath.Join(t.TempDir(), "data.key")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	keys, err := secret.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return keys
 }
 

@@ -40,9 +40,7 @@ func actsAreAdded(t *testing.T, s SecurityUnderTest) {
 	changed := first
 	changed.Actor = "somebody else"
 	for _, a := range []security.Act{first, third, second, first, changed} {
-		if err := s.AddAct(ctx, a); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.AddAct(ctx, a))
 	}
 	for limit, want := range map[int][]security.Act{10: {third, second, first}, 2: {third, second}} {
 		if got, err := s.Acts(ctx, limit); err != nil || !reflect.DeepEqual(got, want) {
@@ -56,9 +54,7 @@ func actsAreExported(t *testing.T, s SecurityUnderTest) {
 	var want []security.Act
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
 		want = append(want, testAct(id, at.Add(time.Duration(len(want)/2)*time.Second))) // acts a and b have the same time, and so have c and d
-		if err := s.AddAct(ctx, want[len(want)-1]); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.AddAct(ctx, want[len(want)-1]))
 	}
 	var got []security.Act
 	cursor := ""
@@ -66,9 +62,7 @@ func actsAreExported(t *testing.T, s SecurityUnderTest) {
 		t.Helper()
 		for {
 			acts, next, err := s.ActsAfter(ctx, cursor, before, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if got, cursor = append(got, acts...), next; len(acts) < 2 {
 				return
 			}
@@ -101,9 +95,7 @@ func countsAreAdded(t *testing.T, s SecurityUnderTest) {
 	again := counts[0]
 	again.N = 100
 	for _, list := range [][]security.Count{counts, counts[:2], {again}} {
-		if err := s.AddCounts(ctx, list); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.AddCounts(ctx, list))
 	}
 	got, err := s.Counts(ctx, 100)
 	if err != nil || len(got) != len(counts) {
@@ -119,12 +111,8 @@ func countsAreAdded(t *testing.T, s SecurityUnderTest) {
 
 func securityRowsStay(t *testing.T, s SecurityUnderTest) {
 	ctx, now := t.Context(), time.Now().UTC().Truncate(time.Minute)
-	if err := s.AddAct(ctx, testAct("a", now)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.AddCounts(ctx, testCounts(now)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.AddAct(ctx, testAct("a", now)))
+	noError(t, s.AddCounts(ctx, testCounts(now)))
 	for _, statement := range []string{
 		`update admin_acts set actor = 'ann'`, `delete from admin_acts`, `update security_counts set count = 0`, `delete from security_counts`,
 	} {
@@ -144,13 +132,9 @@ func securityRowsStay(t *testing.T, s SecurityUnderTest) {
 func oldCountsAreDeleted(t *testing.T, s SecurityUnderTest) {
 	ctx, now := t.Context(), time.Now().UTC().Truncate(time.Minute)
 	for _, age := range []time.Duration{0, 31 * 24 * time.Hour} {
-		if err := s.AddCounts(ctx, testCounts(now.Add(-age))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.AddCounts(ctx, testCounts(now.Add(-age))))
 	}
-	if err := s.DropCounts(ctx, now.Add(-30*24*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.DropCounts(ctx, now.Add(-30*24*time.Hour)))
 	if counts, err := s.Counts(ctx, 100); err != nil || len(counts) != 6 || !counts[0].Minute.Equal(now) {
 		t.Errorf("counts %v, %v; want those of now", counts, err)
 	}

@@ -64,9 +64,7 @@ func RedisDatabase(t testing.TB) string {
 	t.Helper()
 	number := 1 + int(lastRedisDatabase.Add(1)-1)%(redisDatabases-1)
 	url, err := SharedRedis(t).EmptyDatabase(t.Context(), number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return url
 }
 
@@ -110,9 +108,7 @@ func SharedCitus(t testing.TB) *loopback.Citus {
 func Database(t testing.TB) string {
 	t.Helper()
 	url, err := SharedPostgres(t).NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return url
 }
 
@@ -120,9 +116,7 @@ func Database(t testing.TB) string {
 func private[S stopper](t testing.TB, start func(context.Context, string) (S, error)) S {
 	t.Helper()
 	s, err := start(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -161,4 +155,12 @@ func (s *shared[S]) stop() {
 		s.server.Stop()
 	}
 	_ = os.RemoveAll(s.dir) // a temporary folder
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

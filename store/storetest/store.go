@@ -61,9 +61,7 @@ func person(id string) chat.User {
 
 func (b *storeBench) must(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 }
 
 // refused fails the test unless err is the expected refusal.

@@ -147,18 +147,14 @@ func Relink(t *testing.T, hex func([]byte) string, links iter.Seq2[chain.StoredL
 	leaves := map[int64][]chain.Hash{}
 	for _, rows := range tables {
 		for row, err := range rows.All {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			leaves[row.Link] = append(leaves[row.Link], row.Leaf)
 		}
 	}
 	var statements []string
 	heads := map[int64]redpacket.Head{}
 	for l, err := range links {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		head := heads[l.Chain()]
 		rows := leaves[l.ID]
 		if len(rows) == 0 && head.Link != 0 { // all its rows were removed

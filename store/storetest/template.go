@@ -30,9 +30,7 @@ func (f *FileTemplate) Copy(t testing.TB) (dir string) {
 		t.Fatal(f.err)
 	}
 	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, f.name), f.content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, f.name), f.content, 0o600))
 	return dir
 }
 

@@ -18,9 +18,7 @@ func signRaw(t *testing.T, claims string) string {
 	b64 := base64.RawURLEncoding.EncodeToString
 	text := b64([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + b64([]byte(claims))
 	signature, err := jwt.SigningMethodHS256.Sign(text, testSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return text + "." + b64(signature)
 }
 

@@ -99,9 +99,7 @@ func TestJWKSOutage(t *testing.T) {
 	h.verify(t, "a", chat.ErrUnavailable)
 	h.wantFetches(t, 1)
 	guest, err := SignGuest(testGuestKey, chat.User{ID: NewGuestID()}, time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := h.v.Verify(t.Context(), guest); err != nil {
 		t.Errorf("guest token refused without the host's keys: %v", err)
 	}
@@ -191,9 +189,7 @@ func TestJWKSRedirects(t *testing.T) {
 		}))
 		defer secure.Close()
 		keys, err := newRemoteKeys(secure.URL, time.Now, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		keys.client.Transport = secure.Client().Transport
 		if _, err := keys.read(); (err == nil) != c.good {
 			t.Errorf("redirect to %s: read returned %v, want success: %t", name, err, c.good)
@@ -211,9 +207,7 @@ func TestJWKSRun(t *testing.T) {
 	document := authtest.JWKS(t, authtest.JWK(t, hostKeys().ed.Public(), "kid", "k"))
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := newRemoteKeys("https://host/keys", time.Now, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var at []time.Duration
 		began := time.Now()
 		keys.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {

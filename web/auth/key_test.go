@@ -38,9 +38,7 @@ var hostKeys = sync.OnceValue(func() (k struct {
 func pkix(t *testing.T, public any) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 
@@ -48,9 +46,7 @@ func certificate(t *testing.T, key crypto.Signer) []byte {
 	t.Helper()
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
@@ -127,9 +123,7 @@ func TestHeaderChecks(t *testing.T) {
 		}
 		token.Header[c.member] = c.value
 		text, err := token.SignedString(testSecret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := v.Verify(t.Context(), text); (err == nil) != c.good {
 			t.Errorf("%s: error %v, want accepted: %t", name, err, c.good)
 		}
@@ -139,9 +133,7 @@ func TestHeaderChecks(t *testing.T) {
 func TestCheckRefusesBadKeys(t *testing.T) {
 	k := hostKeys()
 	private, err := x509.MarshalPKCS8PrivateKey(k.ec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	good := pkix(t, &k.ec.PublicKey)
 	for name, host := range map[string]JWT{ // all but the last ones get an audience
 		"private key":       {PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})},

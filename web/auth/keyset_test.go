@@ -48,9 +48,7 @@ func TestKeySetWithRepeatedIDs(t *testing.T) {
 		keys = append(keys, authtest.JWK(t, later, "kid", "k"))
 	}
 	set, err := parseKeySet(authtest.JWKS(t, keys...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if k, found := set.find("k"); !found || !first.Equal(k.key) {
 		t.Error("find returned another key, want the first with this ID")
 	}

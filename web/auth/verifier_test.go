@@ -22,9 +22,7 @@ var (
 func newTestVerifier(t testing.TB, host JWT, guestKey []byte, now func() time.Time) *Verifier {
 	t.Helper()
 	v, err := NewVerifier(host, GuestKeys{Key: guestKey}, now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return v
 }
 
@@ -141,9 +139,7 @@ func TestNewVerifierRefusesBadKeys(t *testing.T) {
 func TestVerifierWithoutKeysRefusesAll(t *testing.T) {
 	v := newTestVerifier(t, JWT{}, nil, time.Now)
 	host, err := Sign(testSecret, Claims{User: "ann"}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, token := range []string{host, authtest.Sign(t, jwt.SigningMethodHS256, testGuestKey, jwt.MapClaims{"iss": "hongbao-guest"})} {
 		if _, err := v.Verify(t.Context(), token); !errors.Is(err, ErrInvalid) {
 			t.Errorf("Verify returned %v, want ErrInvalid", err)
@@ -201,9 +197,7 @@ func TestTokensForOtherProgramsAreRefused(t *testing.T) {
 func TestAdminScopeHasTheConfiguredName(t *testing.T) {
 	for scope, want := range map[string]bool{"root": true, "read root": true, DefaultAdminScope: false, "admin": false} {
 		token, err := Sign(testSecret, Claims{User: "ann", Scope: scope}, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		id, err := newTestVerifier(t, JWT{Secret: testSecret, AdminScope: "root"}, nil, time.Now).Verify(t.Context(), token)
 		if err != nil || id.Admin != want {
 			t.Errorf("scope %q, with root as the admin scope: admin %t, %v; want %t", scope, id.Admin, err, want)
@@ -217,9 +211,7 @@ func TestSecretsAreReplacedWithoutABreak(t *testing.T) {
 	newSecret, newKey := []byte(strings.Repeat("n", 32)), []byte(strings.Repeat("g", 32))
 	signed := func(token string, err error) string {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return token
 	}
 	guest := chat.User{ID: NewGuestID()}
@@ -235,9 +227,7 @@ func TestSecretsAreReplacedWithoutABreak(t *testing.T) {
 		"after":  {JWT{Secret: newSecret}, GuestKeys{Key: newKey}, false, true},
 	} {
 		v, err := NewVerifier(c.host, c.guests, time.Now, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for i := range before {
 			if _, err := v.Verify(t.Context(), before[i]); (err == nil) != c.before {
 				t.Errorf("%s the change: a token of the old key: %v, want accepted: %t", name, err, c.before)
@@ -246,5 +236,13 @@ func TestSecretsAreReplacedWithoutABreak(t *testing.T) {
 				t.Errorf("%s the change: a token of the new key: %v, want accepted: %t", name, err, c.after)
 			}
 		}
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hongbao/hub/hubtest"
-	"hongbao/store/enginetest"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
 )
@@ -167,45 +166,6 @@ func TestToken(t *testing.T) {
 		})
 		if _, err := c.Ready(soon(t)); !errors.Is(err, client.ErrUnauthorized) {
 			t.Errorf("%v", err)
-		}
-	})
-	t.Run("refreshed", func(t *testing.T) {
-		enginetest.Nightly(t, "waits") // TestGoClientRefreshesItsToken in package web tests it in a bubble
-		user := unique(t, "ann")
-		requested := make(chan time.Duration, 4)
-		requested <- 0
-		requested <- 3 * time.Second
-		requested <- time.Hour
-		last := make(chan struct{})
-		c := open(t, shared.addr, user, func(o *client.Options) {
-			o.Token = token(user, "", -time.Second)
-			o.GetToken = func(context.Context) (string, error) {
-				ttl := <-requested
-				switch ttl {
-				case 0:
-					return "", errors.New("the host is away for a moment")
-				case time.Hour:
-					close(last)
-				}
-				return token(user, "", ttl), nil
-			}
-		})
-		if _, err := c.Ready(soon(t)); err != nil {
-			t.Fatal(err)
-		}
-		await[model.Connected](t, c, nil)
-		select {
-		case <-last:
-		case <-soon(t).Done():
-			t.Fatal("the second token has run out and no third was requested")
-		}
-		if _, err := c.Wallet(soon(t)); err != nil {
-			t.Error(err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-		defer cancel()
-		if e, err := c.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("refreshed by coming back, not on the socket: %+v, %v", e, err)
 		}
 	})
 }

@@ -29,42 +29,6 @@ func proxy(t *testing.T, s *server) *loopback.Proxy {
 	return p
 }
 
-// TestCrashRecovers kills and restarts the server. Entries sent while a client was offline must be pushed when the
-// client is back.
-func TestCrashRecovers(t *testing.T) {
-	enginetest.Nightly(t, "page")
-	s := ownServer(t)
-	p := proxy(t, s)
-	s.credit("ann", 10)
-	ann, bob := open(t, s.addr, "ann"), open(t, p.Addr(), "bob", protobuf)
-	id := room(t, ann, bob)
-	sendTexts(t, ann, id, 1, 3)
-	wantTexts(t, bob, id, 1, 2) // the third entry waits in the queue
-	s.kill()
-	if off := await[model.Offline](t, ann, nil); off.Code == 0 {
-		t.Errorf("%+v", off)
-	}
-	p.Swallow(true) // bob cannot reconnect yet
-	s.start()
-	sendTexts(t, ann, id, 4, 8)
-	packet := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 1})).Packet
-	must[model.Grab](t)(ann.Grab(soon(t), packet.ID, ""))
-	p.Swallow(false)
-	p.Cut()
-	wantTexts(t, bob, id, 3, 8)
-	if sent := await[model.Entry](t, bob, nil).Body.(model.PacketBody); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
-		t.Errorf("recovered: %+v", sent)
-	}
-	if done := await[model.Entry](t, bob, nil); done.Kind != "packet_done" {
-		t.Errorf("%+v", done)
-	}
-	sendTexts(t, ann, id, 9, 10)
-	wantTexts(t, bob, id, 9, 10)
-	if c := bob.Account(); c.NextCommitment == "" || bob.Me().ID != "bob" || bob.Err() != nil {
-		t.Errorf("%+v %+v %v", c, bob.Me(), bob.Err())
-	}
-}
-
 // TestCrashTooMuchMissed sends more entries than a connect reply can hold, while a client is offline. The client must
 // read the rest from history before it returns anything newer.
 func TestCrashTooMuchMissed(t *testing.T) {

@@ -51,9 +51,7 @@ func TestREADMEIsShort(t *testing.T) {
 func TestEveryPageIsListed(t *testing.T) {
 	index := readText(t, "README.md")
 	names, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, name := range names {
 		if name != "README.md" && !strings.Contains(index, "("+name+")") {
 			t.Errorf("web/docs/README.md does not list %s", name)
@@ -75,9 +73,7 @@ func files(t *testing.T, suffix string) (names []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(names) < 20 {
 		t.Fatalf("found only %d files *%s below %s", len(names), suffix, root)
 	}
@@ -87,9 +83,7 @@ func files(t *testing.T, suffix string) (names []string) {
 func readText(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 
@@ -146,4 +140,12 @@ func testNames(t *testing.T) (names []string) {
 		}
 	}
 	return names
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -43,9 +43,7 @@ func series(t *testing.T) map[string]bool {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, f := range families {
 		add(f.GetName(), false)
 	}
@@ -62,9 +60,7 @@ func dashboardQueries(t *testing.T) (queries []string) {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(readText(t, dashboardFile)), &board); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(readText(t, dashboardFile)), &board))
 	for _, p := range board.Panels {
 		if p.Type != "row" && len(p.Targets) == 0 {
 			t.Errorf("the panel %q has no query", p.Title)
@@ -148,8 +144,6 @@ func TestAlertsWithPromtool(t *testing.T) {
 		fmt.Fprintf(&rules, "      - record: panel\n        expr: '%s'\n", query)
 	}
 	file := filepath.Join(t.TempDir(), "dashboard.yaml")
-	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(rules.String()), 0o600))
 	run("check", "rules", "--lint=none", file)
 }

@@ -67,13 +67,9 @@ func TestCostsOfCommands(t *testing.T) {
 func TestExamplesAreReal(t *testing.T) {
 	golden := slices.Collect(maps.Values(goldenFrames(t)))
 	httpError, err := json.Marshal(wire.ErrorBody{Error: wire.NewError(wire.CodeMuted)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found, err := filepath.Glob(filepath.Join("protocol", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	requests := 0
 	for _, page := range found {
 		for _, example := range examples(readText(t, page)) {
@@ -158,9 +154,7 @@ func decodeStrictly(data []byte, into any) error {
 func goldenFrames(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "wire", "testdata", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	frames := map[string]string{}
 	for _, file := range files {
 		frames[filepath.Base(file)] = strings.TrimSpace(readText(t, file))

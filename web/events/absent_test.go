@@ -49,9 +49,7 @@ func newAbsentBench(t *testing.T) *absentBench {
 
 func (b *absentBench) try(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 }
 
 // looker returns an instance that looks for absent users, and waits until it has begun with the stream, if it is the first.

@@ -27,9 +27,7 @@ func (l *logged) Write(p []byte) (int, error) {
 func TestLags(t *testing.T) {
 	h := newTestHook(t)
 	kinds, err := eventlog.ParseKinds([]string{"message.*", "room.created"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	log := &logged{}
 	s := events.New(events.Options{
 		Store: h.store, Kinds: kinds, Instance: "a", Keep: time.Hour, Most: 1000, Log: slog.New(slog.NewTextHandler(log, nil)), Now: h.now,
@@ -39,9 +37,7 @@ func TestLags(t *testing.T) {
 		if err == nil {
 			err = h.store.PutConsumer(t.Context(), eventlog.Consumer{Name: consumer, After: cursor.String(), UpdatedAt: h.now()})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	oldest, err := h.store.OldestEvent(t.Context())
 	at("behind", oldest, err)

@@ -46,9 +46,7 @@ func TestWaitingReadersShareOneQuery(t *testing.T) {
 		kinds := eventlog.Kinds{eventlog.MessageNew: true}
 		s := events.New(events.Options{Store: store, Kinds: kinds, Instance: "a", Keep: time.Hour, Most: 1000, Log: slog.New(slog.DiscardHandler), Now: h.now})
 		after, err := h.store.NewestEvent(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var all sync.WaitGroup
 		var got atomic.Int32
 		began := time.Now()

@@ -65,14 +65,10 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 func newTestHook(t *testing.T) *testHook {
 	t.Helper()
 	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := &testHook{T: t, store: store, answer: func(hostapi.Event) int { return http.StatusNoContent }}
 	kinds, err := eventlog.ParseKinds([]string{"message.*", "room.created"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	store.UseEvents(kinds)
 	if hubtest.Bubbled() {
 		h.url = "http://" + hubtest.ServeOnPipe(t, http.HandlerFunc(h.receive))
@@ -90,9 +86,7 @@ func newTestHook(t *testing.T) *testHook {
 		_, _, err := store.CreateRoom(t.Context(), chat.NewRoom{
 			ID: room, Name: room, Kind: chat.Public, Owner: chat.User{ID: "ann"}, Key: room, Hash: []byte("h"), At: time.Now(), MaxRooms: 9,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	return h
 }
@@ -350,9 +344,7 @@ func TestEventIsParkedAfterThreeDays(t *testing.T) {
 		h.answers(func(hostapi.Event) int { return http.StatusOK })
 		again := parked[0]
 		again.Parked, again.FirstAt, again.NextAt, again.Tries = false, h.now(), h.now(), 0
-		if err := h.store.PutHold(t.Context(), events.WebhookConsumer, again); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, h.store.PutHold(t.Context(), events.WebhookConsumer, again))
 		for len(h.seqs("bad")) < 3 {
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -414,11 +406,17 @@ func TestWebhookFollowsNoRedirect(t *testing.T) {
 	target := httptest.NewServer(http.RedirectHandler(h.url, http.StatusTemporaryRedirect))
 	t.Cleanup(target.Close)
 	hook, err := events.NewWebhook(target.URL, []string{firstSecret}, []string{"127.0.0.1"}, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = events.Send(t.Context(), hook, eventlog.Event{ID: "e", Kind: "room.created", At: time.Now()})
 	if err == nil || !strings.Contains(err.Error(), "307") || len(h.accepted) > 0 {
 		t.Errorf("%v, and %d deliveries behind the redirect", err, len(h.accepted))
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -139,9 +139,7 @@ func TestParkedEvents(t *testing.T) {
 	e, now := batch.Events[0], time.Now()
 	must(h.store.Lease(t.Context(), events.WebhookConsumer, "i", time.Minute, now))
 	held := []eventlog.Hold{{Key: e.Key(), At: e.Position, FirstAt: now, NextAt: now, Tries: 30, Parked: true, Why: "500"}}
-	if err := h.store.Advance(t.Context(), eventlog.Consumer{Name: events.WebhookConsumer, After: batch.Next.String(), UpdatedAt: now}, "", "i", held); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, h.store.Advance(t.Context(), eventlog.Consumer{Name: events.WebhookConsumer, After: batch.Next.String(), UpdatedAt: now}, "", "i", held))
 	parked := get[hostapi.ParkedReply](h, "webhook/parked").Parked
 	if len(parked) != 1 || parked[0].Event == nil || parked[0].Event.ID != e.ID || parked[0].Why != "500" || parked[0].Tries != 30 {
 		t.Fatalf("parked %+v, want the credit", parked)

@@ -54,9 +54,7 @@ func TestExamplesOfTheServerAPI(t *testing.T) {
 			continue
 		}
 		var reply any
-		if err := json.Unmarshal(a.body, &reply); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(a.body, &reply))
 		if o.Command == "" && o.Group != "documents" && a.status == 200 {
 			recorded(t, filepath.Join("replies", o.Name), a.body, reply)
 		}
@@ -91,15 +89,9 @@ func recorded(t *testing.T, name string, body []byte, answer any) {
 		return
 	}
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(indented.Bytes(), '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Indent(&indented, body, "", "  "))
+	noError(t, os.MkdirAll(filepath.Dir(file), 0o750))
+	noError(t, os.WriteFile(file, append(indented.Bytes(), '\n'), 0o600))
 }
 
 // fields returns the paths of all fields of a JSON value. The elements of a list share their paths.
@@ -270,13 +262,9 @@ func TestExamplesOfEvents(t *testing.T) {
 			continue
 		}
 		text, err := wire.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var event any
-		if err := json.Unmarshal(text, &event); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(text, &event))
 		recorded(t, filepath.Join("events", kind), text, event)
 		if *update {
 			continue

@@ -95,9 +95,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -122,30 +120,20 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	})
 	local := memstore.NewLimiter(memstore.LimiterOptions{})
 	keys, err := webpush.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
 		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	host.recorder = security.NewRecorder(store, "i", time.Now, log)
 	host.keysFile = filepath.Join(t.TempDir(), "keys")
 	host.all = host.addKey("all", "", hostapi.Admin)
 	host.keys, err = server.ReadKeys(host.keysFile, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Log: log, ActsAge: -time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	written, err := eventlog.ParseKinds(kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	store.UseEvents(written)
 	if err := events.New(events.Options{
 		Store: store, Kinds: written, Instance: "i", Keep: time.Hour, Most: 1000, Log: log, Now: time.Now,
@@ -317,4 +305,12 @@ func (r recordedActs) After(ctx context.Context, cursor string, before time.Time
 			RequestID: a.RequestID, Reason: a.Reason,
 		}
 	}), next, err
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -52,26 +52,18 @@ func TestKeysFileIsParsedStrictly(t *testing.T) {
 // TestKeysFileIsReadAgain changes the file while Run runs: a valid file is used, any other one leaves the keys as they are.
 func TestKeysFileIsReadAgain(t *testing.T) {
 	_, first, err := server.NewKey("first", []hostapi.Scope{hostapi.Read})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, second, err := server.NewKey("second", []hostapi.Scope{hostapi.Read})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	file := filepath.Join(t.TempDir(), "keys")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(first)
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		keys, err := server.ReadKeys(file, slog.New(slog.NewTextHandler(&log, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { keys.Run(ctx) })
@@ -85,9 +77,7 @@ func TestKeysFileIsReadAgain(t *testing.T) {
 				t.Errorf("file %q: keys %q, want %q", step.text, got, step.want)
 			}
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(file))
 		time.Sleep(20 * time.Second)
 		cancel()
 		running.Wait()
@@ -126,13 +116,9 @@ func TestRemovedKeyIsRefused(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(h.keysFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")
-	if err := os.WriteFile(h.keysFile, []byte(lines[0]+lines[2]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(h.keysFile, []byte(lines[0]+lines[2]), 0o600))
 	h.keys.Reload()
 	h.refused(h.send(old, "GET", "/v1/server/users/ann", nil), wire.CodeUnauthorized, "unauthorized")
 	ok[hostapi.UserReply](h, h.send(made, "GET", "/v1/server/users/ann", nil))

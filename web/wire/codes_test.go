@@ -15,9 +15,7 @@ import (
 // TestCodesMatchTheDocument compares the codes with the table of the protocol page on errors.
 func TestCodesMatchTheDocument(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "docs", "protocol", "errors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cell := regexp.MustCompile("\\| (\\d+)( \\(t\\))? \\| `(\\w+)` \\| (\\d+) ")
 	rows := cell.FindAllStringSubmatch(string(text), -1)
 	if len(rows) != 26 {
@@ -36,9 +34,7 @@ func TestCodesMatchTheDocument(t *testing.T) {
 // TestClosesMatchTheDocument compares the close codes with the same page.
 func TestClosesMatchTheDocument(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "docs", "protocol", "errors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, code := range []int{
 		wire.CloseDrain, wire.CloseServerError, wire.CloseTokenExpired, wire.CloseTooSlow, wire.CloseNoPong, wire.CloseTooManyCommands, wire.CloseStateInvalidated,
 		wire.CloseInvalidToken, wire.CloseProtocolError, wire.CloseNoConnect, wire.CloseRevoked, wire.ClosePushedOut, wire.CloseSuspended,

@@ -32,9 +32,7 @@ func FuzzEntryJSON(f *testing.F) {
 		if err := json.Unmarshal(got, &a); err != nil {
 			t.Fatalf("%v in %s", err, got)
 		}
-		if err := json.Unmarshal(must(e), &b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(must(e), &b))
 		if x, y := must(a), must(b); !bytes.Equal(x, y) {
 			t.Errorf("\n got %s\nwant %s", x, y)
 		}
@@ -57,9 +55,7 @@ func FuzzByHand(f *testing.F) {
 		progress := wire.ProgressPush{Packet: packet, Room: word, Claimed: rank, Count: int(at), Latest: latest}
 		failure := wire.Error{Code: wire.Code(uint32(at) | 1), Message: packet, Temporary: has}
 		reply, err := wire.RPCReply(wire.JSON, uint32(amount), grab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, c := range []struct {
 			got  []byte
 			want any
@@ -94,9 +90,7 @@ func FuzzPrefixed(f *testing.F) {
 		}
 		grab := wire.GrabReply{Packet: channel, At: seq}
 		reply, err := wire.RPCReply(wire.Protobuf, id, grab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, c := range []struct {
 			frame []byte
 			want  *protocol.Reply
@@ -108,9 +102,7 @@ func FuzzPrefixed(f *testing.F) {
 			}}},
 		} {
 			var got protocol.Reply
-			if err := got.UnmarshalVT(c.frame); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, got.UnmarshalVT(c.frame))
 			if a, b := encoded(t, &got), encoded(t, c.want); !bytes.Equal(a, b) {
 				t.Errorf("\n got %v\nwant %v", &got, c.want)
 			}
@@ -121,9 +113,7 @@ func FuzzPrefixed(f *testing.F) {
 func encoded(t *testing.T, r *protocol.Reply) []byte {
 	t.Helper()
 	b, err := r.MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
@@ -157,18 +147,14 @@ func FuzzConnectReply(f *testing.F) {
 			t.Fatalf("%v, %q", err, line)
 		}
 		framed, err := wire.ConnectReply(wire.Protobuf, 7, result)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		framed = append(binary.AppendUvarint(nil, uint64(len(framed))), framed...)
 		fromJSON, err := protocol.NewJSONReplyDecoder(line).Decode()
 		if err != nil {
 			t.Fatalf("%v in %s", err, line)
 		}
 		fromProtobuf, err := protocol.NewProtobufReplyDecoder(framed).Decode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		want := canonical(t, &protocol.Reply{Id: 7, Connect: result})
 		if a, b := canonical(t, fromJSON), canonical(t, fromProtobuf); a != want || b != want {
 			t.Errorf("\n    json %s\nprotobuf %s\n    want %s", a, b, want)

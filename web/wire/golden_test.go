@@ -232,9 +232,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 	}
 	for method, reply := range replies() {
 		frame, err := wire.RPCReply(e, 7, reply)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all["reply-"+method] = frame
 	}
 	return all
@@ -262,9 +260,7 @@ func connectReply(t *testing.T, e wire.Encoding) []byte {
 			},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return reply
 }
 
@@ -279,9 +275,7 @@ func TestGoldenFrames(t *testing.T) {
 		seen[name+".hex"] = true
 	}
 	files, err := os.ReadDir("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, f := range files {
 		if !f.IsDir() && !seen[f.Name()] {
 			t.Errorf("testdata/%s is no frame of this test", f.Name())
@@ -293,14 +287,10 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s\n got %s\nwant %s", name, got, want)
 	}
@@ -332,9 +322,7 @@ func TestBothEncodingsAreEqual(t *testing.T) {
 func canonical(t *testing.T, r *protocol.Reply) string {
 	t.Helper()
 	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(b)
 }
 
@@ -352,9 +340,7 @@ func TestEntryJSONIsItsMarshal(t *testing.T) {
 		if err := json.Unmarshal(got, &a); err != nil {
 			t.Fatalf("%v in %s", err, got)
 		}
-		if err := json.Unmarshal(must(e), &b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(must(e), &b))
 		if x, y := string(must(a)), string(must(b)); x != y {
 			t.Errorf("\n got %s\nwant %s", x, y)
 		}
@@ -409,5 +395,13 @@ func BenchmarkPublicationPush(b *testing.B) {
 				wire.PublicationPush(e, "room:0191d7a0-5a1e-7cc2-8f6e-6a9f3c1d2e4b", 42, entry)
 			}
 		})
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -27,50 +27,6 @@ func codeOf[Reply any](t *testing.T, c *e2e.Client, method string, request any) 
 	return reply, 0
 }
 
-// TestRoomsOfOthersLockNobodyOut has an attacker put a victim into as many rooms as the server lets them. The victim must
-// still be able to create a room.
-func TestRoomsOfOthersLockNobodyOut(t *testing.T) {
-	t.Parallel()
-	server := start(t)
-	victim := server.Guest("victim")
-	attacker := e2e.Connect(t, server, server.Guest("attacker"), false)
-	for i := range 500 {
-		name := fmt.Sprint("room-", i)
-		e2e.Call[wire.CreateRoomReply](attacker, "create_room", wire.CreateRoomRequest{
-			Key: name, Name: name, Kind: "private", Members: []string{victim.User.ID},
-		})
-	}
-	one := e2e.Connect(t, server, victim, false)
-	if _, code := codeOf[wire.CreateRoomReply](t, one, "create_room", wire.CreateRoomRequest{Key: "mine", Name: "mine", Kind: "public"}); code != 0 {
-		t.Errorf("the victim creates a room: %d %s", code, code.Word())
-	}
-}
-
-// TestUsersThatLeftAreNotDraggedBack has an attacker call direct and invite after the victim has left. The victim must stay
-// out of both rooms.
-func TestUsersThatLeftAreNotDraggedBack(t *testing.T) {
-	t.Parallel()
-	server := start(t)
-	guest := server.Guest("victim")
-	victim, attacker := e2e.Connect(t, server, guest, false), e2e.Connect(t, server, server.Guest("attacker"), false)
-	direct := e2e.Call[wire.DirectReply](attacker, "direct", wire.DirectRequest{User: guest.User.ID}).Room.ID
-	group := e2e.Call[wire.CreateRoomReply](attacker, "create_room", wire.CreateRoomRequest{
-		Key: "group", Name: "group", Kind: "private", Members: []string{guest.User.ID},
-	}).Room.ID
-	for _, room := range []string{direct, group} {
-		e2e.Call[wire.LeaveReply](victim, "leave", wire.LeaveRequest{Room: room})
-	}
-	for range 10 {
-		codeOf[wire.DirectReply](t, attacker, "direct", wire.DirectRequest{User: guest.User.ID})
-		codeOf[wire.InviteReply](t, attacker, "invite", wire.InviteRequest{Room: group, Users: []string{guest.User.ID}})
-	}
-	for _, room := range []string{direct, group} {
-		if _, code := codeOf[wire.HistoryReply](t, victim, "history", wire.HistoryRequest{Room: room}); code != wire.CodeNotMember {
-			t.Errorf("the victim reads a room after leaving it: %d %s, want %d", code, code.Word(), wire.CodeNotMember)
-		}
-	}
-}
-
 // TestProbingTellsNothingAndCosts opens direct rooms with a user that is online. The prober must learn neither the name nor the
 // presence, and be refused after the burst of its rate.
 func TestProbingTellsNothingAndCosts(t *testing.T) {

@@ -38,9 +38,7 @@ func patientBus(t testing.TB, url string) *Bus {
 func openBus(t testing.TB, url string) *Bus {
 	t.Helper()
 	target, err := nodes.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return New(redistest.Dial(t, url), Options{Log: log, Key: testKey, Sentinel: target.Sentinel()})
 }
@@ -170,9 +168,7 @@ func TestBusTags(t *testing.T) {
 		counts := make([]int, nodes)
 		for _, tag := range shardTags {
 			slot, err := node.ClusterKeySlot(t.Context(), "hb:v2:{"+tag+"}:room").Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			counts[int(slot)*nodes/16384]++
 		}
 		for i, n := range counts {
@@ -187,9 +183,7 @@ func TestBusTags(t *testing.T) {
 func TestBusStartStop(t *testing.T) {
 	url := storetest.SharedRedis(t).URL()
 	target, err := nodes.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	before := goleak.IgnoreCurrent()
 	client := target.Client()
 	b := New(client, Options{Log: slog.New(slog.DiscardHandler)})
@@ -234,5 +228,13 @@ func (e *countingReceiver) Compare()               {}
 func (e *countingReceiver) Down(down bool) {
 	if !down {
 		e.up <- struct{}{}
+	}
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -31,9 +31,7 @@ func twoClusterInstances(t *testing.T) (cluster *loopback.RedisCluster, topics [
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(cluster.Stop)
 	b := openBus(t, cluster.URL())
 	topics = manyTopics(t, b)
@@ -57,9 +55,7 @@ func TestBusClusterNode(t *testing.T) {
 	for _, topic := range topics {
 		near.Say(topic, "kept")
 	}
-	if err := node.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, node.Restart(t.Context()))
 	near.Until("near up", isUp(near))
 	far.Until("far up", isUp(far))
 	for _, topic := range topics {
@@ -81,14 +77,10 @@ func TestBusSlotMoves(t *testing.T) {
 	}
 	slot := nodes[0].ClusterKeySlot(ctx, "hb:v2:{"+shardTags[0]+"}").Val() // the first node owns it
 	id, err := nodes[2].Do(ctx, "cluster", "myid").Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	// The new owner is told first, so no node ever believes that the slot has no owner.
 	for _, node := range []*redis.Client{nodes[2], nodes[0], nodes[1]} {
-		if err := node.Do(ctx, "cluster", "setslot", strconv.FormatInt(slot, 10), "node", id).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, node.Do(ctx, "cluster", "setslot", strconv.FormatInt(slot, 10), "node", id).Err())
 	}
 	near.Until("near suspects", isUp(near))
 	far.Until("far suspects", isUp(far))

@@ -30,9 +30,7 @@ func twoInstances(t *testing.T) (server *loopback.Redis, proxy *loopback.Proxy, 
 	t.Helper()
 	server = storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(proxy.Close)
 	near = storetest.RunBus(t, openBus(t, "redis://"+proxy.Addr()+"/0"))
 	far = storetest.RunBus(t, openBus(t, server.URL()))
@@ -113,9 +111,7 @@ func TestBusListeningConnectionSilent(t *testing.T) {
 	t.Parallel()
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(proxy.Close)
 	var dials atomic.Int32
 	client := redis.NewClient(&redis.Options{Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -189,27 +185,6 @@ func TestBusCut(t *testing.T) {
 	}
 }
 
-// TestBusPaused stops Redis for ten seconds. Both instances learn that the bus is down, and kept messages arrive
-// later.
-func TestBusPaused(t *testing.T) {
-	enginetest.Nightly(t, "waits")
-	t.Parallel()
-	server, _, near, far := twoInstances(t)
-	server.Pause()
-	resume := time.After(10 * time.Second)
-	nears, fars := publishMany(near, "room", "near ", 50), publishMany(far, "room", "far ", 50)
-	wantSoon(t, near, "near down", isDown(near))
-	wantSoon(t, far, "far down", isDown(far))
-	nears = append(nears, publishMany(near, "room", "near later ", 50)...)
-	fars = append(fars, publishMany(far, "room", "far later ", 50)...)
-	<-resume
-	server.Resume()
-	wantSoon(t, near, "near up", isUp(near))
-	wantSoon(t, far, "far up", isUp(far))
-	wantKept(t, far, "room", nears)
-	wantKept(t, near, "room", fars)
-}
-
 func TestBusKilled(t *testing.T) {
 	t.Parallel()
 	server, _, near, far := twoInstances(t)
@@ -217,9 +192,7 @@ func TestBusKilled(t *testing.T) {
 	wantSoon(t, near, "near down", isDown(near))
 	wantSoon(t, far, "far down", isDown(far))
 	nears, fars := publishMany(near, "room", "near ", 50), publishMany(far, "room", "far ", 50)
-	if err := server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, server.Restart(t.Context()))
 	wantSoon(t, near, "near up", isUp(near))
 	wantSoon(t, far, "far up", isUp(far))
 	wantKept(t, far, "room", nears)
@@ -234,14 +207,10 @@ func TestBusDemoted(t *testing.T) {
 	other := storetest.Redis(t)
 	client := redistest.Dial(t, server.URL())
 	host, port := "127.0.0.1", other.Addr()[len("127.0.0.1:"):]
-	if err := client.Do(t.Context(), "replicaof", host, port).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Do(t.Context(), "replicaof", host, port).Err())
 	wantSoon(t, near, "near down", isDown(near))
 	wantSoon(t, far, "far down", isDown(far))
-	if err := client.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Do(t.Context(), "replicaof", "no", "one").Err())
 	wantSoon(t, near, "near up", isUp(near))
 	wantSoon(t, far, "far up", isUp(far))
 	near.Say("room", "after")
@@ -267,9 +236,7 @@ func TestBusGoodbye(t *testing.T) {
 	redistest.Await(t, "the peer is known", known)
 	stays.Forget()
 	leave()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-ended)
 	redistest.Await(t, "the peer is forgotten", func() bool { return !known() })
 	stays.Until("no Suspect", func() bool { return stays.Suspects == 0 })
 }
@@ -317,13 +284,9 @@ func TestBusMasterElsewhere(t *testing.T) {
 	for addr := range strings.SplitSeq(addrs, ",") {
 		watcher := redis.NewSentinelClient(&redis.Options{Addr: addr})
 		defer watcher.Close()
-		if err := watcher.Remove(t.Context(), master).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, watcher.Remove(t.Context(), master).Err())
 		port := other.Addr()[len("127.0.0.1:"):]
-		if err := watcher.Monitor(t.Context(), master, "127.0.0.1", port, "2").Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, watcher.Monitor(t.Context(), master, "127.0.0.1", port, "2").Err())
 	}
 	near.Until("near moved", isUp(near))
 	far.Until("far moved", isUp(far))
@@ -338,9 +301,7 @@ func twoSentinelInstances(t *testing.T) (sentinel *loopback.Sentinel, near, far 
 	t.Helper()
 	enginetest.Need(t, "Redis")
 	sentinel, err := loopback.StartSentinel(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(sentinel.Stop)
 	near, far = storetest.RunBus(t, openBus(t, sentinel.URL())), storetest.RunBus(t, openBus(t, sentinel.URL()))
 	far.Listen(near, "room")

@@ -32,9 +32,7 @@ func TestForgedMessagesAreDropped(t *testing.T) {
 	var channel, heartbeats, message, heartbeat string
 	for message == "" || heartbeat == "" {
 		m, err := heard.ReceiveMessage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if strings.HasSuffix(m.Channel, ":room") {
 			channel, message = m.Channel, m.Payload
 		} else {
@@ -55,9 +53,7 @@ func TestForgedMessagesAreDropped(t *testing.T) {
 	publish := func(channel, message string) {
 		t.Helper()
 		sent++
-		if err := attacker.Publish(t.Context(), channel, message).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, attacker.Publish(t.Context(), channel, message).Err())
 	}
 	for _, forged := range forgeries {
 		publish(channel, forged)
@@ -107,9 +103,7 @@ func TestOldMessagesAreDropped(t *testing.T) {
 				m := newMessage("", []byte(payload), hub.Kept)
 				m.setNumber(publisher, uint64(time.Now().Add(-age).UnixMicro()))
 				newTagger(testKey).write(channel, m)
-				if err := attacker.Publish(t.Context(), channel, m.bytes).Err(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, attacker.Publish(t.Context(), channel, m.bytes).Err())
 			}
 			for range 3 {
 				repeat(shard.channel("room"), "too old", test.drop)

@@ -93,9 +93,7 @@ func startInstance(t *testing.T, s *testStore, url string, topics []string) *ins
 		}
 	}))
 	ws, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(httpServer.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -181,9 +179,7 @@ func TestTwoHubs(t *testing.T) {
 	t.Parallel()
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(proxy.Close)
 	var topics []string
 	for n := range 20 {

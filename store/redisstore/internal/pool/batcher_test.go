@@ -18,13 +18,9 @@ func TestBatcherSendsTheNextBatch(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), i); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), i))
 	q, err := p.batcher(t.Context(), i.Ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	timed, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	grab := func(ctx context.Context, user string) {
@@ -56,13 +52,9 @@ func TestBatcherSendsASecondBatch(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 999, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), i); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), i))
 	q, err := p.batcher(t.Context(), i.Ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Pause()
 	var all sync.WaitGroup
 	for n := range 1 + 2*secondBatch {

@@ -44,9 +44,7 @@ func BenchmarkPoolEval(b *testing.B) {
 	client := redistest.Dial(b, storetest.Redis(b).URL())
 	sha := client.ScriptLoad(b.Context(), "return 1").Val()
 	for b.Loop() {
-		if err := client.EvalSha(b.Context(), sha, []string{"k"}, "a").Err(); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, client.EvalSha(b.Context(), sha, []string{"k"}, "a").Err())
 	}
 }
 
@@ -106,9 +104,7 @@ func redisCPU(b *testing.B, client redis.UniversalClient) (seconds float64) {
 	info := client.Info(context.Background(), "cpu").Val()
 	for _, name := range []string{"used_cpu_user", "used_cpu_sys"} {
 		s, err := strconv.ParseFloat(redistest.Field(info, name), 64)
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		seconds += s
 	}
 	return seconds

@@ -34,9 +34,7 @@ func TestPoolScriptsFlushed(t *testing.T) {
 	c := startGrabbers(t, p, 1, 50)
 	for range 30 {
 		c.await(20)
-		if err := p.nodes.Client.ScriptFlush(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.nodes.Client.ScriptFlush(t.Context()).Err())
 	}
 	c.wantGrantsHeld()
 	if n := c.failed.Load(); n > 0 {
@@ -65,50 +63,9 @@ func TestPoolKilledServer(t *testing.T) {
 		if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, nodes.Patience) {
 			t.Errorf("grab of a dead server: %v after %v", err, took)
 		}
-		if err := r.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Restart(t.Context()))
 	}
 	c.await(50)
-}
-
-// TestPoolPausedServer checks that a server that does not answer delays each caller by at most nodes.Patience. Afterwards
-// no request is left waiting.
-func TestPoolPausedServer(t *testing.T) {
-	t.Parallel() // it waits for timeouts
-	r := storetest.Redis(t)
-	p := impatientPool(t, r)
-	c := startGrabbers(t, p, 1, 200)
-	c.await(500)
-	acks := 10
-	if enginetest.Tonight("waits") {
-		acks = 200
-	}
-	r.Pause()
-	var wg sync.WaitGroup
-	for n := range acks { // while the server is silent, one claim is acknowledged every 20 ms
-		wg.Go(func() {
-			<-time.After(time.Duration(n) * 20 * time.Millisecond)
-			from := time.Now()
-			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1"}})
-			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, inTime) {
-				t.Errorf("ack to a silent server: %v after %v", err, took)
-			}
-		})
-	}
-	wg.Wait()
-	r.Resume()
-	c.await(500)
-	c.wantGrantsHeld()
-	if slowest := time.Duration(c.slowest.Load()); late(slowest, inTime) {
-		t.Errorf("a grab took %v", slowest)
-	}
-	q, _ := p.batcher(t.Context(), c.image.Ref)
-	soon, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	if !q.await(soon, func() bool { return q.waiting == 0 && q.inFlight == 0 && q.next == nil }) {
-		t.Errorf("%d attempts wait, %d batches in flight", q.waiting, q.inFlight)
-	}
 }
 
 // TestPoolCallerReturnsAtItsDeadline pauses Redis during a grab with a deadline. The caller returns in time, and the
@@ -117,13 +74,9 @@ func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r.URL())
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), i); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), i))
 	q, err := p.batcher(t.Context(), i.Ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Pause()
 	attempts := []redpacket.Attempt{{Ref: i.Ref, User: "a"}}
 	for wait, sent := 500*time.Millisecond, false; !sent; wait *= 2 { // on a busy machine, the deadline may pass before the grab is sent
@@ -225,9 +178,7 @@ func TestPoolDemotedMaster(t *testing.T) {
 	if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || late(took, inTime) {
 		t.Errorf("grab of a replica: %v after %v", err, took)
 	}
-	if err := admin.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, admin.Do(t.Context(), "replicaof", "no", "one").Err())
 	c.await(100)
 }
 
@@ -237,15 +188,11 @@ func TestPoolFailsOver(t *testing.T) {
 	enginetest.Need(t, "Redis")
 	t.Parallel() // it waits for the failover
 	s, err := loopback.StartSentinel(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Stop)
 	client := redistest.Dial(t, s.URL())
 	checks := nodes.NewChecks(client, s.URL(), slog.New(slog.DiscardHandler))
-	if err := checks.FirstRound(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, checks.FirstRound(t.Context()))
 	c := startGrabbers(t, New(nodes.Set{Client: client, Checks: checks}, Options{}), 1, 20)
 	c.await(100)
 	s.Master().Kill()

@@ -17,9 +17,7 @@ func TestPoolFull(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r.URL())
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), image))
 	grab := func(user string) (redpacket.Decision, error) {
 		answers, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: user}})
 		if err != nil {
@@ -60,9 +58,7 @@ func TestPoolFull(t *testing.T) {
 
 func setMaxMemory(t *testing.T, p *Pool, bytes string) {
 	t.Helper()
-	if err := p.nodes.Client.ConfigSet(t.Context(), "maxmemory", bytes).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.nodes.Client.ConfigSet(t.Context(), "maxmemory", bytes).Err())
 }
 
 // expire moves the deadline of a packet of partition 0 into the past, on a server whose memory is full.
@@ -83,14 +79,10 @@ func expire(t *testing.T, p *Pool, i redpacket.Image) {
 func TestPoolForeignEntry(t *testing.T) {
 	p := poolOn(t, storetest.RedisDatabase(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), image))
 	key := p.partitions[0].image + "p"
 	for score, entry := range []string{"neither time nor", "1 " + key, "2 " + key + " user", "3 " + key + " user share", "4 p user 3", "5", ""} {
-		if err := p.nodes.Client.ZAdd(t.Context(), p.partitions[0].out, redis.Z{Score: float64(score), Member: entry}).Err(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.nodes.Client.ZAdd(t.Context(), p.partitions[0].out, redis.Z{Score: float64(score), Member: entry}).Err())
 	}
 	if _, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: "a"}}); err != nil {
 		t.Fatal(err)
@@ -106,9 +98,7 @@ func TestPoolForeignEntry(t *testing.T) {
 func TestPoolClockSetBack(t *testing.T) {
 	p := poolOn(t, storetest.RedisDatabase(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), image))
 	claims := append(grabAll(t, p, image, "a", "b"), grabAll(t, p, image, "c", "d")...)
 	out, name := p.partitions[0].out, claims[0].Entry
 	entries := p.nodes.Client.ZRangeWithScores(t.Context(), out, 0, 1).Val()
@@ -117,20 +107,14 @@ func TestPoolClockSetBack(t *testing.T) {
 	}
 	entries[1].Score, entries[1].Member = entries[0].Score, name+entries[1].Member.(string)[len(name):]
 	foreign := redis.Z{Score: entries[0].Score, Member: "foreign"}
-	if err := p.nodes.Client.ZAdd(t.Context(), out, entries[1], foreign).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.nodes.Client.ZAdd(t.Context(), out, entries[1], foreign).Err())
 	claims[2].Entry, claims[3].Entry = name, name
-	if err := p.Ack(t.Context(), []redpacket.Claim{claims[1], claims[2]}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Ack(t.Context(), []redpacket.Claim{claims[1], claims[2]}))
 	left := storetest.Unsettled(t, p, 0)
 	if held := p.nodes.Client.Get(t.Context(), p.partitions[0].held).Val(); len(left) != 2 || left[0].User != "a" || left[1].User != "d" || held != "2" {
 		t.Errorf("left: %+v, held: %s", left, held)
 	}
-	if err := p.Ack(t.Context(), left); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Ack(t.Context(), left))
 	if n := p.nodes.Client.ZCard(t.Context(), out).Val(); n != 2 { // the placeholder that Load wrote, and the foreign member
 		t.Errorf("%d entries are left when all are acked", n)
 	}

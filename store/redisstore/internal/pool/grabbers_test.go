@@ -23,9 +23,8 @@ type grabbers struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
-	failed  atomic.Int64
-	slowest atomic.Int64
-	users   atomic.Int64
+	failed atomic.Int64
+	users  atomic.Int64
 
 	mu        sync.Mutex
 	owners    map[int]string
@@ -61,14 +60,7 @@ func (c *grabbers) halt() {
 }
 
 func (c *grabbers) grab(user string) {
-	from := time.Now()
 	got, err := c.pool.Grab(context.Background(), []redpacket.Attempt{{Ref: c.image.Ref, User: user}})
-	for took := int64(time.Since(from)); ; {
-		slowest := c.slowest.Load()
-		if took <= slowest || c.slowest.CompareAndSwap(slowest, took) {
-			break
-		}
-	}
 	switch {
 	case errors.Is(err, chat.ErrUnavailable):
 		c.failed.Add(1)

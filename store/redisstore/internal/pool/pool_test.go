@@ -31,13 +31,9 @@ func TestPool(t *testing.T) {
 func TestPoolCluster(t *testing.T) {
 	t.Parallel()
 	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(cluster.Stop)
-	if err := cluster.KeepNodes(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cluster.KeepNodes(t.Context()))
 	testPoolManualClock(t, cluster.URL())
 }
 
@@ -73,9 +69,7 @@ func TestPoolReadsTheClockOfRedis(t *testing.T) {
 	late, open := redistest.InPartition(1), redistest.InPartition(2)
 	late.Deadline = time.Now().Add(-time.Second)
 	for _, i := range []redpacket.Image{late, open} {
-		if err := p.Load(t.Context(), i); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Load(t.Context(), i))
 		attempt := []redpacket.Attempt{{Ref: i.Ref, User: "u"}}
 		want := redpacket.Granted
 		if i.Ref == late.Ref {
@@ -110,9 +104,7 @@ func TestPoolTables(t *testing.T) {
 		r := redpacket.Ref{ID: "packet", Partition: count % redpacket.Partitions}
 		image := redpacket.Image{Ref: r, Count: count, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 		for range 2 { // the second time it exists
-			if err := p.Load(t.Context(), image); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.Load(t.Context(), image))
 		}
 		if got := client.ObjectEncoding(t.Context(), p.keys(r.Partition).image+r.ID).Val(); (got == "hashtable") != table {
 			t.Errorf("an image of %d shares is a %s", count, got)
@@ -144,16 +136,18 @@ func TestPoolKeys(t *testing.T) {
 			t.Errorf("%s: %d keys of 3, the outbox is a %s", when, n, encoding)
 		}
 	}
-	if err := p.Load(t.Context(), image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), image))
 	wantKeys("empty")
-	if err := p.Ack(t.Context(), grabAll(t, p, image, "a", "b")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Ack(t.Context(), grabAll(t, p, image, "a", "b")))
 	image.Status = redpacket.Drained
-	if err := p.Load(t.Context(), image); err != nil {
+	noError(t, p.Load(t.Context(), image))
+	wantKeys("closed")
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	wantKeys("closed")
 }

@@ -20,9 +20,7 @@ func TestRecountHealsDrift(t *testing.T) {
 	client := redistest.Dial(t, storetest.RedisDatabase(t))
 	p := New(nodes.Set{Client: client}.WithPatience(time.Minute), Options{OutboxCap: 10})
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 5}, Count: 100, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-	if err := p.Load(t.Context(), image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Load(t.Context(), image))
 	k := p.keys(image.Partition)
 	users := 0
 	grabs := func(want redpacket.Decision) {
@@ -53,16 +51,12 @@ func TestRecountHealsDrift(t *testing.T) {
 		}, "3"},
 		{"the outbox is gone", func(ctx context.Context) error { return client.Del(ctx, k.out).Err() }, "0"},
 	} {
-		if err := drift.make(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, drift.make(t.Context()))
 		if drift.name == "too high" {
 			grabs(redpacket.Busy)
 		}
 		for range 2 {
-			if err := p.Recount(t.Context(), image.Partition, 6); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.Recount(t.Context(), image.Partition, 6))
 			if got := client.Get(t.Context(), k.held).Val(); got != drift.want {
 				t.Errorf("%s: %s claims are counted, want %s", drift.name, got, drift.want)
 			}
@@ -83,12 +77,8 @@ func TestRecountOfManyEntries(t *testing.T) {
 	for i := range entries {
 		entries[i] = redis.Z{Score: float64(i), Member: fmt.Sprintf("%d %sp u%d %d v%d %d", i, k.image, i, 2*i, i, 2*i+1)}
 	}
-	if err := client.ZAdd(t.Context(), k.out, entries...).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Recount(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.ZAdd(t.Context(), k.out, entries...).Err())
+	noError(t, p.Recount(t.Context(), 0))
 	if got := client.Get(t.Context(), k.held).Val(); got != "5000" {
 		t.Errorf("%s claims are counted, want 5000", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
@@ -187,9 +186,7 @@ func testOutage(t *testing.T, server *loopback.Redis, p *Presence, passLease fun
 
 	server.Kill()
 	redistest.WantUnavailable(t, fails)
-	if err := server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, server.Restart(t.Context()))
 	passLease()
 	wantOnline(t, p, "before", true, 2*p.lease)
 	wantOnline(t, p, "meanwhile", true, p.lease)
@@ -211,21 +208,13 @@ func TestPresenceScriptsForgotten(t *testing.T) {
 	for _, u := range users {
 		wantOnline(t, p, u.user, false, testLease)
 	}
-	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.renewSome(t.Context(), users); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.ScriptFlush(t.Context()).Err())
+	noError(t, p.renewSome(t.Context(), users))
 	for _, u := range users {
 		wantOnline(t, p, u.user, true, testLease)
 	}
-	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.forget(t.Context(), users); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.ScriptFlush(t.Context()).Err())
+	noError(t, p.forget(t.Context(), users))
 	if n := client.DBSize(t.Context()).Val(); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
@@ -266,9 +255,7 @@ func TestPresenceLeaveDuringRenewal(t *testing.T) {
 	if _, err := p.Leave(t.Context(), "u", "1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.renewSome(t.Context(), onItsWay); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.renewSome(t.Context(), onItsWay))
 	wantOnline(t, p, "u", false, 0)
 }
 
@@ -310,9 +297,7 @@ func TestPresenceRenewalReturnsSince(t *testing.T) {
 	p.local.add("u", "1")
 	p.local.enterFailed("u", "1")
 	unheard := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
-	if err := p.renewSome(t.Context(), unheard); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.renewSome(t.Context(), unheard))
 	learned := p.local.add("u", "1")
 	if entered.since == 0 || learned != entered {
 		t.Errorf("the renewal stored %+v for a socket that entered as %+v", learned, entered)
@@ -344,9 +329,7 @@ func TestPresenceRenewsInBatches(t *testing.T) {
 		users = append(users, u)
 	}
 	const odd = 3
-	if err := p.client.Set(t.Context(), userKey(users[odd].user), "no hash", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.client.Set(t.Context(), userKey(users[odd].user), "no hash", 0).Err())
 	if err := p.renewSome(t.Context(), users); err == nil {
 		t.Error("no error for a key that holds something else")
 	}
@@ -366,48 +349,10 @@ func TestPresenceRenewsInBatches(t *testing.T) {
 	}
 }
 
-// TestPresenceSilentNode checks that users on the other nodes stay online while one node of a cluster is silent.
-func TestPresenceSilentNode(t *testing.T) {
-	enginetest.Nightly(t, "waits")
-	cluster := storetest.RedisCluster(t)
-	client := redistest.Dial(t, cluster.URL()).(*redis.ClusterClient)
-	redistest.ForgetKeys(t, client, "on:*")
-	const lease = 8 * time.Second
-	p := New(client, Options{Lease: lease})
-	runPresence(t, p)
-	silent := cluster.Nodes()[0]
-	var others []string
-	for i := range 300 {
-		user := fmt.Sprint("u", i)
-		enter(t, p, user, "s")
-		node, err := client.MasterForKey(t.Context(), userKey(user))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if node.Options().Addr != silent.Addr() {
-			others = append(others, user)
-		}
-	}
-	if len(others) == 0 || len(others) == 300 {
-		t.Fatalf("%d of 300 users are on other nodes", len(others))
-	}
-	silent.Pause()
-	defer silent.Resume()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(lease * 3 / 2); time.Now().Before(end); <-tick.C {
-		if got, err := p.Online(t.Context(), others); err != nil || slices.Contains(got, false) {
-			t.Fatalf("on other nodes: %v, %v", got, err)
-		}
-	}
-}
-
 // TestPresenceRunEnds checks that Run ends with its context and leaves no goroutine.
 func TestPresenceRunEnds(t *testing.T) {
 	client := redistest.Dial(t, storetest.RedisDatabase(t))
-	if err := client.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Ping(t.Context()).Err())
 	before := goleak.IgnoreCurrent()
 	for i := range 50 {
 		p := newPatient(client, Options{Lease: 30 * time.Millisecond})
@@ -440,9 +385,7 @@ func BenchmarkPresenceRenew(b *testing.B) {
 		for slot := range slotCount {
 			users := p.local.users(slot)
 			n += len(users)
-			if err := p.renew(b.Context(), users); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, p.renew(b.Context(), users))
 		}
 	}
 }
@@ -464,4 +407,12 @@ func FuzzPresenceReply(f *testing.F) {
 		}
 		_, _ = readEntered(redistest.Replied(text), make([]localUser, 1))
 	})
+}
+
+// noError fails the test at once if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
