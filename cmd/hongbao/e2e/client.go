@@ -12,8 +12,9 @@ import (
 	"hongbao/web/wire"
 )
 
-// Client is a user with the unchanged SDK centrifuge-go. It records the entries that are pushed. It checks that the entries of each
-// room come once, in order and without gaps, across reconnects; gaps that the server announces are recorded.
+// Client is a user with the unchanged SDK centrifuge-go. It records the entries that are pushed, and the newest balance. It checks
+// that the entries of each room come once, in order and without gaps, across reconnects; gaps that the server announces are
+// recorded.
 type Client struct {
 	*centrifuge.Client
 	User wire.User
@@ -27,6 +28,8 @@ type Client struct {
 	connected int
 	recovered int      // subscriptions that got all missed entries after a reconnect
 	gaps      []gap    // entries that the server did not recover; Journal reads them from history
+	balance   int64    // of the highest version since the last connect
+	version   int64    // of balance
 	disorder  []string // violations of the order
 
 	renumberings int      // rooms that were loaded anew, because the server had lost entries
@@ -42,15 +45,36 @@ type gap struct {
 // Connect connects a guest, and returns when the client is connected. Requests time out after 20 s: tests run on busy machines.
 func Connect(t *testing.T, s *Server, guest wire.GuestReply, protobuf bool) *Client {
 	t.Helper()
+	return ConnectWithTimeout(t, s, guest, protobuf, 20*time.Second)
+}
+
+// ConnectWithTimeout is Connect with another timeout of requests. The SDK does not notice that a socket is gone while it
+// waits for the answer to a connect: if the server dies then, the client reconnects only after the timeout.
+func ConnectWithTimeout(t *testing.T, s *Server, guest wire.GuestReply, protobuf bool, timeout time.Duration) *Client {
+	t.Helper()
 	dial := centrifuge.NewJsonClient
 	if protobuf {
 		dial = centrifuge.NewProtobufClient
 	}
 	c := &Client{
-		Client: dial(s.SocketURL(protobuf), centrifuge.Config{Token: guest.Token, ReadTimeout: 20 * time.Second, HandshakeTimeout: 10 * time.Second}),
+		Client: dial(s.SocketURL(protobuf), centrifuge.Config{Token: guest.Token, ReadTimeout: timeout, HandshakeTimeout: 10 * time.Second}),
 		t:      t, User: guest.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{}, epochs: map[string]string{},
 	}
-	c.OnConnected(func(centrifuge.ConnectedEvent) { c.record(func() { c.connected++ }) })
+	c.OnConnected(func(e centrifuge.ConnectedEvent) {
+		var data wire.ConnectData
+		_ = json.Unmarshal(e.Data, &data)
+		c.record(func() { c.connected++; c.balance, c.version = data.Balance, data.AccountVersion })
+	})
+	c.OnMessage(func(e centrifuge.MessageEvent) {
+		var m wire.Message
+		if _ = json.Unmarshal(e.Data, &m); m.Wallet != nil {
+			c.record(func() {
+				if m.Wallet.AccountVersion >= c.version {
+					c.balance, c.version = m.Wallet.Balance, m.Wallet.AccountVersion
+				}
+			})
+		}
+	})
 	c.OnConnecting(func(e centrifuge.ConnectingEvent) { c.record(func() { c.closes = append(c.closes, e.Code) }) })
 	c.OnSubscribed(c.subscribed)
 	c.OnPublication(c.published)
@@ -141,11 +165,25 @@ func (c *Client) Connections() (connected, recovered int) {
 	return c.connected, c.recovered
 }
 
+// Gaps returns how often a subscription could not recover all entries that it had missed. A room that was loaded anew counts once.
+func (c *Client) Gaps() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.gaps)
+}
+
 // Closes returns why the SDK has begun to connect each time: 0 for the first time, then the codes with which connections ended.
 func (c *Client) Closes() []uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.closes)
+}
+
+// PushedBalance returns the newest balance that the server pushed or sent with the connect reply.
+func (c *Client) PushedBalance() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.balance
 }
 
 // MustBeInOrder fails the test if any entry came twice, out of order, or after a gap that the server had not

@@ -1,6 +1,9 @@
 package attacks
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/enginetest"
 	"hongbao/web/wire"
 )
 
@@ -33,6 +37,50 @@ func (s budgetSocket) connect(token string) {
 	_, reply, err := s.ReadMessage()
 	if err != nil || !strings.Contains(string(reply), `"connect"`) {
 		s.t.Fatalf("connect: %.200s, %v", reply, err)
+	}
+}
+
+// TestBudgetsReconnectingFillsNothing reads history on one connection after the other. All of them together must get what the user's
+// budget allows: 100 reads at once and 20 a second.
+func TestBudgetsReconnectingFillsNothing(t *testing.T) {
+	enginetest.Nightly(t, "whole")
+	s := start(t, "HONGBAO_LIMITS=on")
+	guest := s.Guest("reader")
+	status, reply, err := s.Post(guest.Token, "commands/create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"})
+	var created wire.CreateRoomReply
+	if err = errors.Join(err, json.Unmarshal(reply, &created)); err != nil || status != 200 {
+		t.Fatal(status, err)
+	}
+	const connections, frames, each = 10, 3, 30
+	began, read := time.Now(), 0
+	for range connections {
+		ws := dialBudget(t, s)
+		ws.connect(guest.Token)
+		id := 1
+		for range frames {
+			var lines []string
+			for range each {
+				id++
+				lines = append(lines, fmt.Sprintf(`{"id":%d,"rpc":{"method":"history","data":{"room":%q}}}`, id, created.Room.ID))
+			}
+			e2e.NoError(t, ws.WriteMessage(websocket.TextMessage, []byte(strings.Join(lines, "\n"))))
+		}
+		for answers := 0; answers < frames*each; {
+			_, data, err := ws.ReadMessage()
+			e2e.NoError(t, err)
+			for line := range strings.Lines(string(data)) {
+				if strings.HasPrefix(line, `{"id":`) {
+					answers++
+				}
+				if strings.Contains(line, `"rpc":`) {
+					read++
+				}
+			}
+		}
+		_ = ws.Close()
+	}
+	if most := 101 + int(20*time.Since(began).Seconds()); read > most || read < 50 {
+		t.Errorf("%d reads of history in %v, want at most %d and at least 50", read, time.Since(began), most)
 	}
 }
 

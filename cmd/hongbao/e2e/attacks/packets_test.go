@@ -105,3 +105,44 @@ func robotsAtAPacket(t *testing.T, near, far *e2e.Server) {
 		}
 	}
 }
+
+// TestOpenPacketsOfAUserAreBounded has an attacker send packets of 10,000 shares from eight connections at once, with money for
+// all of them. The server must stop them at 50 open packets, while another user sends.
+func TestOpenPacketsOfAUserAreBounded(t *testing.T) {
+	const limit, workers = 50, 8
+	s := start(t, "HONGBAO_MAX_OPEN_PACKETS=", "HONGBAO_GUEST_CREDIT=10000000") // empty: the default
+	attacker, other := s.Guest("attacker"), s.Guest("other")
+	room := ask[wire.CreateRoomReply](t, s, attacker.Token, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}).Room.ID
+	ask[wire.JoinReply](t, s, other.Token, "join", wire.JoinRequest{Room: room})
+	packet := func(key string) wire.SendPacketRequest {
+		return wire.SendPacketRequest{Room: room, Key: key, Total: 10_000, Count: new(10_000)}
+	}
+	var mu sync.Mutex
+	var sent []string // ids of packets
+	var all sync.WaitGroup
+	for worker := range workers {
+		all.Go(func() {
+			for i := range limit {
+				reply, code, err := attempt[wire.SendPacketReply](s, attacker.Token, "send_packet", packet(fmt.Sprint(worker, "-", i)))
+				switch {
+				case err != nil:
+					t.Error(err)
+				case code == 0:
+					mu.Lock()
+					sent = append(sent, reply.Packet.ID)
+					mu.Unlock()
+				case code != wire.CodeLimitExceeded:
+					t.Errorf("a packet is refused with %d %s, want %s", code, code.Word(), wire.CodeLimitExceeded.Word())
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(sent) != limit {
+		t.Fatalf("%d packets of one user are open, want %d", len(sent), limit)
+	}
+	ask[wire.SendPacketReply](t, s, other.Token, "send_packet", packet("other"))
+	ask[wire.CancelPacketReply](t, s, attacker.Token, "cancel_packet", wire.CancelPacketRequest{Packet: sent[0]})
+	ask[wire.SendPacketReply](t, s, attacker.Token, "send_packet", packet("after-a-cancel"))
+	mustAnswer(t, s, wire.CodeLimitExceeded.Status(), attacker.Token, "commands/send_packet", packet("one-more"))
+}
