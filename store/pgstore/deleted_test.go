@@ -1,13 +1,9 @@
 package pgstore
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"hongbao/chat"
-	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )

@@ -1,15 +1,22 @@
 package attacks
 
 import (
+	"bytes"
+	"database/sql"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	_ "modernc.org/sqlite" // reads the database as a thief does
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/auth"
+	"hongbao/web/auth/authtest"
 	"hongbao/web/wire"
 )
 
