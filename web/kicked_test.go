@@ -148,7 +148,7 @@ func TestOutdatedSignalsWhileTheStoreFails(t *testing.T) {
 			defer close(free)
 			sig.By = "another instance"
 			session.Signal("", sig.Encode())
-			time.Sleep(5 * within) // the read of the standing has failed
+			time.Sleep(5 * within) // sleeps: in a bubble; the read of the standing has failed
 			if n := s.hub.Listeners(push.RoomTopic(room)); n != listeners {
 				t.Errorf("after an outdated signal %+v, %d sockets are in the room, want %d", sig, n, listeners)
 			}

@@ -1,14 +1,11 @@
 package pgstore
 
 import (
-	"math"
 	"testing"
-	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/enginetest"
-	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
 )
 

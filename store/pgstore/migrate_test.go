@@ -15,7 +15,6 @@ import (
 
 	"hongbao/chat"
 	"hongbao/migrations"
-	"hongbao/redpacket"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/storetest"
