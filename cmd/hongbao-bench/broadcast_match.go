@@ -212,7 +212,7 @@ func (s *testbed) centrifugo(ctx context.Context, program string) (host string, 
 			return host, cmd.Process.Pid, conn.Close()
 		}
 		if time.Since(began) > startTimeout {
-			return "", 0, fmt.Errorf("Centrifugo does not listen within a minute: %w", err)
+			return "", 0, fmt.Errorf("the server Centrifugo does not listen within a minute: %w", err)
 		}
 	}
 }

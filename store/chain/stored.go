@@ -31,7 +31,7 @@ type StoredEntry struct {
 // Into implements Stored.
 func (e *StoredEntry) Into() []any {
 	return []any{
-		&e.link, &e.Room, &e.Seq, &e.ID, &e.At, &e.Sender, &e.Kind, &e.Entry.Key, &e.Request, &e.Target,
+		&e.link, &e.Room, &e.Seq, &e.ID, &e.At, &e.Sender, &e.Kind, &e.Key, &e.Request, &e.Target,
 		&e.Seals.Name, &e.name, &e.avatar, &e.Seals.Text, &e.body,
 	}
 }
@@ -57,7 +57,7 @@ type StoredPacket struct {
 func (p *StoredPacket) Into() []any {
 	return []any{
 		&p.link, &p.ID, &p.Partition, &p.Room, &p.Sender, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.shares,
-		&p.recipients, &p.Seed, &p.Commitment, &p.Packet.Key, &p.Seq, &p.CreatedAt, &p.ExpiresAt,
+		&p.recipients, &p.Seed, &p.Commitment, &p.Key, &p.Seq, &p.CreatedAt, &p.ExpiresAt,
 		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase, &p.EncryptedSeed,
 	}
 }
@@ -101,7 +101,7 @@ type StoredTransfer struct {
 // Into implements Stored.
 func (t *StoredTransfer) Into() []any {
 	return []any{
-		&t.link, &t.ID, &t.At, &t.Debit, &t.Credit, &t.Amount, &t.Kind, &t.User, &t.Transfer.Key, &t.Request, &t.Note,
+		&t.link, &t.ID, &t.At, &t.Debit, &t.Credit, &t.Amount, &t.Kind, &t.User, &t.Key, &t.Request, &t.Note,
 		&t.Actor, &t.RequestID, &t.Reason,
 	}
 }

@@ -189,7 +189,8 @@ func (r *recorder) add(s statement) {
 	if s.prepares == "" && len(s.values) == 0 {
 		key = withoutValues(key)
 	}
-	if !strings.Contains(" select insert update delete with ", " "+strings.Fields(key + " x")[0]+" ") || strings.Contains(key, "of the test") {
+	verb := strings.Fields(key + " x")[0]
+	if !slices.Contains([]string{"select", "insert", "update", "delete", "with"}, verb) || strings.Contains(key, "of the test") {
 		return
 	}
 	r.mu.Lock()

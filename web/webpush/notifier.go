@@ -389,21 +389,12 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, senders []fro
 			users = append(users, s.User)
 		}
 	}
-	counts := map[string]int{} // of the news for each user
-	for i, f := range senders {
-		told, err := chat.WithoutBlockers(reading, n.o.Store, f.last.from.ID, users)
-		if err != nil {
-			return p, err
-		}
-		told = slices.DeleteFunc(slices.Clone(told), func(user string) bool { return user == f.last.from.ID })
-		if i == len(senders)-1 {
-			p.left = slices.DeleteFunc(slices.Clone(users), func(user string) bool { return slices.Contains(told, user) })
-			users = told
-		}
-		for _, user := range told {
-			counts[user] += f.count
-		}
+	counts, told, err := n.count(reading, senders, users)
+	if err != nil {
+		return p, err
 	}
+	p.left = slices.DeleteFunc(slices.Clone(users), func(user string) bool { return slices.Contains(told, user) })
+	users = told
 	has, err := n.o.Presence.Online(reading, users)
 	if err != nil {
 		return p, err
@@ -427,6 +418,22 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, senders []fro
 		n.send(ctx, s, note{payload: payloads[count], ttl: last.ttl(), topic: topicName(s.User, a.Room)})
 	}
 	return p, nil
+}
+
+// count returns how many of the news are for each of the users: not those that the user has sent, or whose sender the user has blocked. told
+// are the users whom the news of the last sender are for.
+func (n *Notifier) count(ctx context.Context, senders []fromOne, users []string) (counts map[string]int, told []string, err error) {
+	counts = map[string]int{}
+	for _, f := range senders {
+		if told, err = chat.WithoutBlockers(ctx, n.o.Store, f.last.from.ID, users); err != nil {
+			return nil, nil, err
+		}
+		told = slices.DeleteFunc(slices.Clone(told), func(user string) bool { return user == f.last.from.ID })
+		for _, user := range told {
+			counts[user] += f.count
+		}
+	}
+	return counts, told, nil
 }
 
 // topicName returns the topic of a notification for the push service. The service replaces a notification that it keeps by a

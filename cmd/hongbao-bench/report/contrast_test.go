@@ -42,7 +42,8 @@ func TestContrast(t *testing.T) {
 	for _, m := range color.FindAllStringSubmatch(light, -1) {
 		colors[m[1]] = [2]string{m[2], m[2]}
 	}
-	for _, m := range color.FindAllStringSubmatch(rest[:strings.Index(rest, "\n}")], -1) {
+	rest, _, _ = strings.Cut(rest, "\n}")
+	for _, m := range color.FindAllStringSubmatch(rest, -1) {
 		colors[m[1]] = [2]string{colors[m[1]][0], m[2]}
 	}
 	for _, pair := range []struct {
