@@ -122,7 +122,7 @@ func (e *engines) broadcastPeers(ctx context.Context, s *testbed, example []byte
 		asked        [3]float64
 	}{
 		{"loop", "bare loop, ready frames", [3]float64{0.7, 0.4, 0.3}},
-		{"gorilla", "gorilla, a goroutine a socket", [3]float64{1.2, 1.5, 2}},
+		{"gorilla", "gorilla, a goroutine a socket", [3]float64{1, 1.5, 2}},
 	} {
 		url, pid, err := s.peerServer(ctx, "fanout", "--writer", peer.writer)
 		if err != nil {
