@@ -421,7 +421,7 @@ var sessionMutants = []mutant{
 	{
 		file:  "web/session/command.go",
 		old:   `case i == maxRunning, !overlaps && !alone:`,
-		new:   `case !overlaps && !alone:`,
+		new:   `case i < 0, !overlaps && !alone:`,
 		tests: "-run=Overlapping ./web/session",
 		harm:  "one client makes any number of grabs wait for their commits at once",
 	},
