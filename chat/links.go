@@ -300,7 +300,7 @@ func (s *Service) Invitation(ctx context.Context, code string) (in Invitation, e
 	case err != nil:
 		return Invitation{}, err
 	}
-	members, _, err := s.store.Members(ctx, room, "", previewPeople+1) // one of them may be LobbyHost, who comes first as owner
+	members, _, err := s.store.Members(ctx, room, "", previewPeople+1) // one of them may be LobbyHost
 	for _, m := range members {
 		if m.User.ID == LobbyHost {
 			in.Room.Members--

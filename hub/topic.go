@@ -307,7 +307,8 @@ func (t *topic) subscribers(signals []heldSignal) []Subscriber {
 	return subscribers
 }
 
-// crowd is the number of subscriptions from which on publishers hand their messages over in arrivals. With fewer, a write costs less than the wait.
+// crowd is the number of subscriptions from which on publishers hand their messages over in arrivals. With fewer, a write costs
+// less than the wait.
 const crowd = 64
 
 // arrivals holds sequenced messages that publishers have handed to a topic with many subscriptions. The first publisher that then

@@ -166,7 +166,7 @@ type Stats struct {
 	FundingsSent, FundingsReversed int64 // fundings of the host by their end
 	FundingFailures                int64 // failed runs of the task that reverses fundings
 
-	// Told is the time of grabs that won, from their admission to their result.
+	// Told is the time of grabs that won, from the end of GrabRequest.Admit to the result.
 	Told meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
 	OutOfReach bool

@@ -155,7 +155,7 @@ create index entries_packets_link on entries (link) where kind in ('packet', 'pa
 -- On Citus, a reader counts the visible rows of a young link.
 create index entries_link on entries using brin (link) with (pages_per_range = 32, autosummarize = on);
 
--- Whoever erases a text: the seal becomes the hash that stands for the text.
+-- When a text is erased, its seal becomes the hash that stands for the text, whichever statement erases it.
 create function seal_erased_body() returns trigger language plpgsql as $$
 begin
     if octet_length(old.text_seal) = 16 and new.text_seal = old.text_seal and new.body <> old.body then
@@ -167,7 +167,7 @@ end $$;
 
 create trigger seal_erased_body before update of body on entries for each row execute function seal_erased_body();
 
--- Who reacts to which entry with what. How many they are stands in the fold of the entry.
+-- The reactions of users to entries. Their counts stand in the fold of the entry.
 create table reactions (
     room_id text collate "C" not null,
     seq     bigint not null,

@@ -151,7 +151,7 @@ create index entries_edits on entries (room_id, target) where kind = 'edit';
 create index entries_sender on entries (room_id, sender, seq) where kind in ('text', 'packet');
 create index entries_link on entries (link);
 
--- Who reacts to which entry with what. How many they are stands in the fold of the entry.
+-- The reactions of users to entries. Their counts stand in the fold of the entry.
 create table reactions (
     room_id text not null,
     seq     integer not null,

@@ -357,9 +357,9 @@ func (w *writer) sweepLater() { w.sweepDue.Reset(time.Until(w.swept.Add(sweepEve
 // nothing of a recalled text, except in the case below. If the sweep fails, or a reader of an older snapshot prevents it, it
 // is retried later.
 //
-// In this case bytes of a recalled text remain. When entries of many rooms arrive at once, SQLite may move a row to
-// another page. The row's bytes then stay in the free part of the first page until that part is overwritten, or until a
-// vacuum.
+// In this case bytes of a recalled text remain. SQLite may move a row to another page, for example when entries of many rooms
+// arrive at once, or when texts of one room are edited. The row's bytes then stay in the free part of the first page until that
+// part is overwritten, or until a vacuum.
 func (s *Store) sweep(w *writer) {
 	w.swept = time.Now()
 	if err := s.connect(w); err != nil {

@@ -36,7 +36,6 @@
 // A running command may wait for the services, for the host's keys or verdict, for a slot of the connect limiter, for other
 // commands that scan, and until the client has read earlier replies.
 //
-// The lock order: the registry's mutex, then Session.mu, then the locks of the hub. The first two are
-// not held while a service may block. Presence.SocketOpened is called under the registry's mutex, and chat.Service.Forget under
-// Session.mu: these do not block.
+// The lock order: the registry's mutex, then Session.mu, then the locks of the hub. The first two are not held while a service may
+// block. Presence.SocketOpened is called under the registry's mutex, and chat.Service.Forget under Session.mu: these do not block.
 package session

@@ -127,10 +127,10 @@ func (s *Session) apply(sig push.Signal) {
 	s.carryOut(sig, standing, known)
 }
 
-// carryOut does what a signal says. It ignores a signal about a room that contradicts the user's standing or, if that is not known, the
-// subscription (see contradicted): signals of two concurrent changes may arrive in the wrong order. Each change is committed before its signal is sent, and
-// signals are carried out one after the other, so the last one sees the standing after both. Therefore the caller must read the
-// standing after it took the signal from the queue.
+// carryOut does what a signal says. It ignores a signal about a room that contradicts the user's standing or, if that is not known,
+// the subscription (see contradicted): signals of two concurrent changes may arrive in the wrong order. Each change is committed
+// before its signal is sent, and signals are carried out one after the other, so the last one sees the standing after both.
+// Therefore the caller must read the standing after it took the signal from the queue.
 func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) {
 	s.mu.Lock()
 	client, epoch := s.client, s.epoch

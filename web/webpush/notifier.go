@@ -314,8 +314,8 @@ func (n *Notifier) due() map[topicKey]topic {
 	return due
 }
 
-// tell sends notifications of a topic's news to those users of the topic that have no socket. A user is told of the newest news of a sender that
-// is neither the user nor blocked by them. tell looks at users with a socket, at most mostAgain of them, again after the quiet period: their
+// tell sends notifications of a topic's news to those users of the topic that have no socket. A user is told of the newest news of a
+// sender that is not the user, and that the user has not blocked. tell looks at users with a socket, at most mostAgain of them, again after the quiet period: their
 // client may be gone without the hub having noticed. If they have no socket then, and have not read the entry, they get the notification.
 func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	isNew, left := len(t.from) > 0, []string(nil) // the users that no sender's news were for yet; empty: all of the room
@@ -394,12 +394,11 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, senders []fro
 		return p, err
 	}
 	p.left = slices.DeleteFunc(slices.Clone(users), func(user string) bool { return slices.Contains(told, user) })
-	users = told
-	has, err := n.o.Presence.Online(reading, users)
+	has, err := n.o.Presence.Online(reading, told)
 	if err != nil {
 		return p, err
 	}
-	for i, user := range users {
+	for i, user := range told {
 		if has[i] {
 			p.online = append(p.online, user)
 		}
