@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
 	"hongbao/store/chain"
+	"hongbao/store/eventlog"
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
@@ -79,8 +78,8 @@ func beginFreeAppends(w *writer, jobs []*appendJob) (locked []string, err error)
 	return lockedKeys(jobs, keysOfDraft, taken), err
 }
 
-func keysOfDraft(j *appendJob) [2]string {
-	return [2]string{roomRow + j.draft.Room, memberRow + j.draft.Room + "/" + j.draft.From.ID}
+func keysOfDraft(j *appendJob) [3]string {
+	return [3]string{roomRow + j.draft.Room, memberRow + j.draft.Room + "/" + j.draft.From.ID}
 }
 
 // appendWork returns how the committer of entries runs its jobs.
@@ -261,7 +260,11 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	counters, err := w.lockCounters(jobs)
+	rooms := make([]string, len(jobs))
+	for i, j := range jobs {
+		rooms[i] = j.draft.Room
+	}
+	counters, err := w.lockCounters(rooms)
 	if err != nil {
 		return err
 	}
@@ -310,15 +313,11 @@ func (c *counter) count(kind chat.EntryKind) {
 
 // lockCounters locks the rooms and reads their counters. Until the commit, no other transaction can assign seqs in
 // them. A room that does not exist has no counter.
-func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
-	wanted := map[string]bool{}
-	for _, j := range jobs {
-		wanted[j.draft.Room] = true
-	}
-	counters := make(map[string]*counter, len(wanted))
+func (w *writer) lockCounters(rooms []string) (map[string]*counter, error) {
+	counters := map[string]*counter{}
 	b := &pgx.Batch{}
 	b.Queue(`select id, last_seq, content_no, `+tables.Deserted+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
-		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
+		rooms).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
 			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted, &c.frozen); err != nil {
@@ -409,12 +408,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 			}
 			return rs.Err()
 		})
-	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
-		select /*! bucket_of(room_id), */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
-			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
-			$12::bytea[], $13::bytea[]) as l (`+tables.EntryColumns+`, content_no, name_seal, text_seal)`,
-		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
-		l.nameSeals, l.textSeals, link)
+	l.queueEntries(b, link)
 	l.queueMentions(b)
 	l.queueRead(b)
 	queueCounters(b, counters)
@@ -426,10 +420,25 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	case inserted < int64(len(l.rooms)):
 		return tables.ErrRetry
 	}
-	for i, room := range l.rooms {
-		w.refs.Entry(room, l.seqs[i], chat.EntryKind(l.kinds[i]))
-	}
+	l.note(&w.refs)
 	return nil
+}
+
+// note adds the entries to what the transaction adds to the event stream.
+func (l *newEntries) note(refs *eventlog.Refs) {
+	for i, room := range l.rooms {
+		refs.Entry(room, l.seqs[i], chat.EntryKind(l.kinds[i]))
+	}
+}
+
+// queueEntries makes the batch insert the entries.
+func (l *newEntries) queueEntries(b *pgx.Batch, link int64) {
+	b.Queue(`insert into entries (/*! bucket, */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, link)
+		select /*! bucket_of(room_id), */ `+tables.EntryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
+			$12::bytea[], $13::bytea[]) as l (`+tables.EntryColumns+`, content_no, name_seal, text_seal)`,
+		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
+		l.nameSeals, l.textSeals, link)
 }
 
 // queueRead makes the batch advance the senders' own read_seq, and count their memberships as chosen.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -31,36 +32,39 @@ func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*app
 		j := &appendJob{draft: d}
 		jobs = append(jobs, j)
 		wg.Go(func() { errs[i] = s.entries.Do(t.Context(), j) })
-		awaitQueued(t, s, i+1)
+		awaitQueued(t, s.entries.Waiting, i+1)
 	}
 	release()
 	wg.Wait()
 	return jobs, errs
 }
 
-// holdCommit holds up the next commit of entries until release is called, at the latest when the test ends. began is closed
-// when the commit has its jobs; later jobs stay in the queue. No call of the store may be under way.
+// holdCommit holds up the next commit of entries.
 func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
+	return holdWork(t, &s.entries, s.appendWork(), s.log)
+}
+
+// holdWork holds up the next commit of a committer until release is called, at the latest when the test ends. began is closed
+// when the commit has its jobs; later jobs stay in the queue. No call of the store may be under way.
+func holdWork[J any](t *testing.T, c **batch.Committer[J], held batch.Work[J], log *slog.Logger) (began chan struct{}, release func()) {
 	began, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(began); <-released })
-	held := s.appendWork()
 	held.Patience = time.Minute // a busy machine may need long to halve the batch
 	run := held.Run
-	held.Run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
+	held.Run = func(ctx context.Context, jobs []J, skip bool) ([]string, error) {
 		hold()
 		return run(ctx, jobs, skip)
 	}
-	s.entries.Close()
-	s.entries = batch.New(held, make(chan struct{}, 1), s.log)
+	(*c).Close()
+	*c = batch.New(held, make(chan struct{}, 1), log)
 	release = sync.OnceFunc(func() { close(released) })
 	t.Cleanup(release)
 	return began, release
 }
 
-// awaitQueued waits until n jobs are in the queue of entries. It fails the test after 30 s.
-func awaitQueued(t *testing.T, s *Store, n int) {
+// awaitQueued waits until n jobs are queued. It fails the test after 30 s.
+func awaitQueued(t *testing.T, queued func() int, n int) {
 	t.Helper()
-	queued := func() int { return s.entries.Waiting() }
 	for until := time.Now().Add(30 * time.Second); queued() < n; time.Sleep(time.Millisecond) { // sleeps: polls, for nothing announces it
 		if time.Now().After(until) {
 			t.Fatalf("%d of %d jobs are queued after 30 s", queued(), n)
@@ -235,7 +239,7 @@ func TestCloseCommitsQueuedJobs(t *testing.T) {
 	<-began
 	say(1)
 	say(2)
-	awaitQueued(t, s, len(results)-1)
+	awaitQueued(t, s.entries.Waiting, len(results)-1)
 	wg.Go(func() { _ = s.Close() })
 	for { // until Close has closed the committer: then it refuses a job at once
 		refused := make(chan error, 1)

@@ -4,8 +4,8 @@
 //
 // Most calls that need no batch, and no order of locks beyond that of their own few rows, are in package tables, for both databases.
 //
-// Frequent calls share transactions or queries. Three goroutines, for entries, for claims and for reading standings, collect
-// the jobs that arrive while the last transaction or query runs. Every other call that writes has one or more transactions of
+// Frequent calls share transactions or queries. Four goroutines, for entries, for claims, for packets that end and for reading
+// standings, collect the jobs that arrive while the last transaction or query runs. Every other call that writes has one or more transactions of
 // its own. A call's transaction with an unknown outcome is run again until patience ends. A later run recognises the work
 // that an earlier run has committed, in most cases by ids that were drawn before the first run. Other work is harmless to repeat.
 //
@@ -44,8 +44,6 @@
 // is no group commit, is then rolled back and run again until patience ends (4 s). It holds no connection in between, and at
 // most four such runs hold a connection at once. Six connections are reserved for group commits, lanes and reads, if the pool
 // has more.
-//
-// About four packets of one room are ended at a time by one store, because each end locks the room. The others wait without a connection.
 //
 // A locked or failing row delays the jobs that do not need it only briefly (internal/batch):
 //

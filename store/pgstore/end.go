@@ -1,10 +1,10 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
 
@@ -16,104 +16,234 @@ import (
 	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/pgstore/internal/schema"
 	"hongbao/store/tables"
 )
 
-// endsOfRoom is about how many packets of one room a store ends at the same time. Each end locks the room for a part of its transaction.
-const endsOfRoom = 4
+// endJob is one call of End. The committer of ends fills in the result. It lasts over all runs of the transaction.
+type endJob struct {
+	redpacket.Close
 
-// End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet. About endsOfRoom packets of one room are ended
-// at the same time. Otherwise the ends of many packets of a room would take all connections of single transactions, and most would
-// only wait for the room until their patience ends.
-func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
+	room, sender string // of the packet
+
+	transferIDs map[redpacket.Grant]string // ids of transfers, drawn once: by them a later run recognises the work of an earlier one
+	refundID    string                     // id of the refund's transfer
+	refused     map[redpacket.Grant]bool   // grants that Postgres refuses
+	paidBefore  map[redpacket.Grant]bool   // grants that this call has paid in settleSeparately, before the transaction that ends the packet
+
+	maybeCommitted bool              // an earlier run may have been committed
+	book           redpacket.Book    // as the last run has read and changed it
+	missing        []redpacket.Grant // grants without a claim in SQL, as the last run saw them; paid together with the end
+	closed         redpacket.Closed  // the result
+	err            error             // a refusal
+	alone          bool              // it needs a transaction of its own, because grants are missing
+}
+
+// End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet. Ends that are called at the same time share
+// transactions. Otherwise many packets that expire together would wait for each other, because each end locks the room and the
+// wallet of the sender. An end that must pay missing grants has a transaction of its own.
+func (s *Store) End(ctx context.Context, c redpacket.Close) (redpacket.Closed, error) {
 	ctx = arrived(ctx)
-	room, err := s.roomOfPacket(ctx, c.ID)
-	if err != nil {
-		return redpacket.Closed{}, err
+	j, err := s.newEndJob(ctx, c)
+	if err == nil {
+		err = s.ends.Do(ctx, j)
 	}
-	done, err := s.endLocks.lock(ctx, fmt.Sprintf("%s %d", room, crc32.ChecksumIEEE([]byte(c.ID))%endsOfRoom))
-	if err != nil {
-		return redpacket.Closed{}, tables.Unavailable("end packet", &batch.BusyError{Err: err})
+	if err == nil && j.alone {
+		err = s.endAlone(ctx, j)
 	}
-	defer done()
-	e := newEndCall(c)
-	run := func(w *writer) error {
-		closed, err = w.end(e)
-		crashpoint.Here("close.before-commit")
-		return err
-	}
-	err = s.tx(ctx, run)
-	if err != nil && poisonous(err) && len(e.missing) > 0 { // one of the missing grants may have caused the error
-		if err = s.settleSeparately(ctx, e); err == nil {
-			err = s.tx(ctx, run)
-		}
+	if err == nil {
+		err = j.err
 	}
 	if err != nil {
-		if errors.Is(err, errBlocked) || errors.Is(err, pg.ErrPatience) {
-			err = &batch.BusyError{Err: err}
-		}
 		return redpacket.Closed{}, tables.Outcome("end packet", err)
 	}
 	crashpoint.Here("close.after-commit")
-	return closed, nil
+	return j.closed, nil
 }
 
-// roomOfPacket returns the room of a packet, or chat.ErrNotFound.
-func (s *Store) roomOfPacket(ctx context.Context, packet string) (room string, err error) {
-	err = s.withReader(ctx, func(r reader) error {
-		found, err := r.Row(`select room_id from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{packet}, &room)
+func (s *Store) newEndJob(ctx context.Context, c redpacket.Close) (*endJob, error) {
+	j := &endJob{
+		Close: c, transferIDs: map[redpacket.Grant]string{}, refundID: chat.NewID(c.At),
+		refused: map[redpacket.Grant]bool{}, paidBefore: map[redpacket.Grant]bool{},
+	}
+	err := s.withReader(ctx, func(r reader) error {
+		found, err := r.Row(`select room_id, sender from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{c.ID}, &j.room, &j.sender)
 		if err == nil && !found {
 			err = chat.ErrNotFound
 		}
 		return err
 	})
-	return room, tables.Outcome("read the room of a packet", err)
+	return j, err
 }
 
-// end ends an open packet. If the packet is closed already, it returns its book, with Done only if an earlier run of this call has
-// closed it.
-func (w *writer) end(e *endCall) (redpacket.Closed, error) {
-	b, err := w.lockBook(e.ID)
-	if err != nil {
-		return redpacket.Closed{}, err
+// endsTogether is the most packets that one transaction ends. Each has up to 10,000 claims, which are read.
+const endsTogether = 32
+
+// endWork returns how the committer of ends runs its jobs.
+func (s *Store) endWork() batch.Work[*endJob] {
+	return batch.Work[*endJob]{
+		Span:     "postgres end",
+		Most:     endsTogether,
+		Run:      s.endAll,
+		Keys:     keysOfEnd,
+		Wrote:    func(j *endJob) bool { return j.closed.Done },
+		Judge:    judge,
+		Patience: pg.Patience,
 	}
-	if b.Status != redpacket.Open {
-		if w.maybeCommitted {
-			return w.endedBefore(e, b)
+}
+
+func keysOfEnd(j *endJob) [3]string {
+	return [3]string{roomRow + j.room, packetRow + j.ID, walletRow + j.sender}
+}
+
+// endAll ends the packets of a batch of jobs in one transaction. For skipLocked and locked see work.run.
+func (s *Store) endAll(ctx context.Context, jobs []*endJob, skipLocked bool) (locked []string, err error) {
+	err = s.groupTx(ctx, func(w *writer) (committing bool, err error) {
+		for _, j := range jobs {
+			j.alone = false
 		}
-		return redpacket.Closed{Book: b}, nil
-	}
-	closed := redpacket.Closed{Done: true}
-	e.findMissing(b)
-	if b.Refunded, err = e.refundAmount(b); err != nil {
-		return redpacket.Closed{}, err
-	}
-	if closed.Accounts, err = w.payOut(e, &b); err != nil {
-		return redpacket.Closed{}, err
-	}
-	b.Status = endStatus(e.Reason, b)
-	closed.Book, closed.Inserted = b, e.inserted(b.Claims)
-	var last tables.Batch // one round trip: the room is locked
-	if closed.Entry, err = w.queueDone(&last, b, e.Close); err != nil {
-		return redpacket.Closed{}, err
-	}
-	queueClosed(&last, b, e.Close, closed.Entry.Seq)
-	return closed, w.Send(&last)
+		free := jobs
+		if skipLocked {
+			if locked, err = beginFreeEnds(w, jobs); err != nil {
+				return false, err
+			}
+			free = unlocked(jobs, locked)
+		} else if err := w.begin(boundGroup); err != nil {
+			return false, err
+		}
+		if err := w.end(free); err != nil {
+			return false, err
+		}
+		crashpoint.Here("close.before-commit")
+		return true, w.commit()
+	})
+	return locked, err
 }
 
-// lockBook locks the packet and then reads it with its claims. It waits until all transactions that settle claims of
-// the packet have ended.
-func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
-	var batch tables.Batch
-	batch.Exec(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, packet)
-	tables.QueueBook(w, &batch, packet, &b)
-	if err := w.Send(&batch); err != nil {
-		return redpacket.Book{}, err
+// beginFreeEnds begins a transaction and locks the rows that the jobs need, without waiting. For each job, it returns the key of a row
+// that another transaction has locked, or "".
+func beginFreeEnds(w *writer, jobs []*endJob) (locked []string, err error) {
+	packets, senders, rooms := make([]string, len(jobs)), make([]string, len(jobs)), make([]string, len(jobs))
+	for i, j := range jobs {
+		packets[i], senders[i], rooms[i] = j.ID, j.sender, j.room
 	}
-	if b.Packet.ID == "" {
-		return redpacket.Book{}, chat.ErrNotFound
+	f := newFreeLocks(w.Citus)
+	if w.Citus {
+		f.wantByBucket(packetRow, "packets", "id", ` for update`, packets)
+		f.wantByBucket(walletRow, "wallets", "user_id", ` for no key update`, senders)
+	} else {
+		f.want(packetRow, `select id from packets where id = any($1::text[])`, ` for update`, packets)
+		f.want(walletRow, `select user_id from wallets where user_id = any($1::text[])`, ` for no key update`, senders)
 	}
-	return b, nil
+	f.want(roomRow, `select id from rooms where id = any($1::text[])`, ` for update`, rooms)
+	taken, err := f.begin(w)
+	return lockedKeys(jobs, keysOfEnd, taken), err
+}
+
+// endAlone ends a packet in a transaction of its own, which pays the missing grants.
+func (s *Store) endAlone(ctx context.Context, j *endJob) error {
+	run := func(w *writer) error {
+		err := w.end([]*endJob{j})
+		crashpoint.Here("close.before-commit")
+		return err
+	}
+	err := s.tx(ctx, run)
+	if err != nil && poisonous(err) && len(j.missing) > 0 { // one of the missing grants may have caused the error
+		if err = s.settleSeparately(ctx, j); err == nil {
+			err = s.tx(ctx, run)
+		}
+	}
+	if errors.Is(err, errBlocked) || errors.Is(err, pg.ErrPatience) {
+		err = &batch.BusyError{Err: err}
+	}
+	return err
+}
+
+// end ends the packets of the jobs in a transaction that has begun, and stores the answer in each job. A packet that is closed already
+// keeps its state. A job with missing grants is only done if it is marked to run alone. Otherwise end marks it.
+func (w *writer) end(jobs []*endJob) error {
+	first, repeats := w.sortEnds(jobs)
+	if err := w.lockBooks(first); err != nil {
+		return err
+	}
+	var open []*endJob
+	for _, j := range first {
+		ending, err := w.examineEnd(j)
+		if err != nil {
+			return err
+		}
+		switch {
+		case ending && len(j.missing) > 0 && !j.alone:
+			j.alone = true
+		case ending:
+			open = append(open, j)
+		}
+	}
+	if len(open) > 0 {
+		if err := w.payOut(open); err != nil {
+			return err
+		}
+		if err := w.writeEnds(open); err != nil {
+			return err
+		}
+	}
+	for j, of := range repeats {
+		j.closed, j.err, j.alone = redpacket.Closed{Book: of.book}, of.err, of.alone
+	}
+	return nil
+}
+
+// sortEnds resets the results of the jobs, and sorts the jobs in the order in which packets are locked. Of several jobs with the same
+// packet only the first is in the list; repeats has the others, each with that first one.
+func (w *writer) sortEnds(jobs []*endJob) (first []*endJob, repeats map[*endJob]*endJob) {
+	byPacket := map[string]*endJob{}
+	repeats = map[*endJob]*endJob{}
+	for _, j := range jobs {
+		j.maybeCommitted = j.maybeCommitted || w.maybeCommitted
+		j.book, j.missing, j.closed, j.err = redpacket.Book{}, nil, redpacket.Closed{}, nil
+		if of := byPacket[j.ID]; of != nil {
+			repeats[j] = of
+			continue
+		}
+		byPacket[j.ID] = j
+		first = append(first, j)
+	}
+	slices.SortFunc(first, func(a, b *endJob) int {
+		if w.Citus {
+			return cmp.Or(cmp.Compare(schema.Bucket(a.ID), schema.Bucket(b.ID)), cmp.Compare(a.ID, b.ID))
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return first, repeats
+}
+
+// lockBooks locks the packets and reads each with its claims, in one round trip. It waits until all transactions that settle claims of
+// the packets have ended.
+func (w *writer) lockBooks(jobs []*endJob) error {
+	var b tables.Batch
+	for _, j := range jobs {
+		b.Exec(`select from packets where id = $1 /*! and bucket = bucket_of($1) */ for update`, j.ID)
+		tables.QueueBook(w, &b, j.ID, &j.book)
+	}
+	return w.Send(&b)
+}
+
+// examineEnd reports whether the packet of the job, whose book was read, is to be ended. If not, it stores the answer in the job. The
+// answer has Done only if an earlier run of this job has ended the packet.
+func (w *writer) examineEnd(j *endJob) (ending bool, err error) {
+	switch {
+	case j.book.Packet.ID == "":
+		j.err = chat.ErrNotFound
+	case j.book.Status == redpacket.Open:
+		j.findMissing()
+		j.book.Refunded, err = j.refundAmount()
+		return err == nil, err
+	case j.maybeCommitted:
+		j.closed, err = w.endedBefore(j)
+	default:
+		j.closed = redpacket.Closed{Book: j.book}
+	}
+	return false, err
 }
 
 // endStatus returns the final status. If all shares are claimed it is Drained, whatever reason the caller gave.
@@ -127,110 +257,130 @@ func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	return redpacket.Expired
 }
 
-func (w *writer) queueDone(batch *tables.Batch, b redpacket.Book, c redpacket.Close) (chat.Entry, error) {
-	body, err := redpacket.DoneBody(b)
-	if err != nil {
-		return chat.Entry{}, err
+// writeEnds writes the end of each packet, with its entry in the room. The money is paid out.
+func (w *writer) writeEnds(jobs []*endJob) error {
+	rooms := make([]string, len(jobs))
+	for i, j := range jobs {
+		rooms[i] = j.book.Packet.Room
 	}
-	return tables.QueueEntry(w, batch, chat.Entry{
-		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
-	}, nil)
+	counters, err := w.lockCounters(rooms)
+	if err != nil {
+		return err
+	}
+	var entries newEntries
+	for _, j := range jobs {
+		b, c := &j.book, counters[j.book.Packet.Room]
+		if c == nil {
+			return fmt.Errorf("packet %s: room %s is missing", j.ID, b.Packet.Room)
+		}
+		b.Status = endStatus(j.Reason, *b)
+		body, err := redpacket.DoneBody(*b)
+		if err != nil {
+			return err
+		}
+		c.count(chat.KindPacketDone)
+		j.closed.Done, j.closed.Book, j.closed.Inserted = true, *b, j.inserted()
+		j.closed.Entry = chat.Entry{
+			Room: b.Packet.Room, Seq: c.lastSeq, ID: j.EntryID, At: tables.Millis(j.At.UnixMilli()), From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
+		}
+		entries.add(j.closed.Entry, nil, c.contentNo)
+	}
+	link, err := w.Chained(entries.leaves...)
+	if err != nil {
+		return err
+	}
+	var last pgx.Batch // one round trip: the rooms are locked
+	entries.queueEntries(&last, link)
+	queueCounters(&last, counters)
+	for _, j := range jobs {
+		j.queueClosed(&last)
+	}
+	if err := w.SendBatch(&last); err != nil {
+		return err
+	}
+	entries.note(&w.refs)
+	return nil
 }
 
-func queueClosed(batch *tables.Batch, b redpacket.Book, c redpacket.Close, doneSeq int64) {
+func (j *endJob) queueClosed(batch *pgx.Batch) {
+	b := &j.book
 	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
-		batch.Exec(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, c.ID, best.Share)
+		batch.Queue(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, j.ID, best.Share)
 	}
-	batch.Exec(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
+	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
 		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
-		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], b.Shares)
+		j.ID, b.Status, j.At.UnixMilli(), b.Refunded, len(b.Claims), j.closed.Entry.Seq, b.Seed[:], b.Shares)
 }
 
 // endedBefore returns the result of an earlier run of this call, if that run has ended the packet. Otherwise it returns
 // only the book.
-func (w *writer) endedBefore(e *endCall, b redpacket.Book) (redpacket.Closed, error) {
+func (w *writer) endedBefore(j *endJob) (redpacket.Closed, error) {
+	b := j.book
 	var seq int64
-	if found, err := w.Row(`select done_seq from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{e.ID}, &seq); err != nil || !found {
+	if found, err := w.Row(`select done_seq from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{j.ID}, &seq); err != nil || !found {
 		return redpacket.Closed{}, err
 	}
 	done, err := tables.ReadEntry(w, b.Packet.Room, seq)
 	if err != nil {
 		return redpacket.Closed{}, err
 	}
-	if done.ID != e.EntryID {
+	if done.ID != j.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if e.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ and transfer = any($2)`, e.ID, e.ids()); err != nil {
+	if j.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ and transfer = any($2)`, j.ID, j.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
-	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}
-	closed.Accounts, err = w.accounts(e.paidUsers(b))
+	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: j.inserted()}
+	closed.Accounts, err = w.accounts(j.paidUsers())
 	if err != nil {
 		return redpacket.Closed{}, fmt.Errorf("read accounts: %w", err)
 	}
 	return closed, nil
 }
 
-// endCall is one call of End. It lasts over all runs of the transaction.
-type endCall struct {
-	redpacket.Close
-
-	transferIDs map[redpacket.Grant]string // ids of transfers, drawn once: by them a later run recognises the work of an earlier one
-	refundID    string                     // id of the refund's transfer
-	refused     map[redpacket.Grant]bool   // grants that Postgres refuses
-	paidBefore  map[redpacket.Grant]bool   // grants that this call has paid in settleSeparately, before the transaction that ends the packet
-	missing     []redpacket.Grant          // grants without a claim in SQL, as the last run saw them; paid together with the end
-}
-
-func newEndCall(c redpacket.Close) *endCall {
-	return &endCall{
-		Close: c, transferIDs: map[redpacket.Grant]string{}, refundID: chat.NewID(c.At),
-		refused: map[redpacket.Grant]bool{}, paidBefore: map[redpacket.Grant]bool{},
-	}
-}
-
 // findMissing finds the caller's grants without a claim in SQL whose user and share have no other claim either. It
 // leaves out grants that Postgres has refused, and those of shares that do not exist.
-func (e *endCall) findMissing(b redpacket.Book) {
-	users, shares := map[string]bool{}, make([]bool, len(b.Shares))
-	for _, p := range b.Claims {
+func (j *endJob) findMissing() {
+	users, shares := map[string]bool{}, make([]bool, len(j.book.Shares))
+	for _, p := range j.book.Claims {
 		users[p.User.ID], shares[p.Share] = true, true
 	}
-	e.missing = nil
-	for _, g := range e.Grants {
-		if g.Share < 0 || g.Share >= len(shares) || shares[g.Share] || users[g.User] || e.refused[g] {
+	j.missing = nil
+	for _, g := range j.Grants {
+		if g.Share < 0 || g.Share >= len(shares) || shares[g.Share] || users[g.User] || j.refused[g] {
 			continue
 		}
 		users[g.User], shares[g.Share] = true, true
-		e.missing = append(e.missing, g)
-		if e.transferIDs[g] == "" {
-			e.transferIDs[g] = chat.NewID(e.At)
+		j.missing = append(j.missing, g)
+		if j.transferIDs[g] == "" {
+			j.transferIDs[g] = chat.NewID(j.At)
 		}
 	}
 }
 
 // refundAmount returns what no claim or missing grant takes. It goes back to the sender.
-func (e *endCall) refundAmount(b redpacket.Book) (redpacket.Money, error) {
+func (j *endJob) refundAmount() (redpacket.Money, error) {
+	b := &j.book
 	left := b.Packet.Total
 	for _, p := range b.Claims {
 		left -= p.Amount
 	}
-	for _, g := range e.missing {
+	for _, g := range j.missing {
 		left -= b.Shares[g.Share]
 	}
 	if left < 0 { // impossible unless the database was tampered with: fail, so that no wrong amount is paid
-		return 0, fmt.Errorf("packet %s has paid %d more than its total", e.ID, -left)
+		return 0, fmt.Errorf("packet %s has paid %d more than its total", j.ID, -left)
 	}
 	return left, nil
 }
 
-// inserted returns those of the claims that this call has added.
-func (e *endCall) inserted(claims []redpacket.Paid) (found []redpacket.Paid) {
-	added := maps.Clone(e.paidBefore)
-	for _, g := range e.missing {
+// inserted returns those claims that this call has added.
+func (j *endJob) inserted() (found []redpacket.Paid) {
+	added := maps.Clone(j.paidBefore)
+	for _, g := range j.missing {
 		added[g] = true
 	}
-	for _, p := range claims {
+	for _, p := range j.book.Claims {
 		if added[redpacket.Grant{User: p.User.ID, Share: p.Share}] {
 			found = append(found, p)
 		}
@@ -239,78 +389,100 @@ func (e *endCall) inserted(claims []redpacket.Paid) (found []redpacket.Paid) {
 }
 
 // paidUsers returns the users that this call pays, sorted and unique. They include the sender if there is a refund.
-func (e *endCall) paidUsers(b redpacket.Book) []string {
+func (j *endJob) paidUsers() []string {
 	users := map[string]bool{}
-	for _, g := range e.missing {
+	for _, g := range j.missing {
 		users[g.User] = true
 	}
-	for g := range e.paidBefore {
+	for g := range j.paidBefore {
 		users[g.User] = true
 	}
-	if b.Refunded > 0 {
-		users[b.Packet.From.ID] = true
+	if j.book.Refunded > 0 {
+		users[j.book.Packet.From.ID] = true
 	}
 	return slices.Sorted(maps.Keys(users))
 }
 
-func (e *endCall) ids() []string { return slices.Collect(maps.Values(e.transferIDs)) }
+func (j *endJob) ids() []string { return slices.Collect(maps.Values(j.transferIDs)) }
 
 // settleSeparately settles each missing grant as a claim of its own, to find those that Postgres refuses. The money of
 // a refused grant becomes part of the refund. settleSeparately returns an error if it stays unknown whether a grant is
 // refused. Other grants may then be paid already.
-func (s *Store) settleSeparately(ctx context.Context, e *endCall) error {
-	claims := make([]redpacket.Claim, len(e.missing))
-	for i, g := range e.missing {
-		claims[i] = redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.At}
+func (s *Store) settleSeparately(ctx context.Context, j *endJob) error {
+	claims := make([]redpacket.Claim, len(j.missing))
+	for i, g := range j.missing {
+		claims[i] = redpacket.Claim{Ref: j.Ref, Share: g.Share, User: g.User, At: j.At}
 	}
 	settled := s.Settle(ctx, claims)
 	for i, v := range settled {
 		switch v.Verdict {
 		case redpacket.PaidNow:
-			e.paidBefore[e.missing[i]] = true
+			j.paidBefore[j.missing[i]] = true
 		case redpacket.Unpayable:
-			e.refused[e.missing[i]] = true
-			s.log.Error("grant refused by Postgres", "packet", e.ID, "share", e.missing[i].Share, "why", v.Why)
+			j.refused[j.missing[i]] = true
+			s.log.Error("grant refused by Postgres", "packet", j.ID, "share", j.missing[i].Share, "why", v.Why)
 		}
 	}
 	return redpacket.UnsettledErr(settled)
 }
 
-// payOut pays the missing grants and the refund, and returns the accounts after that. The packet's row must be
-// locked, so that no other claim is added. If there are missing grants, it reads the packet's claims again.
-func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redpacket.Account, err error) {
-	users := e.paidUsers(*b)
-	if len(users) == 0 {
-		return map[string]redpacket.Account{}, nil
+// payOut pays the missing grants and the refunds of the jobs, and stores the accounts after that. The packets must be locked, so that
+// no other claim is added. If a job has missing grants, payOut reads the packet's claims again.
+func (w *writer) payOut(jobs []*endJob) error {
+	paid := map[string]bool{}
+	for _, j := range jobs {
+		for _, user := range j.paidUsers() {
+			paid[user] = true
+		}
 	}
+	if len(paid) == 0 {
+		return nil
+	}
+	users := slices.Sorted(maps.Keys(paid))
+	var accounts map[string]redpacket.Account
 	var batch pgx.Batch
 	w.queueSeeds(&batch, users)
-	if err := e.queueMissing(w, &batch, b.Shares); err != nil {
-		return nil, err
-	}
-	e.queueCredits(&batch, *b)
-	if b.Refunded > 0 {
-		w.queueTransfer(&batch, tables.RefundTransfer(e.refundID, e.ID, b.Packet.From.ID, b.Refunded, e.At))
-	}
-	if len(e.missing) > 0 {
-		batch.Queue(tables.ClaimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
-			b.Claims, err = pg.Collect(rs, tables.ScanPaid)
+	for _, j := range jobs {
+		if err := j.queueMissing(w, &batch); err != nil {
 			return err
-		})
+		}
+	}
+	queueCredits(&batch, jobs)
+	for _, j := range jobs {
+		if b := &j.book; b.Refunded > 0 {
+			w.queueTransfer(&batch, tables.RefundTransfer(j.refundID, j.ID, b.Packet.From.ID, b.Refunded, j.At))
+		}
+		if len(j.missing) > 0 {
+			batch.Queue(tables.ClaimsQuery, j.ID).Query(func(rs pgx.Rows) (err error) {
+				j.book.Claims, err = pg.Collect(rs, tables.ScanPaid)
+				return err
+			})
+		}
 	}
 	w.queueAccounts(&batch, users, &accounts)
-	return accounts, w.SendBatch(&batch)
+	if err := w.SendBatch(&batch); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		j.closed.Accounts = map[string]redpacket.Account{}
+		for _, user := range j.paidUsers() {
+			j.closed.Accounts[user] = accounts[user]
+		}
+	}
+	return nil
 }
 
 // queueCredits makes the batch add each user's money to the wallet with one write. Wallets are locked in order of
 // users.
-func (e *endCall) queueCredits(batch *pgx.Batch, b redpacket.Book) {
+func queueCredits(batch *pgx.Batch, jobs []*endJob) {
 	sums := map[string]redpacket.Money{}
-	for _, g := range e.missing {
-		sums[g.User] += b.Shares[g.Share]
-	}
-	if b.Refunded > 0 {
-		sums[b.Packet.From.ID] += b.Refunded
+	for _, j := range jobs {
+		for _, g := range j.missing {
+			sums[g.User] += j.book.Shares[g.Share]
+		}
+		if j.book.Refunded > 0 {
+			sums[j.book.Packet.From.ID] += j.book.Refunded
+		}
 	}
 	users := slices.Sorted(maps.Keys(sums))
 	amounts := make([]redpacket.Money, len(users))
@@ -323,17 +495,17 @@ func (e *endCall) queueCredits(batch *pgx.Batch, b redpacket.Book) {
 }
 
 // queueMissing makes the batch insert the claims and the transfers of the missing grants.
-func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Money) error {
-	n := len(e.missing)
+func (j *endJob) queueMissing(w *writer, batch *pgx.Batch) error {
+	n := len(j.missing)
 	if n == 0 {
 		return nil
 	}
 	shares, users, amounts, transfers := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n)
 	leaves := make([]chain.Hash, n)
-	for i, g := range e.missing {
-		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transferIDs[g]
-		w.refs.Claim(e.ID, g.Share)
-		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.At}, amounts[i], transfers[i])
+	for i, g := range j.missing {
+		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, j.book.Shares[g.Share], j.transferIDs[g]
+		w.refs.Claim(j.ID, g.Share)
+		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: j.Ref, Share: g.Share, User: g.User, At: j.At}, amounts[i], transfers[i])
 	}
 	link, err := w.Chained(leaves...)
 	if err != nil {
@@ -342,11 +514,11 @@ func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Mone
 	batch.Queue(`insert into claims (/*! bucket, */ packet_id, share_no, user_id, amount, at, transfer, link)
 		select /*! bucket_of($1), */ $1, i.share_no, i.user_id, i.amount, $2, i.id, $7
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers, link)
+		j.ID, j.At.UnixMilli(), shares, users, amounts, transfers, link)
 	batch.Queue(`insert into transfers (/*! bucket, */ id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 		select /*! bucket_of(i.user_id), */ i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
+		j.ID, j.At.UnixMilli(), shares, users, amounts, transfers)
 	return nil
 }
 

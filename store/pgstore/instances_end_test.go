@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,8 +10,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/storetest"
 )
 
 // TestInstancesEndOnePacketOnce ends a packet through several instances while its claims are settled. Exactly one
@@ -139,8 +138,11 @@ func settleDuringEnd(t *testing.T, seeded bool) {
 		done    atomic.Bool
 	)
 	l.Must(holdTx(t, all[0], func(w *writer) error {
-		e := newEndCall(redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done"})
-		if _, err := w.end(e); err != nil {
+		j, err := all[0].newEndJob(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done"})
+		if err != nil {
+			return err
+		}
+		if err := w.end([]*endJob{j}); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -222,48 +224,110 @@ func awaitBlockedOr(t *testing.T, s *Store, done *atomic.Bool) {
 	}
 }
 
-// TestEndsOfARoomTakeTurns ends a packet while as many ends of its room run as may. It must wait without a connection, and when its wait
-// ends, say that other calls are the cause. A packet of another room must be ended meanwhile.
-func TestEndsOfARoomTakeTurns(t *testing.T) {
+// TestEndsShareOneTransaction ends many packets of one room that wait behind a held transaction of ends, one of them twice, and one with a
+// missing grant. One transaction must end all but the packet with the missing grant, with seqs that follow each other.
+func TestEndsShareOneTransaction(t *testing.T) {
 	t.Parallel()
-	i := newIsolationTest(t)
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
+	var calls []redpacket.Close
+	for n := range endsTogether - 1 {
+		p := l.Send("owner", fmt.Sprint("packet-", n), redpacket.Equal, "", 30, 3)
+		calls = append(calls, redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done-" + p.ID})
+	}
+	twice := calls[1]
+	twice.EntryID = "again"
+	calls = append(calls, twice)
+	calls[0].Grants = []redpacket.Grant{{User: "late", Share: 1}}
+	first := l.Send("owner", "first", redpacket.Equal, "", 30, 3)
+	before := lastSeq(t, s)
+	began, release := holdWork(t, &s.ends, s.endWork(), s.log)
+	var all sync.WaitGroup
+	end := func(c redpacket.Close, closed *redpacket.Closed) {
+		all.Go(func() {
+			var err error
+			if *closed, err = s.End(t.Context(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	var opener redpacket.Closed
+	end(redpacket.Close{Ref: first.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done-first"}, &opener)
+	<-began
+	results := make([]redpacket.Closed, len(calls))
+	for i, c := range calls {
+		end(c, &results[i])
+	}
+	awaitQueued(t, s.ends.Waiting, len(calls))
+	release()
+	all.Wait()
+	seqs := map[int64]bool{}
+	done := 0
+	for i, closed := range results {
+		if closed.Done {
+			done++
+			seqs[closed.Entry.Seq] = true
+		}
+		if refund, missing := redpacket.Money(30-10*len(calls[i].Grants)), len(calls[i].Grants); closed.Book.Refunded != refund || len(closed.Inserted) != missing {
+			t.Errorf("packet %s: %+v", calls[i].ID, closed)
+		}
+	}
+	if last := lastSeq(t, s); done != len(calls)-1 || len(seqs) != done || last != before+int64(done)+1 {
+		t.Errorf("%d packets are ended with %d seqs, the last of them %d", done, len(seqs), last)
+	}
+	if results[0].Accounts["late"].Balance != 10 {
+		t.Errorf("the missing grant: %+v", results[0].Accounts)
+	}
+	if w := s.ends.Measured("", ""); w.Size.Count != 2 {
+		t.Errorf("%d ends in %d transactions, want 2", 1+len(calls), w.Size.Count)
+	}
+	wantBalanced(t, s)
+}
+
+// TestLockedPacketDelaysOnlyItsOwnEnd locks a packet, the wallet of its sender or its room, while packets of other rooms and senders are
+// ended. These ends must succeed. The end that needs the locked row succeeds once the row is free.
+func TestLockedPacketDelaysOnlyItsOwnEnd(t *testing.T) {
+	for what, sql := range map[string]string{
+		"packet": `select from packets where id = 'packet-0' for update`,
+		"wallet": `select from wallets where user_id = 'owner' for update`,
+		"room":   `select from rooms where id = 'room-1' for update`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			i := newIsolationTest(t)
+			stuck, other := i.packets[0], elsewhere(i)
+			end := func(p redpacket.Packet) error {
+				_, err := i.instances[0].End(context.WithoutCancel(t.Context()), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: time.Now(), EntryID: "done-" + p.ID})
+				return err
+			}
+			unlock := i.hold(sql)
+			var mine sync.WaitGroup
+			mine.Go(func() {
+				for end(stuck) != nil && t.Context().Err() == nil {
+				}
+			})
+			i.wantOthersServed(func(n int) error { return end(other[n]) })
+			unlock()
+			mine.Wait()
+			wantBalanced(t, i.instances[0])
+		})
+	}
+}
+
+// elsewhere sends a packet for each of the other calls: in a room of their own, by a sender of their own.
+func elsewhere(i *isolationTest) []redpacket.Packet {
 	s := i.instances[0]
-	var unlock []func()
-	for n := range endsOfRoom {
-		done, err := s.endLocks.lock(t.Context(), fmt.Sprintf("%s %d", room, n))
-		must(t, err)
-		unlock = append(unlock, done)
+	now := time.Now()
+	_, _, err := s.PutUser(i.Context(), chat.Profile{User: chat.User{ID: "sender"}}, 0)
+	must(i, err)
+	_, _, err = s.CreateRoom(i.Context(), chat.NewRoom{ID: "elsewhere", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "sender"}, Key: "elsewhere", Hash: []byte("h"), At: now, MaxRooms: 1})
+	must(i, err)
+	_, _, err = s.Adjust(i.Context(), redpacket.Adjustment{ID: "elsewhere", User: "sender", Amount: 1 << 40, Key: "elsewhere", Hash: []byte("h"), At: now})
+	must(i, err)
+	l := &storetest.Life{TB: i.T, Ledger: s, Rooms: s, At: now, Room: "elsewhere"}
+	packets := make([]redpacket.Packet, others)
+	for n := range packets {
+		packets[n] = l.Send("sender", fmt.Sprint("other-", n), redpacket.Equal, "", 30, 3)
 	}
-	end := func(ctx context.Context, p redpacket.Packet) error {
-		closed, err := s.End(ctx, redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: time.Now(), EntryID: "done-" + p.ID})
-		if err == nil && !closed.Done {
-			t.Errorf("packet %s was ended before", p.ID)
-		}
-		return err
-	}
-	for patience := 50 * time.Millisecond; ; patience *= 2 { // so long that the room of the packet is read in time
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		err := end(ctx, i.packets[0])
-		cancel()
-		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Fatalf("an end beyond the bound: %v, want it to wait", err)
-		}
-		if busy := (*batch.BusyError)(nil); errors.As(err, &busy) {
-			break
-		}
-		if patience > 30*time.Second {
-			t.Fatalf("the end waits with %v", err)
-		}
-	}
-	if len(s.singles) != 0 {
-		t.Errorf("%d connections are used", len(s.singles))
-	}
-	must(t, s.withReader(t.Context(), func(r reader) error {
-		return pg.Simple(r.Ctx, r.Conn, `update packets set room_id = 'room-2' where id = 'packet-1'`)
-	}))
-	must(t, end(t.Context(), i.packets[1]))
-	for _, done := range unlock {
-		done()
-	}
-	must(t, end(t.Context(), i.packets[0]))
+	return packets
 }

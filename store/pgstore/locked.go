@@ -95,7 +95,7 @@ func newFreeLocks(citus bool) *freeLocks {
 }
 
 // lockedKeys returns, for each job, the first of its keys that is locked, or "".
-func lockedKeys[J any](jobs []J, keys func(J) [2]string, locked map[string]bool) []string {
+func lockedKeys[J any](jobs []J, keys func(J) [3]string, locked map[string]bool) []string {
 	found := make([]string, len(jobs))
 	for i, j := range jobs {
 		for _, key := range keys(j) {

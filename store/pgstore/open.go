@@ -31,6 +31,7 @@ type Store struct {
 	pool      *pg.Pool
 	entries   *batch.Committer[*appendJob]
 	claims    *batch.Committer[*settleJob]
+	ends      *batch.Committer[*endJob]
 	standings *batch.Committer[*standingJob] // reads only
 	cuts      tables.ShareCache
 	seeded    seeded
@@ -42,7 +43,6 @@ type Store struct {
 	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks       // by sender
 	roomLocks keyLocks       // by room; taken by Change and Amend
-	endLocks  keyLocks       // by room and a number below endsOfRoom; taken by End
 	singles   chan struct{}  // semaphore: bounds how many single transactions (those of tx) run at once
 	alone     *meter.Batches // measures the single transactions
 	blocked   chan struct{}  // semaphore: bounds how many single transactions run again at once after a lock timeout
@@ -99,6 +99,7 @@ func openConfig(ctx context.Context, config *pgxpool.Config, mode migrations.Mod
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
 	s.entries = batch.New(s.appendWork(), slots, log)
 	s.claims = batch.New(s.settleWork(), slots, log)
+	s.ends = batch.New(s.endWork(), slots, log)
 	s.standings = batch.New(batch.Work[*standingJob]{Span: "postgres standings", Run: s.standAll, Judge: judge, Patience: pg.Patience}, nil, log)
 	return s, nil
 }
@@ -119,6 +120,7 @@ func (s *Store) Ready(ctx context.Context) error {
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.entries.Close()
+		s.ends.Close()
 		s.claims.Close()
 		s.standings.Close()
 		s.giveBack()
@@ -150,7 +152,8 @@ func (s *Store) Meters() meter.Engines {
 	stat := s.pool.Stat()
 	return meter.Engines{
 		Work: []meter.Work{
-			s.entries.Measured("postgres", "entries"), s.claims.Measured("postgres", "claims"), s.standings.Measured("postgres", "standings"),
+			s.entries.Measured("postgres", "entries"), s.claims.Measured("postgres", "claims"),
+			s.ends.Measured("postgres", "ends"), s.standings.Measured("postgres", "standings"),
 			s.alone.Work("postgres", "single", len(s.singles)),
 		},
 		Connections: []meter.Connections{{

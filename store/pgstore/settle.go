@@ -116,7 +116,7 @@ func (s *Store) settleWork() batch.Work[*settleJob] {
 	}
 }
 
-func keysOfClaim(j *settleJob) [2]string { return [2]string{packetRow + j.ID, walletRow + j.User} }
+func keysOfClaim(j *settleJob) [3]string { return [3]string{packetRow + j.ID, walletRow + j.User} }
 
 // OutOfReach implements redpacket.Ledger.
 func (s *Store) OutOfReach() error { return s.pool.Err() }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -16,6 +17,7 @@ type Life struct {
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
 	At     time.Time
+	Room   string // into which Send sends; "" means room-1
 }
 
 // lived is the time of what Live does, except that packets end a minute later.
@@ -105,7 +107,7 @@ func (l *Life) amend(packet int64) {
 func (l *Life) Send(from, id string, mode redpacket.Mode, spread redpacket.Spread, total redpacket.Money, count int) redpacket.Packet {
 	l.Helper()
 	sent, err := l.Ledger.Send(l.Context(), redpacket.UnsealedPacket{
-		Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: "room-1", From: chat.User{ID: from, Name: "Name"}, Mode: mode, Spread: spread,
+		Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: cmp.Or(l.Room, "room-1"), From: chat.User{ID: from, Name: "Name"}, Mode: mode, Spread: spread,
 			Total: total, Count: count, Greeting: "<恭喜>", CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: id},
 		Hash: []byte(id), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
 	})

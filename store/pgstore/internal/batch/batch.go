@@ -15,6 +15,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,14 +48,16 @@ type Committer[J any] struct {
 // Work defines how a Committer runs its jobs.
 type Work[J any] struct {
 	Span string // name of the span of a batch
+	Most int    // most jobs of a batch; 0 means maxBatch
 	// Run does the jobs in one transaction, or one query, and stores each answer in its job. With skipLocked it does
 	// not wait for locked rows, and leaves out the jobs that need them. For each such job it returns the key of the
 	// locked row, and "" for the others. A nil list means that no job was left out. After an error, no job counts as
 	// done.
 	Run func(ctx context.Context, jobs []J, skipLocked bool) (locked []string, err error)
-	// Keys returns the keys of the rows that a job locks and that other jobs may need too. The second is a row of
-	// the job's own user: the wallet or the membership. If the function is nil, jobs lock no rows.
-	Keys func(job J) [2]string
+	// Keys returns the keys of the rows that a job locks and that other jobs may need too, or "" for fewer than three. The second is a
+	// row that few other jobs need: the wallet or the membership of the job's user, or the packet that it ends. If the function is
+	// nil, jobs lock no rows.
+	Keys func(job J) [3]string
 	// Wrote reports whether a finished job has written rows.
 	Wrote func(job J) bool
 	// Judge says what an error of Run, or a panic of it, tells about the batch. It must not be nil.
@@ -117,15 +120,16 @@ type ticket[J any] struct {
 	tries int       // how often the job has failed alone, not as part of a batch; conflicts do not count
 }
 
-// maxBatch is the maximum number of jobs in one commit.
+// maxBatch is the maximum number of jobs in one commit, unless Work.Most is less.
 const maxBatch = 500
 
 // New starts a committer. While a lane uses a connection, it holds one of the slots.
 func New[J any](w Work[J], slots chan struct{}, log *slog.Logger) *Committer[J] {
+	w.Most = cmp.Or(w.Most, maxBatch)
 	c := &Committer[J]{
 		work: w, log: log, batches: meter.NewBatches(),
 		queue: make(chan *ticket[J], maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
-		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}, starved: map[[2]string]streak{}},
+		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}, starved: map[[3]string]streak{}},
 	}
 	go c.loop()
 	return c
@@ -237,7 +241,7 @@ func (c *Committer[J]) loop() {
 func (c *Committer[J]) halveUntil() time.Time { return time.Now().Add(c.work.Patience / 4) }
 
 func (c *Committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
-	for len(batch) < maxBatch {
+	for len(batch) < c.work.Most {
 		select {
 		case t := <-c.queue:
 			batch = append(batch, t)

@@ -17,7 +17,7 @@ import (
 
 // rowJob is a job that needs two rows.
 type rowJob struct {
-	rows [2]string
+	rows [3]string
 	n    int // position among the jobs that need the same rows
 }
 
@@ -95,7 +95,7 @@ func (s *rowStore) lock(row string, for_ time.Duration) {
 func newRowCommitter() (*rowStore, *Committer[rowJob]) {
 	s := &rowStore{locked: map[string]time.Time{}, bad: map[string]error{}}
 	return s, New(Work[rowJob]{
-		Run: s.run, Keys: func(j rowJob) [2]string { return j.rows }, Wrote: func(rowJob) bool { return true }, Judge: judge, Patience: patience,
+		Run: s.run, Keys: func(j rowJob) [3]string { return j.rows }, Wrote: func(rowJob) bool { return true }, Judge: judge, Patience: patience,
 	}, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
 }
 
@@ -119,7 +119,7 @@ func TestLanesAnswerEachJobOnce(t *testing.T) {
 				wg.Go(func() {
 					for n := range 50 {
 						time.Sleep(pace)
-						j := rowJob{[2]string{fmt.Sprint("room-", room), fmt.Sprint("user-", user)}, n}
+						j := rowJob{[3]string{fmt.Sprint("room-", room), fmt.Sprint("user-", user)}, n}
 						began := time.Now()
 						err := c.Do(t.Context(), j)
 						took := time.Since(began)
@@ -134,7 +134,7 @@ func TestLanesAnswerEachJobOnce(t *testing.T) {
 			}
 			wg.Wait()
 			c.Close()
-			last := map[[2]string]int{}
+			last := map[[3]string]int{}
 			for _, j := range s.done {
 				if n, ok := last[j.rows]; ok && n >= j.n {
 					t.Errorf("seed %d: %+v was done after job %d", seed, j, n)
@@ -156,7 +156,7 @@ func TestLaneKeepsTheOrder(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range 20 {
 			wg.Go(func() {
-				if err := c.Do(t.Context(), rowJob{[2]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
+				if err := c.Do(t.Context(), rowJob{[3]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -194,16 +194,16 @@ func TestLanesAreBounded(t *testing.T) {
 			return refused
 		}
 		s.lock("room", time.Hour)
-		if n := refusedAtOnce(maxInLane+20, func(n int) rowJob { return rowJob{[2]string{"room", "user"}, n} }); n != 20 {
+		if n := refusedAtOnce(maxInLane+20, func(n int) rowJob { return rowJob{[3]string{"room", "user"}, n} }); n != 20 {
 			t.Errorf("%d of %d were refused, want 20", n, maxInLane+20)
 		}
 		for n := range maxLanes + 9 {
 			s.lock(fmt.Sprint("user-", n), time.Hour)
 		}
-		if n := refusedAtOnce(maxLanes+9, func(n int) rowJob { return rowJob{[2]string{"free", fmt.Sprint("user-", n)}, n} }); n != 10 {
+		if n := refusedAtOnce(maxLanes+9, func(n int) rowJob { return rowJob{[3]string{"free", fmt.Sprint("user-", n)}, n} }); n != 10 {
 			t.Errorf("%d of %d were refused, want 10: one lane is open already", n, maxLanes+9)
 		}
-		if err := c.Do(t.Context(), rowJob{[2]string{"free", "somebody"}, 0}); err != nil {
+		if err := c.Do(t.Context(), rowJob{[3]string{"free", "somebody"}, 0}); err != nil {
 			t.Error(err)
 		}
 		wg.Wait()
@@ -217,7 +217,7 @@ func TestCloseEndsLanes(t *testing.T) {
 		s, c := newRowCommitter()
 		s.lock("room", time.Hour)
 		result := make(chan error, 1)
-		go func() { result <- c.Do(t.Context(), rowJob{[2]string{"room", "user"}, 0}) }()
+		go func() { result <- c.Do(t.Context(), rowJob{[3]string{"room", "user"}, 0}) }()
 		time.Sleep(time.Second)
 		began := time.Now()
 		c.Close()
@@ -233,7 +233,7 @@ func TestPoisonNeedsOtherCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newRowCommitter()
 		defer c.Close()
-		job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		job := func(user string) error { return c.Do(t.Context(), rowJob{[3]string{"room", user}, 0}) }
 		s.bad["room"] = errBroken
 		for range 3 {
 			if err := job("user"); err == nil || isPoisoned(err) {
@@ -265,7 +265,7 @@ func TestOldFailuresDoNotPoison(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newRowCommitter()
 		defer c.Close()
-		job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		job := func(user string) error { return c.Do(t.Context(), rowJob{[3]string{"room", user}, 0}) }
 		for outage := range 2 {
 			s.bad["room"] = errBroken
 			if err := job("user"); err == nil || isPoisoned(err) {
@@ -290,7 +290,7 @@ func TestContendedGroupsAreHalved(t *testing.T) {
 			}
 			return nil, nil
 		},
-		Keys:  func(int) [2]string { return [2]string{"room", "user"} },
+		Keys:  func(int) [3]string { return [3]string{"room", "user"} },
 		Wrote: func(int) bool { return true },
 		Judge: judge, Patience: patience,
 	}, make(chan struct{}, 1), slog.New(slog.DiscardHandler))
@@ -309,7 +309,7 @@ func TestManyLockedRowsDelayNoOther(t *testing.T) {
 		call := func(user string, most time.Duration, wantErr bool) {
 			wg.Go(func() {
 				began := time.Now()
-				err := c.Do(t.Context(), rowJob{[2]string{"room", user}, 0})
+				err := c.Do(t.Context(), rowJob{[3]string{"room", user}, 0})
 				if took := time.Since(began); took > most || (err != nil) != wantErr {
 					t.Errorf("%s: %v after %v, want %v at most", user, err, took, most)
 				}
@@ -355,7 +355,7 @@ func TestCloseRunsQueuedJobs(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range 3 {
 			wg.Go(func() {
-				if err := c.Do(t.Context(), rowJob{[2]string{"room", "user"}, n}); err != nil {
+				if err := c.Do(t.Context(), rowJob{[3]string{"room", "user"}, n}); err != nil {
 					t.Errorf("job %d: %v", n, err)
 				}
 			})
@@ -420,7 +420,7 @@ func TestFaults(t *testing.T) {
 				},
 			}
 			if test.locks {
-				w.Keys = func(n int) [2]string { return [2]string{"room", fmt.Sprint("user-", n)} }
+				w.Keys = func(n int) [3]string { return [3]string{"room", fmt.Sprint("user-", n)} }
 			}
 			c := New(w, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
 			var callers sync.WaitGroup
@@ -467,7 +467,7 @@ func TestExhaustedRowIsBadOnlyAfterMinutes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, c := newRowCommitter()
 				defer c.Close()
-				job := func(user string) error { return c.Do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+				job := func(user string) error { return c.Do(t.Context(), rowJob{[3]string{"room", user}, 0}) }
 				s.bad["user"] = errOutOfTime
 				began := time.Now()
 				for n := 0; time.Since(began) < 3*starvedFor; n++ {
@@ -504,9 +504,9 @@ func TestExhaustedRowIsBadOnlyAfterMinutes(t *testing.T) {
 
 // TestManyExhaustedRowsAreBounded makes jobs of more users fail than are remembered. None is a PoisonedError, and the list stays bounded.
 func TestManyExhaustedRowsAreBounded(t *testing.T) {
-	l := lanes[int]{starved: map[[2]string]streak{}}
+	l := lanes[int]{starved: map[[3]string]streak{}}
 	for n := range 2 * maxFailing {
-		if l.starve([2]string{"room", fmt.Sprint("user-", n)}) {
+		if l.starve([3]string{"room", fmt.Sprint("user-", n)}) {
 			t.Errorf("job %d is bad at its first failure", n)
 		}
 	}

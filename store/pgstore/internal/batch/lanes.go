@@ -25,7 +25,7 @@ type lanes[J any] struct {
 	mu      sync.Mutex
 	open    map[string]*lane[J]  // guarded by mu; by key
 	failing map[string]failure   // guarded by mu; by the key of the row of the user whose job failed alone
-	starved map[[2]string]streak // guarded by mu; by the keys of a job that failed alone as Exhausted
+	starved map[[3]string]streak // guarded by mu; by the keys of a job that failed alone as Exhausted
 	wrote   int64                // guarded by mu; number of commits that wrote rows
 }
 
@@ -95,7 +95,7 @@ func (l *lanes[J]) jobs() (n int) {
 }
 
 // firstOpen returns the first of the keys that has a lane, or "".
-func (l *lanes[J]) firstOpen(keys [2]string) string {
+func (l *lanes[J]) firstOpen(keys [3]string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range keys {
@@ -262,13 +262,13 @@ func (l *lanes[J]) failed(key string) (othersCommitted bool) {
 
 // starve records that a job with these keys failed alone as Exhausted, maxTries times. It reports whether such jobs have failed for
 // starvedFor, while other jobs were committed between each two failures.
-func (l *lanes[J]) starve(keys [2]string) (lasting bool) {
+func (l *lanes[J]) starve(keys [3]string) (lasting bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	s, again := l.starved[keys]
 	if !again && len(l.starved) >= maxFailing {
-		maps.DeleteFunc(l.starved, func(_ [2]string, s streak) bool { return now.Sub(s.last) > starvedGap })
+		maps.DeleteFunc(l.starved, func(_ [3]string, s streak) bool { return now.Sub(s.last) > starvedGap })
 		if len(l.starved) >= maxFailing {
 			return false // so many jobs fail: the machine is the cause
 		}
