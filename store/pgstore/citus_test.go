@@ -128,6 +128,41 @@ func TestCitusBoundsWaitsOnWorkers(t *testing.T) {
 	}
 }
 
+// TestCitusCountsASendThatAWorkerHasNotCommitted lets ann send while the worker of her wallet has an earlier send that is not committed,
+// and the coordinator has nothing locked, as between the two commits of a transaction. The earlier send must count for the day.
+func TestCitusCountsASendThatAWorkerHasNotCommitted(t *testing.T) {
+	needCitus(t)
+	url := migratedDatabase(t)
+	s := openStore(t, url)
+	createTestRoom(t, s)
+	now := time.Now()
+	_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "a", User: "owner", Amount: 1000, Key: "a", Hash: []byte("a"), At: now})
+	must(t, err)
+	conn := connect(t, url)
+	for _, statement := range []string{
+		`begin`,
+		`update wallets set balance = balance - 80 where bucket = bucket_of('owner') and user_id = 'owner'`,
+		fmt.Sprintf(`insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id)
+			values (bucket_of('owner'), 't', %d, 'user:owner', 'packet:p', 80, 'send', 'owner', 'p')`, now.UnixMilli()),
+	} {
+		must(t, pg.Simple(t.Context(), conn, statement))
+	}
+	sent := make(chan error, 1)
+	go func() {
+		_, err := s.Send(t.Context(), redpacket.UnsealedPacket{
+			Packet: redpacket.Packet{Ref: redpacket.Ref{ID: "second"}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: 30, Count: 1,
+				CreatedAt: now, ExpiresAt: now.Add(time.Hour), Key: "second"},
+			Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "e", Limits: redpacket.DayLimits{Sent: redpacket.Limit{On: true, Usual: 100}},
+		})
+		sent <- err
+	}()
+	await(t, s, `select bool_or(result <> '0') from run_command_on_workers('select count(*) from pg_locks where not granted')`)
+	must(t, pg.Simple(t.Context(), conn, `commit`))
+	if err := <-sent; !errors.Is(err, chat.ErrLimitExceeded) {
+		t.Errorf("a send of 30 after one of 80: %v, want the limit of 100 a day to refuse it", err)
+	}
+}
+
 // TestCitusCommitsInTwoPhases checks that a transaction on the coordinator and on one worker is prepared on the worker. Otherwise a
 // crash of the coordinator between its own commit and that of the worker could leave one half.
 func TestCitusCommitsInTwoPhases(t *testing.T) {

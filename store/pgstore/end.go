@@ -431,6 +431,7 @@ func (s *Store) settleSeparately(ctx context.Context, j *endJob) error {
 func (w *writer) payOut(jobs []*endJob) error {
 	paid := map[string]bool{}
 	for _, j := range jobs {
+		j.closed.Accounts = map[string]redpacket.Account{}
 		for _, user := range j.paidUsers() {
 			paid[user] = true
 		}
@@ -464,7 +465,6 @@ func (w *writer) payOut(jobs []*endJob) error {
 		return err
 	}
 	for _, j := range jobs {
-		j.closed.Accounts = map[string]redpacket.Account{}
 		for _, user := range j.paidUsers() {
 			j.closed.Accounts[user] = accounts[user]
 		}

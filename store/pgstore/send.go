@@ -176,6 +176,10 @@ const openOfSender = `select count(*) from packets where sender = $1 and done_se
 // limits, it also reads the number of open packets and the sender's use of the day. While the row is locked, the number of open
 // packets can only fall, and no other send adds to what was sent on the day. lockSender draws a seed if there is none.
 //
+// The coordinator of Citus frees the row before the workers have committed. So with limits the wallet, which is on the worker that has
+// the transfers, is locked too: then all earlier sends count for the day. A packet of another worker may still be missing among the
+// open ones, for the moment between two workers' commits.
+//
 // If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
 // other content, it returns chat.ErrKeyReused.
 func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error) {
@@ -194,6 +198,9 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 			return noRowsOK(row.Scan(&hash, &from.request.Room, &from.request.Seq, &from.request.Ref))
 		})
 	queueReadStanding(&b, o.Packet.Room, user, "", &standings)
+	if w.Citus && (o.MaxOpen > 0 || o.LimitsSends()) {
+		b.Queue(`select from wallets where user_id = $1 and bucket = bucket_of($1) for update`, user)
+	}
 	if o.MaxOpen > 0 {
 		b.Queue(openOfSender, user).QueryRow(func(row pgx.Row) error { return row.Scan(&from.open) })
 	}
