@@ -25,13 +25,13 @@ func TestReferencePage(t *testing.T) {
 		t.Fatalf("%s has no table between %q and %q", file, head, end)
 	}
 	var table strings.Builder
-	table.WriteString("\n| metric | kind | labels | means |\n|---|---|---|---|\n")
+	table.WriteString("\n| metric | kind, labels | means |\n|---|---|---|\n")
 	for _, m := range All() {
-		labels := ""
+		kind := m.Kind
 		if len(m.Labels) > 0 {
-			labels = "`" + strings.Join(m.Labels, "`, `") + "`"
+			kind += ": `" + strings.Join(m.Labels, "`, `") + "`"
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", m.Name, m.Kind, labels, m.Help)
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", m.Name, kind, m.Help)
 	}
 	want := table.String() + "\n"
 	switch {
