@@ -18,7 +18,7 @@ import (
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
-// `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it,
+// `hongbao help` and its line in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it,
 // except doctor, which uses the settings of serve. The last two fields have no tags.
 // `file:"true"` adds a twin setting, which names a file that holds the value. `secret:"value"` means that the value is a secret and
 // has no flag: every process of the machine can read the command line. `secret:"password"` means that the value is a secret if it
