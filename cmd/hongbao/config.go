@@ -18,37 +18,37 @@ import (
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
-// `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it,
+// `hongbao help` and its line in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it,
 // except doctor, which uses the settings of serve. The last two fields have no tags.
 // `file:"true"` adds a twin setting, which names a file that holds the value. `secret:"value"` means that the value is a secret and
 // has no flag: every process of the machine can read the command line. `secret:"password"` means that the value is a secret if it
 // has a password; the flag refuses such a value.
 type config struct {
 	Addr           string          `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
-	TLSCertFile    string          `flag:"tls-cert-file" for:"serve" help:"file with the certificate of HONGBAO_ADDR and its chain (PEM): clients then use TLS; a new file is used within 10 s"`
-	TLSKeyFile     string          `flag:"tls-key-file" for:"serve" help:"file with the key of the certificate (PEM)"`
-	ACMEHosts      hosts           `flag:"acme-hosts" for:"serve" help:"names of this server, separated by commas, for which it gets certificates by ACME, and so accepts the authority's terms; embedded only"`
-	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the certificate authority for HONGBAO_ACME_HOSTS"`
+	TLSCertFile    string          `flag:"tls-cert-file" for:"serve" help:"certificate of HONGBAO_ADDR and its chain (PEM file): clients then use TLS; a new file is used within 10 s"`
+	TLSKeyFile     string          `flag:"tls-key-file" for:"serve" help:"key of the certificate (PEM file)"`
+	ACMEHosts      hosts           `flag:"acme-hosts" for:"serve" help:"names for which the server gets certificates by ACME, and so accepts the authority's terms; embedded only"`
+	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the authority for HONGBAO_ACME_HOSTS"`
 	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
 	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
-	APIAddr        string          `flag:"api-addr" default:"127.0.0.1:8082" for:"serve" help:"the listener of the server API, for the back end of the host; it is open only with HONGBAO_API_KEYS_FILE"`
-	APIKeysFile    string          `flag:"api-keys-file" for:"serve apikey" help:"file with the keys of the server API, one a line, as apikey new writes them; a change is used within 3 s; empty: there is no server API"`
-	Events         eventKinds      `flag:"events" for:"serve credit" help:"kinds of events that are written for the host, separated by commas: * for all, message.*, packet.claimed; empty: none"`
+	APIAddr        string          `flag:"api-addr" default:"127.0.0.1:8082" for:"serve" help:"the listener of the server API; open only with HONGBAO_API_KEYS_FILE"`
+	APIKeysFile    string          `flag:"api-keys-file" for:"serve apikey" help:"file with the keys of the server API, as apikey new writes them; a change is used within 3 s; empty: no server API"`
+	Events         eventKinds      `flag:"events" for:"serve credit" help:"kinds of events that are written for the host: * for all, message.*, packet.claimed; empty: none"`
 	EventsKeep     time.Duration   `flag:"events-keep" default:"168h" for:"serve" help:"how long events are kept"`
-	EventsMost     int64           `flag:"events-most" default:"50000000" for:"serve" help:"most transactions whose events are kept; older ones are deleted even before HONGBAO_EVENTS_KEEP"`
+	EventsMost     int64           `flag:"events-most" default:"50000000" for:"serve" help:"most transactions whose events are kept"`
 	WebhookURL     string          `flag:"webhook-url" for:"serve" help:"https://… to which each event is delivered, signed; empty: no webhook"`
-	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
-	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL, separated by commas, that may have a private address, or use http://"`
-	HookURL        string          `flag:"hook-url" for:"serve" help:"https://… that is asked, signed, about the commands of HONGBAO_HOOKS before they are carried out; empty: none"`
-	HookSecrets    string          `flag:"hook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign questions, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
-	HookAllow      names           `flag:"hook-allow" for:"serve" help:"hosts of HONGBAO_HOOK_URL, separated by commas, that may have a private address, or use http://"`
-	Hooks          names           `flag:"hooks" for:"serve" help:"commands of users about which HONGBAO_HOOK_URL is asked, separated by commas: send, edit, send_packet, create_room, invite, grab"`
+	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries: whsec_ and the base64 of 24 to 64 bytes"`
+	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL that may have a private address, or use http://"`
+	HookURL        string          `flag:"hook-url" for:"serve" help:"https://… that is asked, signed, before the commands of HONGBAO_HOOKS; empty: none"`
+	HookSecrets    string          `flag:"hook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign questions, in the form of HONGBAO_WEBHOOK_SECRETS"`
+	HookAllow      names           `flag:"hook-allow" for:"serve" help:"hosts of HONGBAO_HOOK_URL that may have a private address, or use http://"`
+	Hooks          names           `flag:"hooks" for:"serve" help:"commands about which HONGBAO_HOOK_URL is asked: send, edit, send_packet, create_room, invite, grab"`
 	HookTimeout    time.Duration   `flag:"hook-timeout" default:"300ms" for:"serve" help:"how long a question may take; then the command is carried out or refused, as HONGBAO_HOOK_FAIL says"`
-	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed" for:"serve" help:"what becomes of a command if there is no answer: open carries it out, closed refuses it; a command that is not named keeps its default"`
-	HookFund       onOff           `flag:"hook-fund" default:"off" for:"serve" help:"whether the answer about send_packet may fund the packet from the host's own ledger: on or off"`
-	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, which push services may use: switches on notifications for users whose page is closed (Web Push); empty: off"`
-	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key that identifies this server to push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
-	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services, separated by commas, that may have a private address, use http://, or another port than 443"`
+	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed" for:"serve" help:"without an answer open carries the command out, and closed refuses it; a command that is not named keeps its default"`
+	HookFund       onOff           `flag:"hook-fund" default:"off" for:"serve" help:"the answer about send_packet may fund the packet from the host's own ledger: on or off"`
+	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, for push services: switches on Web Push; empty: off"`
+	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key for push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
+	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
@@ -62,32 +62,32 @@ type config struct {
 	JWTIssuer      string          `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any, but a public key or JWKS needs an issuer or an audience"`
 	JWTAudience    string          `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any with a secret, none with a public key or JWKS"`
 	AdminScope     string          `flag:"admin-scope" default:"hongbao:admin" for:"serve" help:"scope of your tokens that opens the admin endpoints"`
-	AllowedOrigins origins         `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
-	TrustedProxies addresses       `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers, separated by commas: their X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed"`
+	AllowedOrigins origins         `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect"`
+	TrustedProxies addresses       `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers: their X-Forwarded-For, -Host and -Proto are believed"`
 	Guests         guestMode       `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT key, else off"`
 	GuestCredit    credit          `flag:"guest-credit" for:"serve" help:"play money of a new guest, in minor units; empty: 100000; with a JWT key 0, and nothing else"`
 	GuestKey       string          `flag:"guest-key" file:"true" secret:"value" for:"serve" help:"signs the tokens of guests: 64 hex digits; empty when embedded: the file guest-key in the data folder"`
 	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
-	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet of play money for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
+	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
 	Pictures       onOff           `flag:"pictures" default:"on" for:"serve" help:"users whose tokens say no avatar, and guests, may upload a picture: on or off"`
-	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold, separated by commas"`
+	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
 	MaxSockets     int64           `flag:"max-sockets" default:"0" for:"serve" help:"most sockets of this instance; 0: what the limit of open files allows, less a reserve"`
 	MaxPerAddress  int64           `flag:"max-sockets-per-address" default:"2000" for:"serve" help:"most sockets of one address on this instance, and as many other connections; of an IPv6 address of its /64; at most half of all sockets; 0: any number"`
 	MaxReplyBytes  int64           `flag:"max-reply-bytes" default:"268435456" for:"serve" help:"most bytes of replies that wait for slow clients, over all sockets and HTTP"`
-	MaxReadWait    time.Duration   `flag:"max-read-wait" default:"1s" for:"serve" help:"expected wait of commands that read many rows, beyond which those of the users that have read most are refused; 0: any wait"`
+	MaxReadWait    time.Duration   `flag:"max-read-wait" default:"1s" for:"serve" help:"expected wait of commands that read many rows, beyond which the users that have read most are refused; 0: any wait"`
 	MaxPacketTotal int64           `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
 	MaxPacketCount int64           `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
 	MaxOpenPackets int64           `flag:"max-open-packets" default:"50" for:"serve" help:"most packets that a user may have open at a time; 0: any number"`
 	DaySent        dayLimit        `flag:"day-sent" default:"off" for:"serve" help:"most that a user may send in packets a day, in minor units; off; own: only users whose limit the server API has set have one"`
 	DayReceived    dayLimit        `flag:"day-received" default:"off" for:"serve" help:"the same for what a user gets from packets a day; each grab then takes a query"`
 	DayPackets     dayLimit        `flag:"day-packets" default:"off" for:"serve" help:"the same for the number of packets that a user sends a day"`
-	DayOffset      time.Duration   `flag:"day-offset" default:"0s" for:"serve" help:"how long before midnight UTC a day of these limits begins, -12h to 14h: 8h for days of China; the same for all instances"`
+	DayOffset      time.Duration   `flag:"day-offset" default:"0s" for:"serve" help:"how long before midnight UTC a day of these limits begins, -12h to 14h: 8h for China; the same for all instances"`
 	PublicRooms    int64           `flag:"public-rooms" default:"50" for:"serve" help:"most public rooms that a user may own"`
 	CreateRate     contactRate     `flag:"create-rate" default:"30,300,3000" for:"serve" help:"rooms a minute that may be created: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
-	InviteRate     contactRate     `flag:"invite-rate" default:"60,600,6000" for:"serve" help:"invitations a minute: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
-	DirectRate     contactRate     `flag:"direct-rate" default:"60,600,6000" for:"serve" help:"direct rooms a minute that may be asked for: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
+	InviteRate     contactRate     `flag:"invite-rate" default:"60,600,6000" for:"serve" help:"the same for invitations"`
+	DirectRate     contactRate     `flag:"direct-rate" default:"60,600,6000" for:"serve" help:"the same for direct rooms that may be asked for"`
 	ReadyNeeds     needs           `flag:"ready-needs" default:"database,clocks" for:"serve" help:"the parts without which /readyz answers 503: database, redis, clocks; without the others it answers 200 and degraded"`
 	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
 	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`

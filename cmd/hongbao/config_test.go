@@ -400,28 +400,35 @@ func TestSettingsPageListsEverySubcommand(t *testing.T) {
 	}
 }
 
-// TestSettingsPageListsEverySetting compares the table of the settings page with the config, row by row.
+// TestSettingsPageListsEverySetting compares the list of the settings page with the config, line by line.
 func TestSettingsPageListsEverySetting(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))
 	noError(t, err)
 	var got, want []string
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "| `HONGBAO_") {
+		if strings.HasPrefix(line, "- `HONGBAO_") {
 			got = append(got, strings.TrimSpace(line))
 		}
 	}
-	for _, s := range new(config).settings() {
-		fallback, flag := s.fallback, s.flagName()
-		if flag != "" {
-			flag = "`" + flag + "`"
+	all := new(config).settings()
+	for i, s := range all {
+		if s.fromFile {
+			continue // the line of the value names the file, too
 		}
-		if fallback != "" && !s.fromFile {
-			fallback = "`" + fallback + "`"
+		row := "- `" + s.env + "`"
+		if i+1 < len(all) && all[i+1].fromFile {
+			row += ", `" + all[i+1].env + "`"
 		}
-		want = append(want, fmt.Sprintf("| `%s` | %s | %s | %s | %s |", s.env, flag, fallback, strings.Join(s.commands, ", "), s.help))
+		if s.fallback != "" {
+			row += " = `" + s.fallback + "`"
+		}
+		if commands := strings.Join(s.commands, ", "); commands != "serve" {
+			row += " (" + commands + ")"
+		}
+		want = append(want, row+": "+s.help)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the table of web/docs/settings.md differs. It should be:\n%s", strings.Join(want, "\n"))
+		t.Errorf("the list of web/docs/settings.md differs. It should be:\n%s", strings.Join(want, "\n"))
 	}
 }
 

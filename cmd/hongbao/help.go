@@ -39,7 +39,7 @@ func overview() string {
 		line(table, "  %s\t%s\n", c.name, summary)
 	}
 	line(table, "  help\tthis, or `hongbao help <subcommand>`\n")
-	line(table, "\nSettings: flags, or variables of the environment; flags win.\n\n")
+	line(table, "\nSettings: flags, or variables of the environment; flags win. Commas separate the items of a list.\n\n")
 	for _, s := range new(config).settings() {
 		line(table, "  %s\t%s\t%s\n", s.flagName(), s.env, s.describe())
 	}

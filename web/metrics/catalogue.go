@@ -84,8 +84,8 @@ var (
 )
 
 const (
-	sampled = "Sampled by one instance at a time: take the maximum."
-	most    = " Counts no more than 10000 packets or claims."
+	sampled = "Sampled: take the maximum."
+	most    = " Counts at most 10000."
 )
 
 // Engines.

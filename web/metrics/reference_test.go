@@ -9,31 +9,31 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of web/docs/metrics.md")
+var update = flag.Bool("update", false, "write the list of web/docs/metrics.md")
 
-// TestReferencePage compares the table of the reference page with the metrics.
+// TestReferencePage compares the list of the reference page with the metrics.
 func TestReferencePage(t *testing.T) {
 	file := filepath.Join("..", "docs", "metrics.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const head, end = "<!-- go test ./web/metrics -update writes this table -->\n", "<!-- end of the table -->"
+	const head, end = "<!-- go test ./web/metrics -update writes this list -->\n", "<!-- end of the list -->"
 	before, rest, found := strings.Cut(string(page), head)
 	got, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s has no table between %q and %q", file, head, end)
+		t.Fatalf("%s has no list between %q and %q", file, head, end)
 	}
-	var table strings.Builder
-	table.WriteString("\n| metric | kind | labels | means |\n|---|---|---|---|\n")
+	var list strings.Builder
+	list.WriteString("\n")
 	for _, m := range All() {
-		labels := ""
+		kind := m.Kind
 		if len(m.Labels) > 0 {
-			labels = "`" + strings.Join(m.Labels, "`, `") + "`"
+			kind += " by `" + strings.Join(m.Labels, "`, `") + "`"
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", m.Name, m.Kind, labels, m.Help)
+		fmt.Fprintf(&list, "- `%s` (%s): %s\n", m.Name, kind, m.Help)
 	}
-	want := table.String() + "\n"
+	want := list.String() + "\n"
 	switch {
 	case got == want:
 	case *update:
@@ -41,6 +41,6 @@ func TestReferencePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("the table of %s differs from the code: run go test ./web/metrics -update", file)
+		t.Errorf("the list of %s differs from the code: run go test ./web/metrics -update", file)
 	}
 }
