@@ -68,7 +68,7 @@ func FuzzEmoji(f *testing.F) {
 func TestPageOffersReactions(t *testing.T) {
 	var first []string
 	for _, lang := range []string{"en", "zh"} {
-		data, err := os.ReadFile("../web/static/emoji/" + lang + ".txt")
+		data, err := os.ReadFile("../web/page/static/emoji/" + lang + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func appSite(t *testing.T) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(appPage)) })
-	for path, dir := range map[string]string{"/": "static", "/test/": "testdata/sdk", "/test/app/": "testdata/app"} {
+	for path, dir := range map[string]string{"/": "page/static", "/test/": "testdata/sdk", "/test/app/": "testdata/app"} {
 		mux.Handle("GET "+path, http.StripPrefix(path[:len(path)-1], http.FileServer(http.Dir(dir))))
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

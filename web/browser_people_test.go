@@ -13,6 +13,7 @@ import (
 	"hongbao/redpacket/lobby"
 	"hongbao/store/enginetest"
 	"hongbao/web/auth"
+	"hongbao/web/page"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -22,7 +23,7 @@ func newLobbyServer(t *testing.T) *testServer {
 	t.Helper()
 	var l *lobby.Lobby
 	s := newTestServer(t, withGuests, func(o *Options) {
-		o.Lobby = func() Lobby { return Lobby{Room: l.Room(), Packet: l.Welcome()} }
+		o.Lobby = func() page.Lobby { return page.Lobby{Room: l.Room(), Packet: l.Welcome()} }
 	})
 	l, err := lobby.Open(t.Context(), s.chat, s.packets, lobby.Options{Total: 1000, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	noError(t, err)

@@ -27,7 +27,7 @@ var (
 func pageCode(t *testing.T) pageText {
 	t.Helper()
 	text := pageText{asked: map[string]string{}, plain: map[string]bool{}}
-	files := os.DirFS("static/app")
+	files := os.DirFS("page/static/app")
 	err := fs.WalkDir(files, ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".js") || strings.HasPrefix(path, "words/") {
 			return err

@@ -14,17 +14,17 @@ import (
 // and Chrome 123. So the dark colours are written twice, for the system's setting and for the user's choice, and must be the same.
 func TestColoursOfOlderBrowsers(t *testing.T) {
 	t.Parallel()
-	err := fs.WalkDir(os.DirFS("static"), "style", func(path string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS("page/static"), "style", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".css") {
 			return err
 		}
-		if text := withoutComments(t, "static/"+path); strings.Contains(text, "light-dark(") {
+		if text := withoutComments(t, "page/static/"+path); strings.Contains(text, "light-dark(") {
 			t.Errorf("%s uses light-dark()", path)
 		}
 		return nil
 	})
 	noError(t, err)
-	text := withoutComments(t, "static/style/tokens.css")
+	text := withoutComments(t, "page/static/style/tokens.css")
 	light, system, chosen := colours(t, text, `:root, .opening-card {`), colours(t, text, `:root:not([data-theme="light"]) {`), colours(t, text, `:root[data-theme="dark"] {`)
 	if !maps.Equal(system, chosen) {
 		t.Errorf("dark by the system is %v, by choice %v", system, chosen)

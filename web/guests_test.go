@@ -11,6 +11,7 @@ import (
 	"hongbao/chat"
 	"hongbao/web/auth"
 	"hongbao/web/guest"
+	"hongbao/web/page"
 	"hongbao/web/wire"
 )
 
@@ -208,7 +209,7 @@ func TestAvatarsAreServed(t *testing.T) {
 			t.Errorf("%s: %d %s", address, r.StatusCode, r.Header.Get("Content-Type"))
 		}
 	}
-	if files, err := static.ReadDir("static/avatars"); err != nil || len(files) != len(guest.Avatars()) {
+	if files, err := page.Static.ReadDir("static/avatars"); err != nil || len(files) != len(guest.Avatars()) {
 		t.Errorf("%d files, %v; want %d", len(files), err, len(guest.Avatars()))
 	}
 }

@@ -367,7 +367,8 @@ const (
 func (o origins) harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		setSafeHeaders(h)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Content-Security-Policy", noContentPolicy)
 		h.Set("Permissions-Policy", featurePolicy)
 		if len(o.listed) == 0 { // the header would keep a page of an allowed origin from sending a token to a window that it opens
@@ -378,12 +379,6 @@ func (o origins) harden(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// setSafeHeaders forbids browsers to guess content types and to send referrers.
-func setSafeHeaders(h http.Header) {
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
 }
 
 // cors allows pages of the allowed origins to call the API. Cookies are not allowed, because requests carry a token.

@@ -19,6 +19,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/web/auth"
+	"hongbao/web/ops"
 	"hongbao/web/wire"
 )
 
@@ -280,7 +281,10 @@ func TestOps(t *testing.T) {
 	t.Parallel()
 	var broken, slow error
 	s := newTestServer(t, func(o *Options) {
-		o.Parts, o.Ops.Pprof = func(context.Context) []Part { return []Part{{"database", broken, true}, {"redis", slow, false}} }, true
+		o.Ops.Parts = func(context.Context) []ops.Part {
+			return []ops.Part{{Name: "database", Err: broken, Needed: true}, {Name: "redis", Err: slow}}
+		}
+		o.Ops.Pprof = true
 	})
 	addr, h := s.listen(t), s.OpsHandler()
 	status := func(path string) int { return ask(t, h, "GET", "http://localhost"+path, "", "").StatusCode }

@@ -18,14 +18,15 @@ import (
 	"testing"
 
 	"hongbao/redpacket"
-	"hongbao/web/bundle"
+	"hongbao/web/page"
+	"hongbao/web/page/bundle"
 	"hongbao/web/wire"
 )
 
 // TestChineseHasItsOwnPunctuation reads the Chinese texts of the page and the usual greeting. None may have a comma or the like of the Latin script.
 func TestChineseHasItsOwnPunctuation(t *testing.T) {
 	t.Parallel()
-	words, err := static.ReadFile("static/app/words/zh.js")
+	words, err := page.Static.ReadFile("static/app/words/zh.js")
 	noError(t, err)
 	if !strings.Contains(string(words), "usualGreeting: '"+redpacket.DefaultGreeting+"'") {
 		t.Errorf("the page does not call %q the usual greeting", redpacket.DefaultGreeting)
@@ -88,7 +89,7 @@ func TestPageLoads(t *testing.T) {
 
 // TestPageModules checks that every module that another one imports exists.
 func TestPageModules(t *testing.T) {
-	files := pageFiles()
+	files := page.Files()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(name, "app/") && !strings.HasPrefix(name, "sdk/") {
 			continue
@@ -138,7 +139,7 @@ func TestPageOfHosts(t *testing.T) {
 		o.Version = "1.2"
 	}).Handler()
 	r := ask(t, h, "GET", "/page.json", "", "")
-	var facts pageFacts
+	var facts page.Facts
 	noError(t, json.NewDecoder(r.Body).Decode(&facts))
 	if !facts.Guests || !slices.Equal(facts.Hosts, []string{"https://shop.example"}) || facts.Version != "1.2" {
 		t.Errorf("page.json says %+v", facts)
@@ -248,7 +249,7 @@ func TestVersionedSDK(t *testing.T) {
 		t.Errorf("%d files of the SDK were read, want all 18", len(read))
 	}
 	var npm struct{ Version string }
-	text, err := os.ReadFile("static/sdk/package.json")
+	text, err := os.ReadFile("page/static/sdk/package.json")
 	if err == nil {
 		err = json.Unmarshal(text, &npm)
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +25,9 @@ import (
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/guest"
-	"hongbao/web/metrics"
+	"hongbao/web/ops"
+	"hongbao/web/ops/metrics"
+	"hongbao/web/page"
 	"hongbao/web/presence"
 	"hongbao/web/push"
 	"hongbao/web/session"
@@ -36,9 +40,9 @@ import (
 type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
-	Lobby          func() Lobby // nil: there is none
-	NoPictures     bool         // users may upload no pictures
-	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
+	Lobby          func() page.Lobby // nil: there is none
+	NoPictures     bool              // users may upload no pictures
+	AllowedOrigins []string          // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
 	Build          metrics.Build        // for the metrics
@@ -57,13 +61,12 @@ type Options struct {
 	MaxPerAddress  int                  // sockets of one address on this instance, and other connections of one; 0: any number; only with Rates
 	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed; default 10
 	Alone          bool                 // there is no other instance
-	Ops            Ops
-	Security       Security                     // nil: nothing is recorded
-	Push           *webpush.Notifier            // sends notifications; nil: there is no Web Push
-	Events         func() metrics.Events        // figures of the event stream, for the metrics; nil: none
-	Hooks          api.Hooks                    // ask the host about commands of users before they are carried out; nil: the host is not asked
-	HookStats      func() []meter.Questions     // figures of Hooks, for the metrics; nil: none
-	Parts          func(context.Context) []Part // for /readyz: the state of each part; nil: there are no parts
+	Ops            ops.Options
+	Security       Security                 // nil: nothing is recorded
+	Push           *webpush.Notifier        // sends notifications; nil: there is no Web Push
+	Events         func() metrics.Events    // figures of the event stream, for the metrics; nil: none
+	Hooks          api.Hooks                // ask the host about commands of users before they are carried out; nil: the host is not asked
+	HookStats      func() []meter.Questions // figures of Hooks, for the metrics; nil: none
 	Now            func() time.Time
 	Log            *slog.Logger
 
@@ -122,9 +125,6 @@ const httpShare = 4
 func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Parts == nil {
-		o.Parts = func(context.Context) []Part { return nil }
 	}
 	if o.Engines == nil {
 		o.Engines = func() meter.Engines { return meter.Engines{} }
@@ -223,8 +223,15 @@ func (s *Server) Handler() http.Handler {
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
 	r.Get("/pictures/{name}", pictures.read)
-	r.Handle("/*", s.page())
+	r.Handle("/*", page.Handler(s.pageFacts(), s.o.Lobby))
 	return r
+}
+
+func (s *Server) pageFacts() page.Facts {
+	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
+	slices.Sort(hosts)
+	guests := s.guests.On()
+	return page.Facts{Guests: guests, Pictures: !s.o.NoPictures, PlayMoney: guests && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
 }
 
 // limits returns the limits that the server tells its clients.

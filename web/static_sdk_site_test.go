@@ -28,7 +28,7 @@ func sdkSite(t *testing.T) (site *httptest.Server, mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`<!doctype html><title>SDK</title><link rel="icon" href="data:,"><script src="/vendor/centrifuge.js"></script>`))
 	})
-	for path, dir := range map[string]string{"/sdk/": "static/sdk", "/vendor/": "static/vendor", "/test/": "testdata/sdk"} {
+	for path, dir := range map[string]string{"/sdk/": "page/static/sdk", "/vendor/": "page/static/vendor", "/test/": "testdata/sdk"} {
 		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(dir))))
 	}
 	mux.HandleFunc("GET /split.json", func(w http.ResponseWriter, r *http.Request) {

@@ -18,6 +18,7 @@ import (
 	"hongbao/store/memstore"
 	"hongbao/web/api"
 	"hongbao/web/auth"
+	"hongbao/web/ops"
 	"hongbao/web/wire"
 )
 
@@ -51,10 +52,9 @@ func TestOpsToken(t *testing.T) {
 	t.Parallel()
 	const token = "the token of the operator, 32 bytes"
 	s := newTestServer(t, func(o *Options) {
-		o.Ops = Ops{Token: token, Pprof: true}
-		o.Parts = func(context.Context) []Part {
-			return []Part{{"database", errors.New("Postgres at db.internal is gone"), true}}
-		}
+		o.Ops = ops.Options{Token: token, Pprof: true, Parts: func(context.Context) []ops.Part {
+			return []ops.Part{{Name: "database", Err: errors.New("Postgres at db.internal is gone"), Needed: true}}
+		}}
 	})
 	h := s.OpsHandler()
 	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline"} {

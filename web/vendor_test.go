@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"hongbao/web/page"
 )
 
 // vendored holds the SHA-256 of each file that others have written, as it is in the package on npm. Compare a new version
@@ -29,11 +31,11 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 		t.Errorf("%s has the hash %x, %v; want %s", axeFile, sum, err, axeSum)
 	}
 	found := map[string]bool{}
-	err = fs.WalkDir(static, "static/vendor", func(name string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(page.Static, "static/vendor", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		data, err := static.ReadFile(name)
+		data, err := page.Static.ReadFile(name)
 		sum := sha256.Sum256(data)
 		if got := hex.EncodeToString(sum[:]); got != vendored[name] {
 			t.Errorf("%s has the hash %s, want %q", name, got, vendored[name])

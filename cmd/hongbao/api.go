@@ -12,7 +12,7 @@ import (
 	"hongbao/web/convert"
 	"hongbao/web/events"
 	"hongbao/web/hook"
-	"hongbao/web/metrics"
+	"hongbao/web/ops/metrics"
 	"hongbao/web/server"
 	"hongbao/web/wire/hostapi"
 )

@@ -47,7 +47,7 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "every package may record spans with it, so it imports none, and of OpenTelemetry the API only",
 		},
-		"hongbao/web/traces": {
+		"hongbao/web/ops/traces": {
 			may: []string{
 				"hongbao/redpacket/trace", "go.opentelemetry.io/otel", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
 			},
@@ -208,14 +208,18 @@ func rules() map[string]rule {
 		"hongbao/web": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
-				"hongbao/web/admission", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/webpush", "hongbao/web/wire",
-				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
+				"hongbao/web/admission", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/ops", "hongbao/web/ops/metrics", "hongbao/web/page", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/webpush", "hongbao/web/wire",
+				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it translates between wire and domain, and does not know which engines are behind the services",
 		},
 		"hongbao/web/admission": {why: "it counts, whatever is counted"},
-		"hongbao/web/bundle":    {why: "it makes files of texts, whatever page they make"},
+		"hongbao/web/page": {
+			may: []string{"hongbao/web/page/bundle"},
+			why: "the page is files: what it says comes from the server over the protocol",
+		},
+		"hongbao/web/page/bundle": {why: "it makes files of texts, whatever page they make"},
 		"hongbao/web/api": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
@@ -282,7 +286,12 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql"},
 			why:    "a request to the host is signed the same way whatever it says",
 		},
-		"hongbao/web/metrics": {
+		"hongbao/web/ops": {
+			may:    []string{"hongbao/web/auth", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp"},
+			mayNot: []string{"database/sql"},
+			why:    "it shows the operator what others measure and check",
+		},
+		"hongbao/web/ops/metrics": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/web/wire", "github.com/prometheus/client_golang/prometheus"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it reads figures that others keep, and calls no engine",
@@ -358,7 +367,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/hook", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/push", "hongbao/web/ops/traces", "hongbao/web/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

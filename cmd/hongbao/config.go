@@ -14,7 +14,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket/crashpoint"
-	"hongbao/web/traces"
+	"hongbao/web/ops/traces"
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in

@@ -17,6 +17,8 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/web"
+	"hongbao/web/ops"
+	"hongbao/web/page"
 	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
@@ -104,11 +106,10 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Version:       version(),
 		Build:         build(),
 		Engines:       engines.Meters,
-		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
+		Ops:           ops.Options{Token: c.OpsToken, Pprof: c.Pprof == "on", Parts: parts(c.ReadyNeeds, engines, packets)},
 		Security:      made.security,
 		Events:        made.eventStats,
 		Push:          made.push,
-		Parts:         parts(c.ReadyNeeds, engines, packets),
 		Log:           log,
 	}
 	if hooks != nil {
@@ -140,16 +141,16 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 }
 
 // welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.
-func (i *instance) welcome(mode onOff) func() web.Lobby {
+func (i *instance) welcome(mode onOff) func() page.Lobby {
 	if mode != "on" {
 		return nil
 	}
-	return func() web.Lobby { return web.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }
+	return func() page.Lobby { return page.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }
 }
 
 // parts returns the function that tells which parts work. It checks all of them at the same time, so that a part that does not
 // answer delays the check of no other.
-func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func(context.Context) []web.Part {
+func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func(context.Context) []ops.Part {
 	checks := []struct {
 		name  string
 		check func(context.Context) error
@@ -159,11 +160,11 @@ func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func
 		{needClocks, func(context.Context) error { return packets.ClocksErr() }},
 		{"schema", engines.CheckSchema}, // never needed: during an upgrade, an old instance serves beside a new one
 	}
-	return func(ctx context.Context) []web.Part {
-		parts := make([]web.Part, len(checks))
+	return func(ctx context.Context) []ops.Part {
+		parts := make([]ops.Part, len(checks))
 		var all sync.WaitGroup
 		for i, c := range checks {
-			all.Go(func() { parts[i] = web.Part{Name: c.name, Err: c.check(ctx), Needed: slices.Contains(needs, c.name)} })
+			all.Go(func() { parts[i] = ops.Part{Name: c.name, Err: c.check(ctx), Needed: slices.Contains(needs, c.name)} })
 		}
 		all.Wait()
 		return parts

@@ -17,7 +17,7 @@ import (
 	"hongbao/store/enginetest"
 	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
-	"hongbao/web/metrics"
+	"hongbao/web/ops/metrics"
 )
 
 // scrape wires an instance over the engines, runs it until it has taken a sample, and returns its metrics.

@@ -10,7 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store"
-	"hongbao/web/traces"
+	"hongbao/web/ops/traces"
 )
 
 func serveCommand() command {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"hongbao/web/metrics"
+	"hongbao/web/ops/metrics"
 )
 
 func versionCommand() command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"hongbao/web/metrics"
+	"hongbao/web/ops/metrics"
 )
 
 func TestBuildNamesVersionAndCommit(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"hongbao/store/enginetest"
-	"hongbao/web/metrics"
+	"hongbao/web/ops/metrics"
 )
 
 var (

@@ -98,7 +98,7 @@ func try(t *testing.T, dir, name string, arguments ...string) (output string, er
 // pack packs the SDK as it is published. With -artifacts the package stays.
 func pack(t *testing.T) (file string) {
 	t.Helper()
-	dir := project(t, filepath.Join(webDir, "static", "sdk")) // npm publish runs the same: it compiles the types and packs
+	dir := project(t, filepath.Join(webDir, "page", "static", "sdk")) // npm publish runs the same: it compiles the types and packs
 	license, err := os.ReadFile(filepath.Join(webDir, "..", "LICENSE"))
 	e2e.NoError(t, err)
 	e2e.NoError(t, os.WriteFile(filepath.Join(dir, "LICENSE"), license, 0o600))

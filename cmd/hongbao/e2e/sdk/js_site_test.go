@@ -11,7 +11,7 @@ import (
 
 // The two builds of the npm package centrifuge. Our own page uses the first.
 var (
-	centrifugeJSON     = filepath.Join("..", "..", "..", "..", "web", "static", "vendor", "centrifuge.js")
+	centrifugeJSON     = filepath.Join("..", "..", "..", "..", "web", "page", "static", "vendor", "centrifuge.js")
 	centrifugeProtobuf = filepath.Join("testdata", "centrifuge.protobuf.js")
 )
 

@@ -13,12 +13,12 @@ var update = flag.Bool("update", false, "write the list of web/docs/metrics.md")
 
 // TestReferencePage compares the list of the reference page with the metrics.
 func TestReferencePage(t *testing.T) {
-	file := filepath.Join("..", "docs", "metrics.md")
+	file := filepath.Join("..", "..", "docs", "metrics.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const head, end = "<!-- go test ./web/metrics -update writes this list -->\n", "<!-- end of the list -->"
+	const head, end = "<!-- go test ./web/ops/metrics -update writes this list -->\n", "<!-- end of the list -->"
 	before, rest, found := strings.Cut(string(page), head)
 	got, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
@@ -41,6 +41,6 @@ func TestReferencePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("the list of %s differs from the code: run go test ./web/metrics -update", file)
+		t.Errorf("the list of %s differs from the code: run go test ./web/ops/metrics -update", file)
 	}
 }
