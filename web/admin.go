@@ -8,8 +8,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/web/api"
 	"hongbao/web/convert"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -13,9 +13,9 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
-	"hongbao/web/api"
-	"hongbao/web/auth"
-	"hongbao/web/push"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 	"hongbao/web/wire/frame"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

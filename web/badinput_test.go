@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -15,10 +15,10 @@ import (
 	"hongbao/store/enginetest"
 	"hongbao/store/pgstore"
 	"hongbao/store/storetest"
-	"hongbao/web/api"
-	"hongbao/web/auth"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )

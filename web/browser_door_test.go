@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hongbao/store/enginetest"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )

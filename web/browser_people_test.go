@@ -12,8 +12,8 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket/lobby"
 	"hongbao/store/enginetest"
-	"hongbao/web/auth"
 	"hongbao/web/page"
+	"hongbao/web/user/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )

@@ -15,8 +15,8 @@ import (
 	"hongbao/chat"
 	"hongbao/hub/hubtest"
 	"hongbao/store/enginetest"
-	"hongbao/web/api"
-	"hongbao/web/webpush"
+	"hongbao/web/user/api"
+	"hongbao/web/user/webpush"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )

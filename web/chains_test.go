@@ -10,7 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/web/push"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

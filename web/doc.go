@@ -1,30 +1,29 @@
-// Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below
-// it do the work. The diagram shows the packages that a command passes through. Of the packages in the diagram, each imports at
-// most those that its arrows lead to, directly or through others. cmd/hongbao/arch_test.go lists all imports.
+// Package web serves HTTP and sockets to users: routes and the table of errors. The packages below it do the work, for three audiences:
 //
-//	web ──► session ──► api ──► convert ──► wire
-//	           session ──► push ──► convert
-//	           session ──► auth
-//	web ──► guest ──► auth, convert
-//	web ──► presence
+//   - user: what users and their clients call. session: the life of a socket. api: the commands, without a socket; HTTP and sockets
+//     call the same functions. auth: tokens. guest: users without an account of the host. presence: which sockets open and close,
+//     and which users are online. push: turns events of the domain into messages of the hub, and back. webpush: notifications to
+//     browsers of users without a socket; it is a Publisher in front of push. admission: bounds on sockets and on replies over HTTP.
+//   - host: what the product that embeds hongbao calls and is asked. server: the server API, on a listener of its own. hostapi: its
+//     payloads. events: the event stream, by routes of server and by webhook. hook: questions to the host before commands; it
+//     implements an interface of user/api. hostcall: signed requests to the host.
+//   - ops: what the operator reads, on a listener of its own. metrics: what /metrics shows. traces: spans for a collector.
 //
-// What each package is for:
+// Beside them:
 //
-//   - wire: payloads, frames and error codes, as clients see them. wire/hostapi: the payloads of the server API.
-//   - convert: turns values of the domain into payloads.
-//   - push: turns events of the domain into messages of the hub, and back.
-//   - api: the commands, without a socket; HTTP and sockets call the same functions.
-//   - admission: bounds on sockets and on replies over HTTP. auth: tokens.
-//   - presence: which sockets open and close, and which users are online.
-//   - session: the life of a socket. guest: users without an account of the host.
-//   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static is no Go package:
-//     it has the page and its SDK.
-//   - metrics: what /metrics shows. traces: spans for a collector. bundle: makes the files of the page.
-//   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
-//   - server: the server API, on a listener of its own. events: the event stream for the host, by routes of server and by webhook.
-//   - hook: questions to the host before commands. It implements an interface of api.
-//   - hostcall: signed requests to the host. dial: connections to public addresses, and to hosts that the operator allows.
-//   - webtest: a browser for tests.
+//   - page: the browser client and the JavaScript SDK. bundle makes its files.
+//   - wire: payloads, frames and error codes, as clients see them. convert: turns values of the domain into payloads.
+//   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. docs: the pages.
+//   - dial: connections to public addresses, and to hosts that the operator allows. webtest: a browser for tests.
+//
+// The diagram shows the packages that a command passes through. Of the packages in the diagram, each imports at most those that its
+// arrows lead to, directly or through others. cmd/hongbao/arch_test.go lists all imports.
+//
+//	web ──► user/session ──► user/api ──► convert ──► wire
+//	             session ──► user/push ──► convert
+//	             session ──► user/auth
+//	web ──► user/guest ──► user/auth, convert
+//	web ──► user/presence
 //
 // Package web decides nothing about rooms or money.
 //

@@ -11,8 +11,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/web/api"
-	"hongbao/web/auth"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/web/api"
-	"hongbao/web/auth"
 	"hongbao/web/convert"
-	"hongbao/web/guest"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/guest"
 	"hongbao/web/wire"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/web/auth"
-	"hongbao/web/guest"
 	"hongbao/web/page"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/guest"
 	"hongbao/web/wire"
 )
 

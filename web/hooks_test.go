@@ -17,7 +17,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

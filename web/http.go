@@ -26,8 +26,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/trace"
-	"hongbao/web/api"
-	"hongbao/web/auth"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/web/auth"
 	"hongbao/web/ops"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"hongbao/web/auth"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

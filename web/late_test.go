@@ -8,7 +8,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/web/api"
-	"hongbao/web/auth"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

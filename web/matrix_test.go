@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/web/auth"
 	"hongbao/web/spec/spectest"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/web/push"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

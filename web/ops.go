@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"hongbao/redpacket/meter"
-	"hongbao/web/api"
 	"hongbao/web/ops"
 	"hongbao/web/ops/metrics"
-	"hongbao/web/webpush"
+	"hongbao/web/user/api"
+	"hongbao/web/user/webpush"
 	"hongbao/web/wire"
 )
 

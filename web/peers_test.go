@@ -11,7 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/web/push"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
-	"hongbao/web/api"
-	"hongbao/web/auth"
 	"hongbao/web/convert"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

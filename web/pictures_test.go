@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/memstore"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

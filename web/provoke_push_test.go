@@ -6,8 +6,8 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/web/api"
 	"hongbao/web/spec/spectest"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

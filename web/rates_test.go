@@ -14,7 +14,7 @@ import (
 	"hongbao/hub"
 	"hongbao/hub/hubtest"
 	"hongbao/store/memstore"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub/hubtest"
-	"hongbao/web/api"
-	"hongbao/web/auth"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

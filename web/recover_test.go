@@ -11,7 +11,7 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 	"hongbao/web/wire"
 )
 

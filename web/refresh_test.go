@@ -12,8 +12,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
-	"hongbao/web/auth"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

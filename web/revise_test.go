@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"hongbao/hub"
-	"hongbao/web/api"
-	"hongbao/web/push"
+	"hongbao/web/user/api"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub/hubtest"
-	"hongbao/web/api"
-	"hongbao/web/auth"
 	"hongbao/web/client"
 	"hongbao/web/client/model"
-	"hongbao/web/session"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/session"
 	"hongbao/web/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
-	"hongbao/web/push"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

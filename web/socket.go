@@ -16,8 +16,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/web/admission"
-	"hongbao/web/auth"
+	"hongbao/web/user/admission"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

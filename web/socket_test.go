@@ -12,7 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

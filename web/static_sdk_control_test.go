@@ -12,7 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/store/loopback"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

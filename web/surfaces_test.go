@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"hongbao/store/memstore"
-	"hongbao/web/api"
-	"hongbao/web/auth"
 	"hongbao/web/ops"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

@@ -20,9 +20,9 @@ import (
 	"hongbao/store/memstore"
 	"hongbao/store/sqlitestore"
 	"hongbao/store/storetest"
-	"hongbao/web/api"
-	"hongbao/web/auth"
-	"hongbao/web/push"
+	"hongbao/web/user/api"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

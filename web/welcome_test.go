@@ -9,8 +9,8 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
-	"hongbao/web/api"
-	"hongbao/web/push"
+	"hongbao/web/user/api"
+	"hongbao/web/user/push"
 	"hongbao/web/wire"
 )
 

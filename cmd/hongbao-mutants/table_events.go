@@ -3,24 +3,24 @@ package main
 // eventMutants break the rules of the event stream, of telling absent users, and of reports.
 var eventMutants = []mutant{
 	{
-		file:  "web/events/deliver.go",
+		file:  "web/host/events/deliver.go",
 		old:   `} else if n+len(held) >= maxHeld {`,
 		new:   `} else if false {`,
-		tests: "-run=HeldEventsAreBounded ./web/events",
+		tests: "-run=HeldEventsAreBounded ./web/host/events",
 		harm:  "a host that refuses all events has the database hold any number of them",
 	},
 	{
-		file:  "web/events/wait.go",
+		file:  "web/host/events/wait.go",
 		old:   `w.polling, w.known = false, false`,
 		new:   `w.polling = false`,
-		tests: "-run=NewestPositionIsNotKept ./web/events",
+		tests: "-run=NewestPositionIsNotKept ./web/host/events",
 		harm:  "a request that waits for events reads the stream because of a position that is long outdated",
 	},
 	{
-		file:  "web/events/service.go",
+		file:  "web/host/events/service.go",
 		old:   `if promised && q.After.String() == before.String() {`,
 		new:   `if promised && q.After.String() != before.String() {`,
-		tests: "-run=DoesNotSpin ./web/events",
+		tests: "-run=DoesNotSpin ./web/host/events",
 		harm:  "a request that waits for events reads the stream without a pause after its newest rows were deleted",
 	},
 	{
@@ -38,10 +38,10 @@ var eventMutants = []mutant{
 		harm:  "on Citus the export of the ledger loses a send whose transfer is committed a moment later",
 	},
 	{
-		file:  "web/events/lease.go",
+		file:  "web/host/events/lease.go",
 		old:   `	expiry := time.AfterFunc(time.Until(valid), cancel)`,
 		new:   `	expiry := time.AfterFunc(time.Hour, cancel)`,
-		tests: "-run=RoundsEnd ./web/events",
+		tests: "-run=RoundsEnd ./web/host/events",
 		harm:  "two instances deliver events at once while a renewal hangs",
 	},
 	{
@@ -59,24 +59,24 @@ var eventMutants = []mutant{
 		harm:  "an entry counts twice, by the first and by the second look",
 	},
 	{
-		file:  "web/events/absent.go",
+		file:  "web/host/events/absent.go",
 		old:   `q.Until = s.o.Now().Add(-againAfter)`,
 		new:   ``,
-		tests: "-run=TestAbsentUsersOfADeadInstanceAreTold ./web/events",
+		tests: "-run=TestAbsentUsersOfADeadInstanceAreTold ./web/host/events",
 		harm:  "users whose instance has just died are never told",
 	},
 	{
-		file:  "web/events/absent.go",
+		file:  "web/host/events/absent.go",
 		old:   `due[i].Back = online[i]`,
 		new:   `due[i].Back = online[i] && false`,
-		tests: "-run=TestAbsentUsersAreToldOnceAMinute ./web/events",
+		tests: "-run=TestAbsentUsersAreToldOnceAMinute ./web/host/events",
 		harm:  "a user that is back is told what it sees already",
 	},
 	{
-		file:  "web/events/deliver.go",
+		file:  "web/host/events/deliver.go",
 		old:   `if err != nil || len(next) == 0 || !s.retryList(ctx, next) {`,
 		new:   `if true || err != nil || len(next) == 0 || !s.retryList(ctx, next) {`,
-		tests: "-run=TestHeldEventsCatchUp ./web/events",
+		tests: "-run=TestHeldEventsCatchUp ./web/host/events",
 		harm:  "a room that the host has refused for a while never catches up",
 	},
 	{

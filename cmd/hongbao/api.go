@@ -10,11 +10,11 @@ import (
 	"hongbao/store"
 	"hongbao/store/security"
 	"hongbao/web/convert"
-	"hongbao/web/events"
-	"hongbao/web/hook"
+	"hongbao/web/host/events"
+	"hongbao/web/host/hook"
+	"hongbao/web/host/hostapi"
+	"hongbao/web/host/server"
 	"hongbao/web/ops/metrics"
-	"hongbao/web/server"
-	"hongbao/web/wire/hostapi"
 )
 
 // newAPI makes the server API and reads its keys. It returns nil if no keys file is set. It uses i.security, i.server, i.rooms,

@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"hongbao/web/server"
-	"hongbao/web/wire/hostapi"
+	"hongbao/web/host/hostapi"
+	"hongbao/web/host/server"
 )
 
 func apikeyCommand() command {

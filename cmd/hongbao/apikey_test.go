@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"hongbao/web/server"
-	"hongbao/web/wire/hostapi"
+	"hongbao/web/host/hostapi"
+	"hongbao/web/host/server"
 )
 
 // TestNewAPIKeyFitsItsLine makes keys with and without a keys file. The printed secret must be that of the line.

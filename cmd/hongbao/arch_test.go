@@ -208,29 +208,29 @@ func rules() map[string]rule {
 		"hongbao/web": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
-				"hongbao/web/admission", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/ops", "hongbao/web/ops/metrics", "hongbao/web/page", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/webpush", "hongbao/web/wire",
+				"hongbao/web/user/admission", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/user/guest", "hongbao/web/ops", "hongbao/web/ops/metrics", "hongbao/web/page", "hongbao/web/user/presence", "hongbao/web/user/push", "hongbao/web/user/session", "hongbao/web/spec", "hongbao/web/user/webpush", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it translates between wire and domain, and does not know which engines are behind the services",
 		},
-		"hongbao/web/admission": {why: "it counts, whatever is counted"},
+		"hongbao/web/user/admission": {why: "it counts, whatever is counted"},
 		"hongbao/web/page": {
 			may: []string{"hongbao/web/page/bundle"},
 			why: "the page is files: what it says comes from the server over the protocol",
 		},
 		"hongbao/web/page/bundle": {why: "it makes files of texts, whatever page they make"},
-		"hongbao/web/api": {
+		"hongbao/web/user/api": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "a command is answered the same way for HTTP and for sockets, so it knows neither",
 		},
-		"hongbao/web/auth": {
+		"hongbao/web/user/auth": {
 			may:    []string{"hongbao/chat", "github.com/golang-jwt/jwt/v5"},
 			mayNot: []string{"database/sql", "hongbao/web/wire"},
 			why:    "a token is verified the same way for HTTP and for sockets, and without any storage",
 		},
-		"hongbao/web/auth/authtest": {
+		"hongbao/web/user/auth/authtest": {
 			may:    []string{"github.com/golang-jwt/jwt/v5"},
 			mayNot: []string{"database/sql"},
 			why:    "keys and tokens for tests do not use the code under test",
@@ -266,28 +266,28 @@ func rules() map[string]rule {
 		"hongbao/web/docs/examples/signed":     {why: "an example of a host is written from the documents: it uses nothing of the server"},
 		"hongbao/web/docs/examples/wordfilter": {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
 		"hongbao/web/docs/examples/wallet":     {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
-		"hongbao/web/events": {
-			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/hostcall", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
+		"hongbao/web/host/events": {
+			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/host/hostcall", "hongbao/web/host/server", "hongbao/web/wire", "hongbao/web/host/hostapi"},
 			mayNot: []string{"database/sql"},
 			why:    "it reads the stream through an interface, and does not know which database holds it",
 		},
-		"hongbao/web/guest": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/wire"},
+		"hongbao/web/user/guest": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "what guests may do does not depend on how their requests arrive",
 		},
-		"hongbao/web/hook": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/web/api", "hongbao/web/convert", "hongbao/web/hostcall", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
+		"hongbao/web/host/hook": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/web/user/api", "hongbao/web/convert", "hongbao/web/host/hostcall", "hongbao/web/wire", "hongbao/web/host/hostapi"},
 			mayNot: []string{"database/sql"},
 			why:    "it carries questions and answers between commands and the host, and carries out none",
 		},
-		"hongbao/web/hostcall": {
+		"hongbao/web/host/hostcall": {
 			may:    []string{"hongbao/web/dial"},
 			mayNot: []string{"database/sql"},
 			why:    "a request to the host is signed the same way whatever it says",
 		},
 		"hongbao/web/ops": {
-			may:    []string{"hongbao/web/auth", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp"},
+			may:    []string{"hongbao/web/user/auth", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp"},
 			mayNot: []string{"database/sql"},
 			why:    "it shows the operator what others measure and check",
 		},
@@ -296,28 +296,28 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it reads figures that others keep, and calls no engine",
 		},
-		"hongbao/web/presence": {
+		"hongbao/web/user/presence": {
 			may:    []string{"hongbao/chat"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it knows users and the ids of their sockets, not what a socket is",
 		},
-		"hongbao/web/push": {
+		"hongbao/web/user/push": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/trace", "hongbao/hub", "hongbao/web/convert", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it knows how events look as bytes, not which sessions receive them",
 		},
-		"hongbao/web/server": {
+		"hongbao/web/host/server": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/spec", "hongbao/web/wire", "hongbao/web/wire/hostapi", "hongbao/web/wire/strict",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/spec", "hongbao/web/wire", "hongbao/web/host/hostapi", "hongbao/web/wire/strict",
 				"github.com/go-chi/chi/v5",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "a host calls the same functions as a user; the server of the clients is given as an interface",
 		},
-		"hongbao/web/session": {
+		"hongbao/web/user/session": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/trace", "hongbao/hub",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire", "hongbao/web/wire/frame",
+				"hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/user/push", "hongbao/web/wire", "hongbao/web/wire/frame",
 				"github.com/centrifugal/protocol",
 			},
 			mayNot: []string{"database/sql", "net/http"},
@@ -328,14 +328,14 @@ func rules() map[string]rule {
 			why:    "it holds generated documents",
 		},
 		"hongbao/web/spec/generate": {
-			may: []string{"hongbao/web/wire", "hongbao/web/wire/hostapi", "hongbao/web/wire/strict"},
+			may: []string{"hongbao/web/wire", "hongbao/web/host/hostapi", "hongbao/web/wire/strict"},
 			why: "the documents describe the wire, whatever the server does behind it",
 		},
 		"hongbao/web/spec/spectest": {
 			may: []string{"hongbao/web/spec"},
 			why: "it compares JSON with the documents, whichever program made it",
 		},
-		"hongbao/web/webpush": {
+		"hongbao/web/user/webpush": {
 			may:    []string{"hongbao/chat", "hongbao/web/dial", "github.com/SherClockHolmes/webpush-go", "golang.org/x/sync/errgroup"},
 			mayNot: []string{"database/sql"},
 			why:    "it knows entries and browsers' push services, and neither sockets nor what a packet is",
@@ -355,7 +355,7 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "only a server decodes commands, so clients do not link it",
 		},
-		"hongbao/web/wire/hostapi": {
+		"hongbao/web/host/hostapi": {
 			may:    []string{"hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "payloads are plain types, from which the documents are generated",
@@ -367,7 +367,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/push", "hongbao/web/ops/traces", "hongbao/web/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
@@ -403,7 +403,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/cmd/hongbao-bench/load": {
 			may: []string{
-				"hongbao/web/auth", "hongbao/web/wire",
+				"hongbao/web/user/auth", "hongbao/web/wire",
 				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "golang.org/x/sync/errgroup",
 			},
 			why: "it knows the wire, as any client does, and nothing of the server",
@@ -449,7 +449,7 @@ func TestImportDirections(t *testing.T) {
 }
 
 // mayImportTesting are the packages of test helpers.
-var mayImportTesting = []string{"hongbao/cmd/hongbao/e2e", "hongbao/store/enginetest", "hongbao/store/redisstore/internal/redistest", "hongbao/store/storetest", "hongbao/web/auth/authtest", "hongbao/web/spec/spectest", "hongbao/web/webtest"}
+var mayImportTesting = []string{"hongbao/cmd/hongbao/e2e", "hongbao/store/enginetest", "hongbao/store/redisstore/internal/redistest", "hongbao/store/storetest", "hongbao/web/user/auth/authtest", "hongbao/web/spec/spectest", "hongbao/web/webtest"}
 
 // refuses returns the reason why the import is wrong, or nothing.
 func (r rule) refuses(pkg, imported string) string {

@@ -11,7 +11,7 @@ import (
 
 	"hongbao/store"
 	"hongbao/store/eventlog"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 )
 
 // checkServe returns an error if the settings are unsafe or useless for serving. It also chooses values for empty settings

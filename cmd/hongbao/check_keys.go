@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 )
 
 // minSecret is the least number of bytes of an HS256 secret, and of the operator's token. It is the size of the hash: a shorter

@@ -12,7 +12,7 @@ import (
 
 	"hongbao/store"
 	"hongbao/store/finding"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 )
 
 // doctorTime bounds the checks of ports, hook and engines together. Fetching a key set of tokens has a timeout of its own.

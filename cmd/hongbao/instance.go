@@ -17,12 +17,12 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/web"
+	"hongbao/web/host/events"
+	"hongbao/web/host/server"
 	"hongbao/web/ops"
 	"hongbao/web/page"
-	"hongbao/web/events"
-	"hongbao/web/push"
-	"hongbao/web/server"
-	"hongbao/web/webpush"
+	"hongbao/web/user/push"
+	"hongbao/web/user/webpush"
 	"hongbao/web/wire"
 )
 

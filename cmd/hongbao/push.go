@@ -11,7 +11,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store"
-	"hongbao/web/webpush"
+	"hongbao/web/user/webpush"
 )
 
 // pushKeyFile is the file beside the embedded database with the key of Web Push, unless HONGBAO_PUSH_KEY is set. A browser's push

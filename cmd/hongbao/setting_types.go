@@ -16,7 +16,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web"
-	"hongbao/web/api"
+	"hongbao/web/user/api"
 )
 
 // guestMode says which clients may sign in without a token.

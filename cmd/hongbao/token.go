@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 )
 
 func tokenCommand() command {

@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 )
 
 // readyTime limits how long /readyz waits for the check of the parts.

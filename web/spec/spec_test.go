@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"hongbao/store/eventlog"
+	"hongbao/web/host/hostapi"
 	"hongbao/web/spec"
 	"hongbao/web/spec/spectest"
 	"hongbao/web/wire"
-	"hongbao/web/wire/hostapi"
 )
 
 func documents(t *testing.T) map[string]spectest.Document {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

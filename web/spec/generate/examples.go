@@ -22,7 +22,7 @@ type exampleSet struct {
 }
 
 // readExamples reads the examples of commands from the protocol pages (requests), and those of replies, pushes and errors from
-// the golden frames. It reads those of the server API from server/testdata, and takes those of endpoints from endpointExamples.
+// the golden frames. It reads those of the server API from host/server/testdata, and takes those of endpoints from endpointExamples.
 // web is the path of the folder web.
 func readExamples(web string) (exampleSet, error) {
 	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
@@ -51,10 +51,10 @@ func readExamples(web string) (exampleSet, error) {
 			all.requests[name] = encoded(e.request)
 		}
 	}
-	if all.server, err = readAnswers(files, "server/testdata/replies"); err != nil {
+	if all.server, err = readAnswers(files, "host/server/testdata/replies"); err != nil {
 		return all, err
 	}
-	all.events, err = readAnswers(files, "server/testdata/events")
+	all.events, err = readAnswers(files, "host/server/testdata/events")
 	return all, err
 }
 
@@ -64,6 +64,9 @@ func readAnswers(files fs.FS, folder string) (map[string]json.RawMessage, error)
 	names, err := fs.Glob(files, folder+"/*.json")
 	if err != nil {
 		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no answers", folder)
 	}
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hongbao/web/host/hostapi"
 	"hongbao/web/wire"
-	"hongbao/web/wire/hostapi"
 	"hongbao/web/wire/strict"
 )
 

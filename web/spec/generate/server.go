@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"hongbao/web/host/hostapi"
 	"hongbao/web/wire"
-	"hongbao/web/wire/hostapi"
 )
 
 // serverOpenAPI returns the description of the server API.

@@ -16,7 +16,7 @@ import (
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/store/enginetest"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

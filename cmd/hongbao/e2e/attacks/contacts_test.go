@@ -9,7 +9,7 @@ import (
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/cmd/hongbao/e2e"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

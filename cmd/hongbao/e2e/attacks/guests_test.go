@@ -15,8 +15,8 @@ import (
 	_ "modernc.org/sqlite" // reads the database as a thief does
 
 	"hongbao/cmd/hongbao/e2e"
-	"hongbao/web/auth"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

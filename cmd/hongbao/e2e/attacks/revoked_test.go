@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

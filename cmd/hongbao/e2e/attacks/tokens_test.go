@@ -11,7 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/cmd/hongbao/e2e"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

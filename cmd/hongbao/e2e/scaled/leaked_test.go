@@ -14,8 +14,8 @@ import (
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/store/enginetest"
 	"hongbao/store/storetest"
-	"hongbao/web/auth"
-	"hongbao/web/auth/authtest"
+	"hongbao/web/user/auth"
+	"hongbao/web/user/auth/authtest"
 	"hongbao/web/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
-	"hongbao/web/auth"
+	"hongbao/web/user/auth"
 	"hongbao/web/wire"
 )
 

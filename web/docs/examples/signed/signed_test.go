@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/web/hostcall"
+	"hongbao/web/host/hostcall"
 )
 
 const (

@@ -1,6 +1,0 @@
-package hook
-
-import "hongbao/web/api"
-
-// ReadVerdict reads an answer, for tests.
-func ReadVerdict(text []byte, q api.Question) (api.Verdict, Outcome, error) { return verdict(text, q) }
