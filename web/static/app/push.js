@@ -1,7 +1,7 @@
 // Web Push: notifications while no page is open. The service worker shows them; this module gives the server the browser's subscription, which
 // belongs to one user.
 import { state, change } from './state.js';
-import { client } from './session.js';
+import { client } from './client.js';
 import { isApart } from './identity.js';
 import { keep, kept } from './storage.js';
 import { t } from './words.js';

@@ -1,6 +1,6 @@
 // Blocks, and the setting of which users may contact the user. They are read when a view needs them, and after a reconnect.
 import { state, change, toast } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { inWords } from '../words.js';
 
 let changes = 0; // so far; a reply may be older than the last one

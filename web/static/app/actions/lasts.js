@@ -2,8 +2,8 @@
 // direct room. A room's row requests it when it becomes visible. A few requests run at a time, and their results are
 // shown together, so that rows move only once.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
-import { meet } from '../model/happenings.js';
+import { client } from '../client.js';
+import { meet } from '../model/people.js';
 import { noteRecall } from '../model/rooms.js';
 import { recalled } from '../model/timeline.js';
 

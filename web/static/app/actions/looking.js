@@ -1,7 +1,7 @@
 // Requests for the open room: which members are online, how far the user has read, and that the user is typing.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
-import { setPresent } from '../model/happenings.js';
+import { client } from '../client.js';
+import { setPresent } from '../model/members.js';
 import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
 

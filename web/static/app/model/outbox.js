@@ -1,5 +1,7 @@
 // Messages that were sent and are not in the timeline yet. A message leaves the outbox when its entry arrives. The
 // entry is found by its key, or by its seq if it arrived before.
+import { state } from '../state.js';
+import { forgetUnsent } from './kept.js';
 
 /**
  * @typedef {import('../state.js').RoomView} RoomView
@@ -22,4 +24,11 @@ export function tidy(view) {
 /** Removes one message by its key. @param {RoomView} view @param {string} key */
 export function drop(view, key) {
   if (view.outbox.some((s) => s.key === key)) view.outbox = view.outbox.filter((s) => s.key !== key);
+}
+
+/** Removes the user's own message from the outbox. @param {RoomView} view @param {any} e */
+export function noteOwn(view, e) {
+  if (!e.key || e.from.id !== state.me.id) return;
+  drop(view, e.key);
+  forgetUnsent(e.key);
 }
