@@ -136,3 +136,30 @@ func TestBrowserNewRoomSettings(t *testing.T) {
 		t.Errorf("made %+v", found)
 	}
 }
+
+// TestBrowserPublicRoomLink opens the address of a public room without a guest. The visitor must see the room before signing in. The address of a private room
+// must look like one of a room that does not exist.
+func TestBrowserPublicRoomLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	public := bob.does("create_room", `"name":"Tea","kind":"public"`).Room.ID
+	private := bob.does("create_room", `"name":"Secret","kind":"private"`).Room.ID
+	browser := webtest.Browser(t)
+	ann := browser.Visit(t, page+"/#/room/"+public, webtest.Screen{Phone: true})
+	ann.Has("heading", "Tea")
+	ann.Sees("1 member")
+	ann.Fill("What may we call you?", "Ann")
+	ann.Key("\r")
+	ann.Sees("Join this room?", "Tea")
+	ann.Press("button", "Join")
+	ann.Has("textbox", "Message")
+
+	for _, room := range []string{private, "none"} {
+		cyn := browser.Visit(t, page+"/#/room/"+room, webtest.Screen{Language: "zh-CN"})
+		cyn.Expect("404")
+		cyn.Sees("怎么称呼你？", "你打开了一个群的链接")
+		cyn.Misses("Secret")
+	}
+}
