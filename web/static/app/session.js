@@ -20,6 +20,8 @@ const renewPatience = 8000;
 const savedPatience = 1200; // ms to wait for the server before the last messages are shown
 const day = 86_400_000; // ms; a guest's token that is older is renewed
 const guestPatience = 3000;
+const lockPatience = 8000; // ms to wait for another tab that creates a guest
+const storePatience = 200; // ms after which other tabs read what this tab has stored; they may be processes of their own
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
 
 /** Signs in without user interaction if possible, else opens the sign-in screen. */
@@ -79,20 +81,46 @@ async function readPage() {
   }
 }
 
-/** @param {string} name */
+/** Signs in as a new guest, or as the guest that another tab has created first. @param {string} name */
 export async function enterAsGuest(name) {
   setUsedToken('');
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
-    const made = await ask('v1/guests', { name });
-    if (usedToken()) return; // the host has named its user meanwhile
-    const token = keptGuest() ?? made.token; // another tab may have created a guest first: then that guest is the user
-    keepGuest(token);
-    state.isNew = token === made.token;
-    enter(token, 'guest');
+    await inOneTab(() => enterFirst(name));
   } catch (error) {
     change(() => { state.door = { status: 'open', error }; });
   }
+}
+
+/**
+ * Runs one tab's sign-in after another's. Only pages of a secure origin have locks, and a tab does not wait longer than some seconds for one: otherwise two tabs may
+ * create a guest each, and \`otherTab\` makes both tabs go on as one of them.
+ * @param {() => Promise<void>} signIn
+ */
+async function inOneTab(signIn) {
+  let hasBegun = false;
+  const begin = () => {
+    hasBegun = true;
+    return signIn();
+  };
+  if (isApart || !navigator.locks) return begin();
+  try {
+    return await navigator.locks.request('hongbao-guest', { signal: AbortSignal.timeout(lockPatience) }, begin);
+  } catch (error) {
+    if (hasBegun) throw error;
+    return begin();
+  }
+}
+
+/** @param {string} name */
+async function enterFirst(name) {
+  const created = keptGuest() ? null : (await ask('v1/guests', { name })).token;
+  if (usedToken()) return; // the host has named its user meanwhile
+  const token = keptGuest() ?? created;
+  keepGuest(token);
+  state.isNew = token === created;
+  enter(token, 'guest');
+  await new Promise((resolve) => { setTimeout(resolve, storePatience); });
 }
 
 /** @param {string} token @param {By} by */
@@ -196,13 +224,18 @@ function hostSpoke(token) {
 }
 
 /**
- * Another tab has stored a guest's token, or none. Then the session of another guest ends here. A sign-in screen takes the token.
+ * Another tab has stored a guest's token, or none. Then the session of another guest ends here. A tab that shows nothing of its guest yet goes on as the stored
+ * one, as a sign-in screen does.
  * @param {string|null} token
  */
 function otherTab(token) {
   const { status } = state.door;
   if (status === 'open') {
     if (token) enter(token, 'guest');
+  } else if (token && status === 'entering' && !state.me && state.by === 'guest' && usedToken() && !isSameGuest(token, usedToken())) {
+    client.close();
+    state.isNew = false;
+    enter(token, 'guest');
   } else if (state.by === 'guest' && usedToken() && status !== 'ended' && !isSameGuest(token, usedToken())) {
     client.close();
     change(() => { state.door = { status: 'ended', error: { word: token ? 'another' : 'elsewhere' } }; });
