@@ -29,7 +29,7 @@ func TestBrowserInviteLink(t *testing.T) {
 	ann.Press("button", "Make a link")
 	ann.Has("image", "QR code of the link")
 	ann.Sees("0 people came in")
-	link := webtest.Ask[string](ann.Tab, `document.querySelector('.link-made input').value`)
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
 	if !strings.HasPrefix(link, page+"/#/link/") {
 		t.Fatalf("the link is %q", link)
 	}
@@ -101,7 +101,7 @@ func TestBrowserJoinRequest(t *testing.T) {
 	ann.Press("switch", "Ask before letting people in")
 	ann.Press("button", "Make a link")
 	ann.Sees("asks first")
-	link := webtest.Ask[string](ann.Tab, `document.querySelector('.link-made input').value`)
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
 	ann.Key("\x1b")
 
 	bob := browser.Visit(t, link, webtest.Screen{Phone: true})

@@ -5,7 +5,7 @@ import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
-import { noteOwn, tidy } from './model/outbox.js';
+import { dropArrived, noteOwn } from './model/outbox.js';
 import { setLink } from './model/link.js';
 import { noteMember, noteMute } from './model/members.js';
 import { lastOpener, notePacket, packetView, setPacketState, setProgress } from './model/packets.js';
@@ -49,7 +49,7 @@ export function listen(client) {
 function joinRequested({ room, count }) {
   const view = state.rooms.get(room);
   if (!view) return;
-  if (count > (view.asking ?? 0)) toast(t('requests.told', { room: view.room.name }));
+  if (count > (view.asking ?? 0)) toast(t('requests.came', { room: view.room.name }));
   view.asking = count;
 }
 
@@ -103,8 +103,8 @@ function entry({ room, entry: e, state: packetState }) {
     view.room = { ...view.room, last_seq: e.seq };
     count(view, e);
   }
-  if (e.seq > view.told) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
-    view.told = e.seq;
+  if (e.seq > view.newsSeq) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
+    view.newsSeq = e.seq;
     tellNews(view, e);
   }
   noteMention(room, e);
@@ -180,7 +180,7 @@ function renew(view) {
   if (!view) return;
   const { loaded, loading } = view.timeline;
   view.timeline = emptyTimeline();
-  tidy(view);
+  dropArrived(view);
   if (loaded || loading !== 'no') loadNewest(view.room.id);
   wantLast(view.room.id, true);
 }

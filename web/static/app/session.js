@@ -33,16 +33,16 @@ export async function startSession() {
   const token = await askHost('token-wanted', hostPatience);
   if (token) enter(token, 'host');
   else if (state.page.guests && deviceCode()) change(() => { state.door = { status: 'arriving', error: null }; });
-  else enterKnown();
+  else enterStored();
 }
 
 /** Signs in as the guest of this browser, else opens the sign-in screen. */
-function enterKnown() {
-  const known = keptGuest();
-  if (known) {
-    enter(known, 'guest');
-    renewed(known);
-    showSaved(known);
+function enterStored() {
+  const token = keptGuest();
+  if (token) {
+    enter(token, 'guest');
+    renewed(token);
+    showSaved(token);
   } else change(() => { state.door = { status: 'open', error: null }; });
 }
 
@@ -64,7 +64,7 @@ export async function arrive() {
 /** Leaves the code in the address unused. */
 export function stayHere() {
   go({ room: null, sheet: null }, { replace: true });
-  enterKnown();
+  enterStored();
 }
 
 /** The server's description of the page; nothing can begin without it. @returns {Promise<NonNullable<typeof state.page>>} */

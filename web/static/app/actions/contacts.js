@@ -21,11 +21,11 @@ export async function loadContacts() {
 /** Applies a change of this or another device. @param {import('../../sdk/types.js').ContactsEvent} e */
 export function contactsChanged({ contact, user, blocked }) {
   changes++;
-  const known = state.contacts;
-  if (!known) return;
-  const others = known.blocked.filter((other) => other.id !== user);
+  const before = state.contacts;
+  if (!before) return;
+  const others = before.blocked.filter((other) => other.id !== user);
   state.contacts = {
-    contact: contact ?? known.contact,
+    contact: contact ?? before.contact,
     blocked: user && blocked ? [...others, state.people.get(user) ?? { id: user, name: '' }] : others,
   };
 }

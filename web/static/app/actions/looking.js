@@ -46,11 +46,11 @@ export function markRead(room) {
 
 /** @param {string} room */
 async function tellRead(room) {
-  for (let told = 0; ;) {
+  for (let sent = 0; ;) {
     const view = state.rooms.get(room);
-    if (!view || view.readSeq <= told) break;
-    told = view.readSeq;
-    await client.read(room, told).catch(() => {}); // the next position includes this one
+    if (!view || view.readSeq <= sent) break;
+    sent = view.readSeq;
+    await client.read(room, sent).catch(() => {}); // the next position includes this one
     await new Promise((resolve) => { setTimeout(resolve, readPace); });
   }
   reading.delete(room);

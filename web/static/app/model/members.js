@@ -25,7 +25,7 @@ export function addMembers(view, members, next) {
     state.online.set(m.user.id, m.online);
     view.readers.set(m.user.id, Math.max(m.read_seq ?? 0, view.readers.get(m.user.id) ?? 0));
   }
-  addPage(view.members, members.filter((m) => !isServer(m.user.id)), next, idOf);
+  addPage(view.members, members.filter((m) => !isSystemUser(m.user.id)), next, idOf);
 }
 
 /** The online members, as the server returns them. @param {string} room @param {{online: number, users?: string[]}} got */
@@ -39,7 +39,7 @@ export function setPresent(room, { online, users }) {
 }
 
 /** Whether an id is of the host's back end, or of the owner of the lobby: nobody reads there, and nobody opens packets. @param {string} id */
-export function isServer(id) { return id === '~system' || id === 'guest:lobby'; }
+export function isSystemUser(id) { return id === '~system' || id === 'guest:lobby'; }
 
 function idOf(member) { return member.user.id; }
 
@@ -52,10 +52,10 @@ export function noteMember(view, { user, change: what, role, until, users = [] }
   if (!members.loaded) return;
   switch (what) {
     case 'invited':
-      if (members.complete) put(members, { user: known(user), role: 'member', online: !!state.online.get(user) });
+      if (members.complete) put(members, { user: personOf(user), role: 'member', online: !!state.online.get(user) });
       return;
     case 'added':
-      if (members.complete) for (const id of users) put(members, { user: known(id), role: 'member', online: !!state.online.get(id) });
+      if (members.complete) for (const id of users) put(members, { user: personOf(id), role: 'member', online: !!state.online.get(id) });
       return;
     case 'removed':
       members.items = members.items.filter((m) => !users.includes(m.user.id));
@@ -64,7 +64,7 @@ export function noteMember(view, { user, change: what, role, until, users = [] }
       members.items = members.items.filter((m) => m.user.id !== user);
       return;
     case 'role':
-      put(members, { ...(memberOf(view, user) ?? { user: known(user), online: !!state.online.get(user) }), role });
+      put(members, { ...(memberOf(view, user) ?? { user: personOf(user), online: !!state.online.get(user) }), role });
       return;
     case 'muted':
       members.items = members.items.map((m) => (m.user.id === user ? { ...m, muted_until: until } : m));
@@ -73,7 +73,7 @@ export function noteMember(view, { user, change: what, role, until, users = [] }
   }
 }
 
-function known(user) { return state.people.get(user) ?? { id: user, name: user }; }
+function personOf(user) { return state.people.get(user) ?? { id: user, name: user }; }
 
 /** Inserts a member at the position of the role, or moves a known member there. */
 function put(members, member) {

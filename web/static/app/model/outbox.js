@@ -11,14 +11,14 @@ import { forgetUnsent } from './kept.js';
 /** Stores the seq that the server has answered. @param {RoomView} view @param {Sending} sending @param {number} seq */
 export function placed(view, sending, seq) {
   sending.seq = seq;
-  tidy(view);
+  dropArrived(view);
 }
 
 /** Removes messages whose entry is in the timeline, or will be when it is read. @param {RoomView} view */
-export function tidy(view) {
+export function dropArrived(view) {
   const { timeline, room } = view;
-  const told = timeline.loaded || timeline.loading !== 'no' ? timeline.last : room.last_seq;
-  if (view.outbox.some((s) => s.seq <= told)) view.outbox = view.outbox.filter((s) => !(s.seq <= told));
+  const lastSeq = timeline.loaded || timeline.loading !== 'no' ? timeline.last : room.last_seq;
+  if (view.outbox.some((s) => s.seq <= lastSeq)) view.outbox = view.outbox.filter((s) => !(s.seq <= lastSeq));
 }
 
 /** Removes one message by its key. @param {RoomView} view @param {string} key */

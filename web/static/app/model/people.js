@@ -1,6 +1,6 @@
 // The users that this page has met.
 import { state } from '../state.js';
-import { isServer } from './members.js';
+import { isSystemUser } from './members.js';
 
 /** Stores a user. @param {import('../state.js').User} user */
 export function meet(user) { state.people.set(user.id, user); }
@@ -16,7 +16,7 @@ export function meetIn(view, user) {
 
 /** Known people but the user, by name. */
 export function peopleMet() {
-  return [...state.people.values()].filter((user) => user.id && user.id !== state.me?.id && !isServer(user.id))
+  return [...state.people.values()].filter((user) => user.id && user.id !== state.me?.id && !isSystemUser(user.id))
     .sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
 }
 

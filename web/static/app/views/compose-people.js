@@ -3,7 +3,7 @@ import { h, Component } from '../dom.js';
 import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
 import { readMembers } from '../actions/governing.js';
-import { isServer } from '../model/members.js';
+import { isSystemUser } from '../model/members.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
 
@@ -37,7 +37,7 @@ export class People extends Component {
   };
 
   found() {
-    return this.state.members.filter((user) => !isServer(user.id) && holds(user.name, this.state.query));
+    return this.state.members.filter((user) => !isSystemUser(user.id) && holds(user.name, this.state.query));
   }
 
   toggle(user) {
