@@ -159,14 +159,30 @@ func (s *Service) FindRooms(ctx context.Context, query, next string, limit int) 
 		return nil, "", err
 	}
 	if query != "" && next == "" {
-		switch r, err := s.store.Room(ctx, query); {
-		case err == nil && r.Kind == Public && !r.Deleted && r.Members > 0:
+		switch r, err := s.publicRoom(ctx, query); {
+		case err == nil:
 			return []Room{r}, "", nil
-		case err != nil && !errors.Is(err, ErrNotFound):
+		case !errors.Is(err, ErrNotFound):
 			return nil, "", err
 		}
 	}
 	return s.store.FindRooms(ctx, norm.NFC.String(query), next, limit) // as names are stored
+}
+
+// PublicRoom returns a room that any user can find: a public one that has members. Every other id is ErrNotFound.
+func (s *Service) PublicRoom(ctx context.Context, room string) (Room, error) {
+	if err := checkID("room", room); err != nil {
+		return Room{}, err
+	}
+	return s.publicRoom(ctx, room)
+}
+
+func (s *Service) publicRoom(ctx context.Context, room string) (Room, error) {
+	r, err := s.store.Room(ctx, room)
+	if err == nil && (r.Kind != Public || r.Deleted || r.Members == 0) {
+		return Room{}, ErrNotFound
+	}
+	return r, err
 }
 
 // Join adds the user to a public room, or to a private room that the user has left. A repeated Join returns the same

@@ -29,7 +29,7 @@ func TestBrowserInviteLink(t *testing.T) {
 	ann.Press("button", "Make a link")
 	ann.Has("image", "QR code of the link")
 	ann.Sees("0 people came in")
-	link := webtest.Ask[string](ann.Tab, `document.querySelector('.link-made input').value`)
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
 	if !strings.HasPrefix(link, page+"/#/link/") {
 		t.Fatalf("the link is %q", link)
 	}
@@ -101,7 +101,7 @@ func TestBrowserJoinRequest(t *testing.T) {
 	ann.Press("switch", "Ask before letting people in")
 	ann.Press("button", "Make a link")
 	ann.Sees("asks first")
-	link := webtest.Ask[string](ann.Tab, `document.querySelector('.link-made input').value`)
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
 	ann.Key("\x1b")
 
 	bob := browser.Visit(t, link, webtest.Screen{Phone: true})
@@ -134,5 +134,32 @@ func TestBrowserNewRoomSettings(t *testing.T) {
 	found := mustAnswer[wire.FindRoomsReply](t, ask(t, bob.h, "POST", "/v1/commands/find_rooms", bob.Token, "{}"), 200).Rooms
 	if len(found) != 1 || found[0].Invite != "admins" {
 		t.Errorf("made %+v", found)
+	}
+}
+
+// TestBrowserPublicRoomLink opens the address of a public room without a guest. The visitor must see the room before signing in. The address of a private room
+// must look like one of a room that does not exist.
+func TestBrowserPublicRoomLink(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	public := bob.does("create_room", `"name":"Tea","kind":"public"`).Room.ID
+	private := bob.does("create_room", `"name":"Secret","kind":"private"`).Room.ID
+	browser := webtest.Browser(t)
+	ann := browser.Visit(t, page+"/#/room/"+public, webtest.Screen{Phone: true})
+	ann.Has("heading", "Tea")
+	ann.Sees("1 member")
+	ann.Fill("What may we call you?", "Ann")
+	ann.Key("\r")
+	ann.Sees("Join this room?", "Tea")
+	ann.Press("button", "Join")
+	ann.Has("textbox", "Message")
+
+	for _, room := range []string{private, "none"} {
+		cyn := browser.Visit(t, page+"/#/room/"+room, webtest.Screen{Language: "zh-CN"})
+		cyn.Expect("404")
+		cyn.Sees("怎么称呼你？", "你打开了一个群的链接")
+		cyn.Misses("Secret")
 	}
 }

@@ -1,10 +1,17 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"hongbao/store/enginetest"
+	"hongbao/web/user/push"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -118,5 +125,71 @@ func TestBrowserEndedTabForgetsOnlyItsOwnGuest(t *testing.T) {
 	ann.Has("button", "Bob open settings")
 	if got := storedGuest(second); got != bobs {
 		t.Errorf("the browser keeps the token %q, want Bob's", got)
+	}
+}
+
+// storesBlindly makes a page one of an origin that is not secure, so that it has no navigator.locks. Until it stores a guest's token, it does not see that another
+// tab has stored one: the tabs are processes of their own, and each stores before it hears of the other.
+const storesBlindly = `delete Navigator.prototype.locks;
+const { getItem, setItem } = Storage.prototype;
+Storage.prototype.getItem = function get(name) { return name === 'hongbao-guest' && !globalThis.hasStored ? null : getItem.call(this, name); };
+Storage.prototype.setItem = function set(name, text) { setItem.call(this, name, text); globalThis.hasStored ||= name === 'hongbao-guest'; };`
+
+// TestBrowserTwoTabsMakeOneGuest signs in from two tabs before the server has answered either. Both must be the guest that the browser keeps. Where the browser has
+// locks, the server must be asked for one guest only.
+func TestBrowserTwoTabsMakeOneGuest(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	for _, locks := range []bool{true, false} {
+		t.Run(fmt.Sprint("locks ", locks), func(t *testing.T) {
+			s := newTestServer(t, withGuests)
+			var guests atomic.Int32
+			held, connecting := make(chan struct{}), make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/v1/guests":
+					guests.Add(1)
+					<-held
+				case "/v1/socket":
+					<-connecting
+				}
+				s.Handler().ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			answer, connect := sync.OnceFunc(func() { close(held) }), sync.OnceFunc(func() { close(connecting) })
+			t.Cleanup(answer) // before the server is closed
+			t.Cleanup(connect)
+
+			ann := webtest.Browser(t).Visit(t, "about:blank", webtest.Screen{})
+			tabs := []*webtest.Visitor{ann, ann.Again(t, "about:blank", webtest.Screen{})}
+			for _, tab := range tabs {
+				if !locks {
+					tab.InjectScript(storesBlindly)
+					tab.Expect("WebSocket is closed before the connection is established") // the tab goes on as the other guest
+				}
+				tab.Do(chromedp.Navigate(server.URL))
+				tab.Has("textbox", "What may we call you?")
+			}
+			for _, tab := range tabs {
+				tab.Fill("What may we call you?", "Ann")
+				tab.Key("\r")
+				tab.Sees("Coming in…")
+			}
+			answer()
+			for _, tab := range tabs {
+				s.eventually(t, "both tabs read the same guest", func() bool {
+					return (locks || webtest.Ask[bool](tab.Tab, `Boolean(globalThis.hasStored)`)) && storedGuest(tab) != "" && storedGuest(tab) == storedGuest(ann)
+				})
+			}
+			connect()
+			for _, tab := range tabs {
+				tab.Has("button", "Ann open settings")
+			}
+			s.eventually(t, "both tabs are connected as the guest that the browser keeps", func() bool {
+				return s.hub.Connections() == 2 && s.hub.Listeners(push.UserTopic(userID(ann))) == 2
+			})
+			if n := guests.Load(); locks && n != 1 {
+				t.Errorf("the server was asked for %d guests, want 1", n)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@
 // It must always hold:
 //
 //   - Without a valid token a client can create a guest, or sign in the guest of a device code. It can read the page with its SDK and
-//     page.Facts, the preview of an invite link, the pictures of profiles, and the OpenAPI and AsyncAPI documents. It gets no more.
+//     page.Facts, the previews of an invite link and of a public room, the pictures of profiles, and the OpenAPI and AsyncAPI documents. It gets no more.
 //   - Each error that a domain package exports has one code, in errorTable. An error that is not in the table is "internal" and
 //     logged, unless it is a wire.Error, which has its own code.
 //   - Administrators' commands (admin.go) are served over HTTP only, and the operator's endpoints on a listener of their own only.

@@ -131,22 +131,52 @@ func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _
 	return g.guests.NewDeviceCode(ctx, guest)
 }
 
-// servePreview returns the preview of an invite link. The code of the link proves that the visitor may see the preview, so the
+// serveLinkPreview returns the preview of an invite link. The code of the link proves that the visitor may see the preview, so the
 // request needs no token. The code is in the body, because proxies log URLs.
-func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveLinkPreview(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, "preview_link", func(ctx context.Context, data []byte) ([]byte, error) {
-		if !s.origins.allowed(r) {
-			return nil, chat.ErrForbidden
-		}
-		if err := s.rates.SpendPreview(ctx, subnet(s.proxies.client(r))); err != nil {
-			return nil, err
-		}
 		var request wire.PreviewLinkRequest
-		if err := api.Decode(data, &request); err != nil {
+		if err := s.decodeVisitors(ctx, r, data, &request); err != nil {
 			return nil, err
 		}
 		return encode(preview(ctx, s.chat, s.packets, &request))
 	})
+}
+
+// serveRoomPreview returns the preview of a public room. Where guests are enabled, anyone can find the room as a guest, so the request needs no token.
+// Without guests, only the host's users can find it: then each room is chat.ErrNotFound.
+func (s *Server) serveRoomPreview(w http.ResponseWriter, r *http.Request) {
+	s.serve(w, r, "preview_room", func(ctx context.Context, data []byte) ([]byte, error) {
+		var request wire.PreviewRoomRequest
+		if err := s.decodeVisitors(ctx, r, data, &request); err != nil {
+			return nil, err
+		}
+		if !s.guests.On() {
+			return nil, chat.ErrNotFound
+		}
+		room, err := s.chat.PublicRoom(ctx, request.Room)
+		if s.o.Lobby != nil && s.o.Lobby().Room == room.ID {
+			room.Members-- // chat.LobbyHost
+		}
+		return encode(wire.PreviewRoomReply{Room: previewOf(room)}, err)
+	})
+}
+
+// decodeVisitors decodes a visitor's request for a preview, and counts it against the limit of its address. It returns chat.ErrForbidden for a page that may
+// not call the server: such a page must not use up the limit of its visitors.
+func (s *Server) decodeVisitors(ctx context.Context, r *http.Request, data []byte, request any) error {
+	if !s.origins.allowed(r) {
+		return chat.ErrForbidden
+	}
+	if err := s.rates.SpendPreview(ctx, subnet(s.proxies.client(r))); err != nil {
+		return err
+	}
+	return api.Decode(data, request)
+}
+
+func previewOf(r chat.Room) wire.PreviewRoom {
+	room := convert.Room(r)
+	return wire.PreviewRoom{Name: room.Name, Kind: room.Kind, Members: room.Members, Guests: room.Guests}
 }
 
 // preview returns what an invite link leads to: the room, the creator of the link, some members, and the packet of the request.
@@ -156,9 +186,8 @@ func preview(ctx context.Context, rooms *chat.Service, packets *redpacket.Servic
 	if err != nil {
 		return wire.PreviewLinkReply{}, err
 	}
-	room := convert.Room(in.Room)
 	reply := wire.PreviewLinkReply{
-		Room: wire.PreviewRoom{Name: room.Name, Kind: room.Kind, Members: room.Members, Guests: room.Guests},
+		Room: previewOf(in.Room),
 		By:   convert.Face(in.By), People: convert.List(in.People, convert.Face), Approval: in.Asks,
 	}
 	if r.Packet == "" {

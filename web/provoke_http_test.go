@@ -91,6 +91,7 @@ func TestRatesOverHTTP(t *testing.T) {
 	tooOften("/v1/commands/nothing", goodToken(t, "ann"), "[]")
 	tooOften("/v1/guests", "", `{"name":"Mei"}`)
 	tooOften("/v1/links/preview", "", `{"code":"none"}`)
+	tooOften("/v1/rooms/preview", "", `{"room":"none"}`)
 }
 
 func guestToken(t *testing.T, id string) string {
@@ -141,6 +142,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 		"picture":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"picture":"` + strings.Repeat("AAAA", 11_000) + `"}`}},
 		"redeem":       {wire.CodeNotFound: {"", `{"code":"guest:mei~unknown"}`}},
 		"preview_link": {wire.CodeNotFound: {"", `{"code":"none"}`}},
+		"preview_room": {wire.CodeNotFound: {"", `{"room":"none"}`}},
 	}
 	for _, e := range wire.Endpoints {
 		for _, code := range e.Errors {
@@ -190,7 +192,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			if e.Name == "preview_link" {
 				word = "none.00000000000000000000"
 			}
-			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","picture":"","code":"`+word+`"}`), code)
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","picture":"","room":"none","code":"`+word+`"}`), code)
 			s.faults.set(nil)
 		}
 	}

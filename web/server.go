@@ -192,7 +192,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	return s, nil
 }
 
-// Handler serves clients: sockets, commands, previews of invite links, guests, pictures, admin commands, the OpenAPI and AsyncAPI
+// Handler serves clients: sockets, commands, previews of invite links and public rooms, guests, pictures, admin commands, the OpenAPI and AsyncAPI
 // documents, and the page.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
@@ -202,7 +202,8 @@ func (s *Server) Handler() http.Handler {
 		r.Use(s.origins.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
-		r.Post("/links/preview", s.servePreview)
+		r.Post("/links/preview", s.serveLinkPreview)
+		r.Post("/rooms/preview", s.serveRoomPreview)
 		guests := newGuestRequests(s)
 		r.Post("/guests", guests.create)
 		r.Post("/guests/renew", guests.byGuest("renew", guests.renew))

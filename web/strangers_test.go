@@ -158,6 +158,7 @@ func TestForeignPageSpendsNothing(t *testing.T) {
 		{http.MethodPost, "/v1/guests", `{"name":"Ann"}`},
 		{http.MethodPost, "/v1/guests/redeem", `{"code":"c"}`},
 		{http.MethodPost, "/v1/links/preview", `{"code":"c"}`},
+		{http.MethodPost, "/v1/rooms/preview", `{"room":"r"}`},
 		{http.MethodGet, "/v1/socket", ""},
 	} {
 		for origin, allowed := range map[string]bool{"": true, "https://example.com": true, "https://friend.example": true, "https://evil.example": false, "null": false} {

@@ -102,10 +102,10 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "chat/rooms.go",
-		old:   `err == nil && r.Kind == Public && `,
-		new:   `err == nil && `,
+		old:   `(r.Kind != Public || r.Deleted`,
+		new:   `(r.Deleted`,
 		tests: "-run=RoomIsFoundByItsID ./chat",
-		harm:  "anyone that knows the id of a private room reads its name and its size",
+		harm:  "anyone that knows the id of a private room reads its name and its size, also without a token",
 	},
 	{
 		file:  "chat/links.go",

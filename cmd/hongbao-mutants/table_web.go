@@ -153,6 +153,13 @@ var hubMutants = []mutant{
 // authMutants break the checks of tokens.
 var authMutants = []mutant{
 	{
+		file:  "web/guests.go",
+		old:   `if !s.guests.On() {`,
+		new:   `if false {`,
+		tests: "-run=RoomPreview ./web",
+		harm:  "a server without guests shows the names of its public rooms to everyone",
+	},
+	{
 		file:  "web/user/auth/key.go",
 		old:   `case t.Method.Alg() != k.method:`,
 		new:   `case k.method == "":`,

@@ -100,7 +100,17 @@ type PreviewLinkReply struct {
 	Approval bool `json:"approval,omitempty"` // the owner or an admin must let the visitor in
 }
 
-// PreviewRoom is the room that an invite link leads to.
+// PreviewRoomRequest is the request of preview_room.
+type PreviewRoomRequest struct {
+	Room string `json:"room"`
+}
+
+// PreviewRoomReply is the reply of preview_room.
+type PreviewRoomReply struct {
+	Room PreviewRoom `json:"room"`
+}
+
+// PreviewRoom is the room that a link leads to.
 type PreviewRoom struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind" enum:"public,private"`

@@ -185,7 +185,7 @@ type Endpoint struct {
 }
 
 // Endpoints holds the endpoints for the host's backend, which require the scope of administrators, those of guests, the
-// preview of invite links, and the one for pictures of any user.
+// previews of invite links and public rooms, and the one for pictures of any user.
 var Endpoints = []Endpoint{
 	{
 		Method: Method{
@@ -237,6 +237,13 @@ var Endpoints = []Endpoint{
 			Errors: []Code{CodeForbidden, CodeNotFound},
 		},
 		Verb: "POST", Path: "/v1/links/preview", Open: true,
+	},
+	{
+		Method: Method{
+			Name: "preview_room", Does: "Returns the name of a public room, if guests are enabled.", Request: PreviewRoomRequest{}, Reply: PreviewRoomReply{},
+			Errors: []Code{CodeForbidden, CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/rooms/preview", Open: true,
 	},
 	{
 		Method: Method{

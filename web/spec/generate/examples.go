@@ -198,6 +198,8 @@ var endpointExamples = map[string]struct{ request, reply any }{
 		People: []wire.Face{{Name: "Ann", Avatar: "https://example.com/ann.png"}, {Name: "Bob"}},
 		Packet: &wire.PreviewPacket{From: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"}, Greeting: "恭喜发财，大吉大利"},
 	}},
+	"preview_room": {wire.PreviewRoomRequest{Room: "r-1"}, wire.PreviewRoomReply{Room: wire.PreviewRoom{Name: "大厅", Kind: "public", Members: 2}}},
+
 	"guests":      {wire.GuestRequest{Name: "Mei"}, exampleGuest},
 	"renew":       {nil, exampleGuest},
 	"sign_out":    {nil, wire.DisconnectReply{}},

@@ -91,7 +91,7 @@ export async function missedIsTold() {
   line.push('lime', mention(7));
   equal([state.banner?.seq, view('lime').unread], [7, 3], 'missed');
   line.push('lime', text(8));
-  equal([state.banner?.seq, view('lime').unread, view('lime').told], [7, 3, 8], 'no mention');
+  equal([state.banner?.seq, view('lime').unread, view('lime').newsSeq], [7, 3, 8], 'no mention');
   change(() => { state.banner = null; });
   line.cut();
   line.up([room('lime', 8, { read_seq: 8 }), room('kiwi', 5)], true);

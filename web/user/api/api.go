@@ -289,7 +289,7 @@ var (
 )
 
 // guestRate limits the requests for new guests and the attempts to redeem a device code from one address. previewRate limits the
-// previews of invite links.
+// previews of invite links and public rooms.
 var (
 	guestRate   = chat.Rate{PerSecond: 2, Burst: 100}
 	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
@@ -381,7 +381,7 @@ func (r *Rates) spendLeave(ctx context.Context, user, room string) error {
 	return r.take(ctx, "leave:"+user+":"+room, leaveRate, true)
 }
 
-// SpendPreview counts a preview of an invite link against the limit of the address that the request comes from.
+// SpendPreview counts a preview of an invite link or a public room against the limit of the address that the request comes from.
 func (r *Rates) SpendPreview(ctx context.Context, address string) error {
 	return r.take(ctx, "preview:"+address, previewRate, true)
 }

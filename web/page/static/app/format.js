@@ -26,12 +26,12 @@ export function signedMoney(minor) { return inCurrency(minor, 'exceptZero'); }
 /** @param {number} minor @param {string} signDisplay */
 function inCurrency(minor, signDisplay) {
   const { code, exponent } = state.account.currency;
-  const known = /^[A-Za-z]{3}$/.test(code); // an ISO currency; other codes name points, such as the coins of a game
+  const isCurrency = /^[A-Za-z]{3}$/.test(code); // an ISO currency; other codes name points, such as the coins of a game
   const text = format(Intl.NumberFormat, {
-    ...known && { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' },
+    ...isCurrency && { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' },
     minimumFractionDigits: exponent, maximumFractionDigits: exponent, signDisplay,
   }).format(exact(minor, exponent));
-  return known ? text : `${text} ${code}`;
+  return isCurrency ? text : `${text} ${code}`;
 }
 
 /**

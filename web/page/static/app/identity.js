@@ -19,12 +19,12 @@ export function keepGuest(text) {
 }
 
 /**
- * Tells when another tab has stored a token, or none. A page that the browser has frozen missed that, so it is told what is stored.
+ * Tells what is stored when another tab has stored a token, or none: this tab may have stored a newer one. A page that the browser has frozen missed that, so it is told, too.
  * @param {(token: string|null) => void} tell
  */
 export function followGuest(tell) {
   if (isApart) return;
-  addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+  addEventListener('storage', (e) => { if (e.key === name) tell(keptGuest()); });
   addEventListener('pageshow', (e) => { if (e.persisted) tell(keptGuest()); });
 }
 

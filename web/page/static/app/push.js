@@ -1,7 +1,7 @@
 // Web Push: notifications while no page is open. The service worker shows them; this module gives the server the browser's subscription, which
 // belongs to one user.
 import { state, change } from './state.js';
-import { client } from './session.js';
+import { client } from './client.js';
 import { isApart } from './identity.js';
 import { keep, kept } from './storage.js';
 import { t } from './words.js';
@@ -24,7 +24,7 @@ export async function subscribe(signal) {
 async function reach(limits) {
   if (!('PushManager' in globalThis) || self !== top || isApart) return 'browser';
   const { key } = await client.pushKey(limits);
-  if (!key) return 'server';
+  if (!key) return 'disabled';
   const worker = await within(navigator.serviceWorker.ready);
   if (!worker) return 'browser';
   const { id } = /** @type {import('./state.js').User} */ (state.me);
@@ -69,7 +69,7 @@ export async function unsubscribe() {
 
 /** Tells the service worker what notifications say, in the user's language. */
 export async function writeWords() {
-  const words = Object.fromEntries(['packet', 'mention', 'direct'].map((why) => [why, t(`news.told.${why}`, { name: '{name}' })]));
+  const words = Object.fromEntries(['packet', 'mention', 'direct'].map((why) => [why, t(`news.notification.${why}`, { name: '{name}' })]));
   await (await caches.open(store)).put('words', new Response(JSON.stringify(words)));
 }
 

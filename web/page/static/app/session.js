@@ -1,19 +1,16 @@
-// The signed-in user, and the user's client. A guest's token is stored in this browser, so that a reload and a second
-// tab have the same user. Any other token stays in memory.
-import { Client } from '../sdk/client.js';
-import { RefusedError } from '../sdk/errors.js';
+// Signs the user in and out. A guest's token is stored in this browser, so that a reload and a second tab have the same user. Any other
+// token stays in memory.
+import { ask, client, newestToken, openClient, setUsedToken, usedToken } from './client.js';
 import { state, change, forgetUser } from './state.js';
 import { forgetSaved, forgetWritten } from './storage.js';
 import { claims, deviceCode, followGuest, isApart, isSameGuest, keepGuest, keptGuest } from './identity.js';
 import { go } from './route.js';
-import { listen } from './model/happenings.js';
+import { listen } from './events.js';
 import { sayUnsent } from './actions/messages.js';
 import { endPush } from './notifications.js';
 import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
-
-let given = ''; // the token that the client has used last
 
 const expired = 109;
 const noToken = 3500;
@@ -23,10 +20,9 @@ const renewPatience = 8000;
 const savedPatience = 1200; // ms to wait for the server before the last messages are shown
 const day = 86_400_000; // ms; a guest's token that is older is renewed
 const guestPatience = 3000;
+const lockPatience = 8000; // ms to wait for another tab that creates a guest
+const storePatience = 200; // ms after which other tabs read what this tab has stored; they may be processes of their own
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
-
-/** @type {Client} until undefined until a user has signed in; nothing uses it before */
-export let client;
 
 /** Signs in without user interaction if possible, else opens the sign-in screen. */
 export async function startSession() {
@@ -37,27 +33,27 @@ export async function startSession() {
   const token = await askHost('token-wanted', hostPatience);
   if (token) enter(token, 'host');
   else if (state.page.guests && deviceCode()) change(() => { state.door = { status: 'arriving', error: null }; });
-  else enterKnown();
+  else enterStored();
 }
 
 /** Signs in as the guest of this browser, else opens the sign-in screen. */
-function enterKnown() {
-  const known = keptGuest();
-  if (known) {
-    enter(known, 'guest');
-    renewed(known);
-    showSaved(known);
+function enterStored() {
+  const token = keptGuest();
+  if (token) {
+    enter(token, 'guest');
+    renewed(token);
+    showSaved(token);
   } else change(() => { state.door = { status: 'open', error: null }; });
 }
 
 /** Takes the guest of another device over, by the code in the address. */
 export async function arrive() {
-  given = '';
+  setUsedToken('');
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const { token } = await ask('v1/guests/redeem', { code: deviceCode() });
     keepGuest(token);
-    if (given) return; // the host has named its user meanwhile
+    if (usedToken()) return; // the host has named its user meanwhile
     go({ room: null, sheet: null }, { replace: true });
     enter(token, 'guest');
   } catch (error) {
@@ -68,7 +64,7 @@ export async function arrive() {
 /** Leaves the code in the address unused. */
 export function stayHere() {
   go({ room: null, sheet: null }, { replace: true });
-  enterKnown();
+  enterStored();
 }
 
 /** The server's description of the page; nothing can begin without it. @returns {Promise<NonNullable<typeof state.page>>} */
@@ -85,66 +81,55 @@ async function readPage() {
   }
 }
 
-/** @param {string} name */
+/** Signs in as a new guest, or as the guest that another tab has created first. @param {string} name */
 export async function enterAsGuest(name) {
-  given = '';
+  setUsedToken('');
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
-    const made = await ask('v1/guests', { name });
-    if (given) return; // the host has named its user meanwhile
-    const token = keptGuest() ?? made.token; // another tab may have created a guest first: then that guest is the user
-    keepGuest(token);
-    state.isNew = token === made.token;
-    enter(token, 'guest');
+    await inOneTab(() => enterFirst(name));
   } catch (error) {
     change(() => { state.door = { status: 'open', error }; });
   }
 }
 
 /**
- * Sends a request about guests.
- * @param {string} path
- * @param {object} body
- * @param {string} [token] of the guest
+ * Runs one tab's sign-in after another's. Only pages of a secure origin have locks, and a tab does not wait longer than some seconds for one: otherwise two tabs may
+ * create a guest each, and \`otherTab\` makes both tabs go on as one of them.
+ * @param {() => Promise<void>} signIn
  */
-async function ask(path, body, token) {
-  let response;
-  let answer;
+async function inOneTab(signIn) {
+  let hasBegun = false;
+  const begin = () => {
+    hasBegun = true;
+    return signIn();
+  };
+  if (isApart || !navigator.locks) return begin();
   try {
-    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), ...token && { headers: { Authorization: `Bearer ${token}` } } });
-    answer = await response.json();
-  } catch (cause) {
-    throw Object.assign(new Error('no answer', { cause }), { word: 'unreachable' });
+    return await navigator.locks.request('hongbao-guest', { signal: AbortSignal.timeout(lockPatience) }, begin);
+  } catch (error) {
+    if (hasBegun) throw error;
+    return begin();
   }
-  if (!response.ok) throw new RefusedError(answer.error);
-  return answer;
 }
 
-/** Sends a request as the signed-in user. @param {string} path @param {object} body */
-export function askAsUser(path, body) { return ask(`v1/${path}`, body, present()); }
-
-/** Whether the user may have a picture: a host that says avatars in its tokens decides itself. */
-export function mayHavePicture() { return Boolean(state.page?.pictures) && claims(present()).avatar === undefined; }
-
-/** The newest token of this tab's user. The stored one counts only if it is of the same guest: another tab may have renewed it. */
-function present() {
-  const stored = state.by === 'guest' ? keptGuest() : null;
-  return stored && isSameGuest(stored, given) ? stored : given;
+/** @param {string} name */
+async function enterFirst(name) {
+  const created = keptGuest() ? null : (await ask('v1/guests', { name })).token;
+  if (usedToken()) return; // the host has named its user meanwhile
+  const token = keptGuest() ?? created;
+  keepGuest(token);
+  state.isNew = token === created;
+  enter(token, 'guest');
+  await new Promise((resolve) => { setTimeout(resolve, storePatience); });
 }
-
-/** Sends a request as the guest of this window. @param {'profile'|'device_code'} path @param {object} body */
-export function askAsGuest(path, body) { return ask(`v1/guests/${path}`, body, present()); }
 
 /** @param {string} token @param {By} by */
 export function enter(token, by) {
-  given = token;
   change(() => {
     state.door = { status: 'entering', error: null };
     state.by = by;
   });
-  const address = new URL('v1/socket', document.baseURI);
-  address.protocol = address.protocol.replace('http', 'ws');
-  client = new Client(address.href, { name: 'web', version: state.page?.version, getToken: tokens(token, by) });
+  openClient({ token, guest: by === 'guest', version: state.page?.version, getToken: tokens(token, by) });
   listen(client);
   client.on('link', (e) => { if (e.state === 'closed') ended(e.code, by); });
 }
@@ -161,7 +146,7 @@ function tokens(token, by) {
     const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await guestAgain();
     if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
-    given = next;
+    setUsedToken(next);
     at = Date.now();
     return next;
   };
@@ -171,7 +156,7 @@ function tokens(token, by) {
 async function guestAgain() {
   const stored = keptGuest();
   otherTab(stored);
-  return isSameGuest(stored, given) ? await renewed(stored) : null;
+  return isSameGuest(stored, usedToken()) ? await renewed(stored) : null;
 }
 
 /**
@@ -229,8 +214,8 @@ function hostSpoke(token) {
   const { status } = state.door;
   if (status === 'ended') {
     location.reload(); // then the host is asked for a token again
-  } else if (status === 'open' || !given || state.by === 'guest') {
-    if (status !== 'open' && given) {
+  } else if (status === 'open' || !usedToken() || state.by === 'guest') {
+    if (status !== 'open' && usedToken()) {
       client.close();
       change(forgetUser);
     }
@@ -239,14 +224,19 @@ function hostSpoke(token) {
 }
 
 /**
- * Another tab has stored a guest's token, or none. Then the session of another guest ends here. A sign-in screen takes the token.
+ * Another tab has stored a guest's token, or none. Then the session of another guest ends here. A tab that shows nothing of its guest yet goes on as the stored
+ * one, as a sign-in screen does.
  * @param {string|null} token
  */
 function otherTab(token) {
   const { status } = state.door;
   if (status === 'open') {
     if (token) enter(token, 'guest');
-  } else if (state.by === 'guest' && given && status !== 'ended' && !isSameGuest(token, given)) {
+  } else if (token && status === 'entering' && !state.me && state.by === 'guest' && usedToken() && !isSameGuest(token, usedToken())) {
+    client.close();
+    state.isNew = false;
+    enter(token, 'guest');
+  } else if (state.by === 'guest' && usedToken() && status !== 'ended' && !isSameGuest(token, usedToken())) {
     client.close();
     change(() => { state.door = { status: 'ended', error: { word: token ? 'another' : 'elsewhere' } }; });
   }
@@ -266,9 +256,9 @@ function ended(code, by) {
 
 /** Forgets the token that the server has refused. A newer or another guest's token in its place stays. @returns {boolean} whether it was stored */
 function forgetRefused() {
-  const was = keptGuest() === given;
+  const was = keptGuest() === usedToken();
   if (was) keepGuest(null);
-  given = '';
+  setUsedToken('');
   return was;
 }
 
@@ -284,7 +274,7 @@ export async function comeBack() {
 
 /** Forgets the user in this browser. A guest's token is revoked, too: a copy of it is useless then. */
 export async function signOut() {
-  const token = state.by === 'guest' && present();
+  const token = state.by === 'guest' && newestToken();
   await endPush();
   client.close();
   if (token) {

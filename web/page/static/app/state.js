@@ -11,7 +11,7 @@ import { emptyPages } from './model/pages.js';
  *
  * @typedef {object} RoomView           a room that the user is in
  * @property {Room} room                as last received
- * @property {number} told              the last entry that was examined for news; the connect reply may announce later ones
+ * @property {number} newsSeq           the last entry that was examined for news; the connect reply may announce later ones
  * @property {number} readSeq           how far the user has read
  * @property {number} unread
  * @property {Line|null} last           the last message, for the list; null: not known
@@ -110,7 +110,7 @@ export const state = {
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   /** @type {boolean|null} */ sound: null, // null: the user was not asked yet
   notify: false, // notifications of the system
-  push: /** @type {''|'on'|'server'|'browser'|'failed'} */ (''), // whether they come while the page is closed, or why not; '': not known
+  push: /** @type {''|'on'|'disabled'|'browser'|'failed'} */ (''), // whether they come while the page is closed, or why not; '': not known
   wide: false, // three columns
   /** @type {PageFacts|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
@@ -148,7 +148,7 @@ export function forgetUser() {
     me: null, saved: false, isNew: false, limits: null, contacts: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
     account: { balance: 0, version: 0, currency: state.account.currency, nextCommitment: '' },
   });
-  for (const known of [state.rooms, state.people, state.online, state.packets, state.years.views]) known.clear();
+  for (const map of [state.rooms, state.people, state.online, state.packets, state.years.views]) map.clear();
 }
 
 let draw = () => {};

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {import('./types.js').Currency} Currency
- * @typedef {{balance?: unknown, next_commitment?: unknown, account_version?: unknown}} Told  what a reply or push says of the account
+ * @typedef {{balance?: unknown, next_commitment?: unknown, account_version?: unknown}} AccountFields  what a reply or push says of the account
  */
 
 export class Account {
@@ -18,7 +18,7 @@ export class Account {
   /**
    * connected takes the account of a connect reply, whatever was known before: the user may be another one, and a
    * database that was restored from a backup has lower versions.
-   * @param {Told & {currency: Currency, user: import('./types.js').User}} data
+   * @param {AccountFields & {currency: Currency, user: import('./types.js').User}} data
    */
   connected(data) {
     this.user = data.user.id;
@@ -30,17 +30,17 @@ export class Account {
 
   /**
    * learn takes the fields that are not older than the known ones.
-   * @param {Told} told
+   * @param {AccountFields} fields
    */
-  learn(told) {
-    const given = told?.account_version;
+  learn(fields) {
+    const given = fields?.account_version;
     const version = typeof given === 'number' ? given : undefined;
-    if (typeof told?.balance === 'number' && (version ?? this.version) >= this.version) {
-      this.balance = told.balance;
+    if (typeof fields?.balance === 'number' && (version ?? this.version) >= this.version) {
+      this.balance = fields.balance;
       this.version = version ?? this.version;
     }
-    if (typeof told?.next_commitment === 'string' && told.next_commitment && (version ?? this.#commitmentVersion) >= this.#commitmentVersion) {
-      this.nextCommitment = told.next_commitment;
+    if (typeof fields?.next_commitment === 'string' && fields.next_commitment && (version ?? this.#commitmentVersion) >= this.#commitmentVersion) {
+      this.nextCommitment = fields.next_commitment;
       this.#commitmentVersion = version ?? this.#commitmentVersion;
     }
   }

@@ -83,7 +83,7 @@ export class Feed {
       return;
     }
     const stay = new Stay(room.id, room.last_seq);
-    if (tell) stay.told.push({ name: 'entered', event: { room } });
+    if (tell) stay.events.push({ name: 'entered', event: { room } });
     this.#stays.set(room.id, stay);
     if (before) {
       before.then = stay;

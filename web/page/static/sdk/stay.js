@@ -7,16 +7,16 @@
  * @typedef {{entry: Entry, state?: State}} Line  an entry, with the state of its packet
  * @typedef {{after: number, through: number, numbers: number}} Hole
  *   the entries after one seq, up to another, that were not pushed; numbers is Stay.numbers at that time
- * @typedef {{name: 'entry'|'entered'|'left'|'skipped', event: any}} Told
+ * @typedef {{name: 'entry'|'entered'|'left'|'skipped', event: any}} StayEvent
  */
 
 export class Stay {
   epoch = ''; // epoch of the room's seqs; '': not known yet
   numbers = 0; // how often the room was numbered anew
-  /** @type {Told[]} */
-  told = []; // events to be published before any entry
+  /** @type {StayEvent[]} */
+  events = []; // events to be published before any entry
   /** @type {Line[]} */
-  ready = []; // entries with a seq after given and up to known, ascending; some may be missing
+  ready = []; // entries with a seq after given and up to lastSeq, ascending; some may be missing
   reason = ''; // why the user is about to leave; '': not known
   left = false; // the user has left the room
   reading = false; // missing entries are being read
@@ -31,7 +31,7 @@ export class Stay {
   constructor(room, from) {
     this.room = room;
     this.given = from; // seq of the last entry published
-    this.known = from; // seq of the last entry known to exist
+    this.lastSeq = from; // seq of the last entry known to exist
   }
 
   /**
@@ -39,7 +39,7 @@ export class Stay {
    * @param {import('./types.js').Room} room
    */
   describe(room) {
-    for (const { name, event } of this.told) {
+    for (const { name, event } of this.events) {
       if (name === 'entered' && !event.room.kind) event.room = { ...room, last_seq: event.room.last_seq };
     }
   }
@@ -47,10 +47,10 @@ export class Stay {
   /**
    * next returns the next event, if there is one. Missing entries must be read before the next entry.
    * @param {number} maxMissed
-   * @returns {Told|Hole|undefined}
+   * @returns {StayEvent|Hole|undefined}
    */
   next(maxMissed) {
-    if (this.told.length > 0) return this.told.shift();
+    if (this.events.length > 0) return this.events.shift();
     const missing = this.missing();
     const size = missing.through - missing.after;
     if (size > maxMissed) return this.#skip(missing.through - maxMissed);
@@ -69,12 +69,12 @@ export class Stay {
    */
   missing() {
     const first = this.ready[0];
-    return { after: this.given, through: first ? first.entry.seq - 1 : this.known, numbers: this.numbers };
+    return { after: this.given, through: first ? first.entry.seq - 1 : this.lastSeq, numbers: this.numbers };
   }
 
   /**
    * @param {number} through
-   * @returns {Told} that that the entries up to a seq are given up
+   * @returns {StayEvent} that that the entries up to a seq are given up
    */
   #skip(through) {
     const after = this.given;
@@ -88,8 +88,8 @@ export class Stay {
    * @param {number} limit
    */
   push(line, limit) {
-    if (line.entry.seq <= this.known) return;
-    this.known = line.entry.seq;
+    if (line.entry.seq <= this.lastSeq) return;
+    this.lastSeq = line.entry.seq;
     if (this.ready.length >= limit) {
       this.ready = [];
       return;
@@ -107,7 +107,7 @@ export class Stay {
     const missing = this.missing();
     const fitting = lines.filter(({ entry }) => entry.seq > missing.after && entry.seq <= missing.through);
     const first = fitting[0]?.entry.seq ?? Math.min(asked.through, missing.through) + 1;
-    if (first > missing.after + 1) this.told.push(this.#skip(first - 1));
+    if (first > missing.after + 1) this.events.push(this.#skip(first - 1));
     this.ready.unshift(...fitting);
   }
 
@@ -118,13 +118,13 @@ export class Stay {
    * @param {boolean} recovered the missing entries up to there are pushed
    */
   reach(epoch, position, recovered) {
-    if ((this.epoch !== '' && this.epoch !== epoch) || position < this.known) {
+    if ((this.epoch !== '' && this.epoch !== epoch) || position < this.lastSeq) {
       this.ready = [];
-      this.given = this.known = position;
+      this.given = this.lastSeq = position;
       this.numbers++;
-      this.told.push({ name: 'skipped', event: { room: this.room, after: 0, through: position } });
+      this.events.push({ name: 'skipped', event: { room: this.room, after: 0, through: position } });
     } else if (!recovered) {
-      this.known = position;
+      this.lastSeq = position;
     }
     this.epoch = epoch;
   }

@@ -21,8 +21,8 @@ import { seedOf, splitShares } from './split.js';
 export async function verifyPacket({ packet, proof, claims = [], state }) {
   /** @type {Verdict} */
   const verdict = { commitment: false, sum: false, shares: false, expected: [] };
-  const told = proof.shares ?? [];
-  verdict.sum = told.length === packet.count && told.every((share) => share >= 1) && told.reduce((a, b) => a + b, 0) === packet.total;
+  const published = proof.shares ?? [];
+  verdict.sum = published.length === packet.count && published.every((share) => share >= 1) && published.reduce((a, b) => a + b, 0) === packet.total;
   try {
     const digest = commitmentOf(proof.seed);
     verdict.commitment = digest === packet.commitment && digest === proof.commitment;
@@ -33,7 +33,7 @@ export async function verifyPacket({ packet, proof, claims = [], state }) {
   }
   const { expected } = verdict;
   const got = [...claims, state?.mine, state?.luckiest].filter((share) => share?.amount !== undefined);
-  verdict.shares = told.length === expected.length && told.every((share, i) => share === expected[i])
+  verdict.shares = published.length === expected.length && published.every((share, i) => share === expected[i])
     && got.every((share) => share?.amount === expected[(share?.rank ?? 0) - 1]);
   return verdict;
 }

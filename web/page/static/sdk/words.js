@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 /** Block i is HMAC-SHA256(seed, prefix + decimal i), read as four words. */
 export class Words {
   /** @type {DataView} */
-  #made = new DataView(new ArrayBuffer(0));
+  #words = new DataView(new ArrayBuffer(0));
   #next = 0; // index of the next byte in the block
   #block = 0;
   #mac;
@@ -38,12 +38,12 @@ export class Words {
   }
 
   #word() {
-    if (this.#next === this.#made.byteLength) {
+    if (this.#next === this.#words.byteLength) {
       const sealed = this.#mac(encoder.encode(`${this.#prefix}${this.#block++}`));
-      this.#made = new DataView(sealed.buffer);
+      this.#words = new DataView(sealed.buffer);
       this.#next = 0;
     }
     this.#next += 8;
-    return this.#made.getBigUint64(this.#next - 8);
+    return this.#words.getBigUint64(this.#next - 8);
   }
 }

@@ -1,6 +1,6 @@
 // Blocks, and the setting of which users may contact the user. They are read when a view needs them, and after a reconnect.
 import { state, change, toast } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { inWords } from '../words.js';
 
 let changes = 0; // so far; a reply may be older than the last one
@@ -21,11 +21,11 @@ export async function loadContacts() {
 /** Applies a change of this or another device. @param {import('../../sdk/types.js').ContactsEvent} e */
 export function contactsChanged({ contact, user, blocked }) {
   changes++;
-  const known = state.contacts;
-  if (!known) return;
-  const others = known.blocked.filter((other) => other.id !== user);
+  const before = state.contacts;
+  if (!before) return;
+  const others = before.blocked.filter((other) => other.id !== user);
   state.contacts = {
-    contact: contact ?? known.contact,
+    contact: contact ?? before.contact,
     blocked: user && blocked ? [...others, state.people.get(user) ?? { id: user, name: '' }] : others,
   };
 }

@@ -1,8 +1,9 @@
 // The members of a room, and the commands about them. Their effect is shown when the room's entry arrives.
 import { change } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { addMembers, memberOf, setMembers } from '../model/members.js';
 import { addRoom, dropRoom } from '../model/rooms.js';
+import { meet } from '../model/people.js';
 import { attempt } from './attempt.js';
 import { load } from './pages.js';
 
@@ -31,6 +32,17 @@ export async function moreMembers(view) {
     const got = await client.members({ room: view.room.id, limit: page, next: members.next });
     return () => { if (view.members === members) addMembers(view, got.members, got.next); };
   });
+}
+
+/**
+ * Reads a page of members for a search, and leaves the room's own list as it is.
+ * @param {import('../state.js').RoomView} view @param {string} next the cursor of the last page; '': the first page
+ * @returns {Promise<{users: import('../state.js').User[], next: string}>} next is '' after the last page
+ */
+export async function readMembers(view, next) {
+  const got = await client.members({ room: view.room.id, limit: page, ...(next && { next }) });
+  change(() => got.members.forEach((m) => meet(m.user)));
+  return { users: got.members.map((m) => m.user), next: got.next ?? '' };
 }
 
 /**

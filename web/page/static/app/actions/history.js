@@ -1,11 +1,13 @@
 // Reads a room's timeline, page by page.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { answered, failed, find } from '../model/timeline.js';
-import { meet, meetIn, noteMute, noteOwn, notePacket } from '../model/happenings.js';
+import { noteMute } from '../model/members.js';
+import { notePacket } from '../model/packets.js';
+import { meet, meetIn } from '../model/people.js';
 import { noteRecall } from '../model/rooms.js';
 import { noteMention } from '../model/mentions.js';
-import { tidy } from '../model/outbox.js';
+import { dropArrived, noteOwn } from '../model/outbox.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
@@ -57,7 +59,7 @@ async function load(view, what, where) {
       got.entries.forEach((e) => noteOld(view, e));
       got.packet_states.forEach((s) => notePacket({}, s));
       answered(timeline, what, got, state.me.id, view.room.last_seq);
-      tidy(view);
+      dropArrived(view);
       noteLast(view);
     });
   } catch (error) {

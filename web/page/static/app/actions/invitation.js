@@ -1,5 +1,6 @@
-// What an invite link leads to. Its code is the proof that the visitor may see that, before signing in, too.
+// What a link leads to, before the visitor signs in, too. The code of an invite link is the proof that the visitor may see that; a public room may be seen by all.
 import { RefusedError } from '../../sdk/errors.js';
+import { ask } from '../client.js';
 import { state, change } from '../state.js';
 
 /** The room of a code: the part before the last point. @param {string} code */
@@ -12,15 +13,16 @@ export async function loadInvitation(code, packet) {
   const opened = { code, preview: null, error: null, accepted: false };
   change(() => { state.invitation = opened; });
   try {
-    const response = await fetch('v1/links/preview', { method: 'POST', body: JSON.stringify({ code, packet }) });
-    const answer = await response.json();
-    if (!response.ok) throw new RefusedError(answer.error);
-    change(() => { opened.preview = answer; });
+    const preview = await ask('v1/links/preview', { code, packet });
+    change(() => { opened.preview = preview; });
   } catch (error) {
     const refused = error instanceof RefusedError ? error : Object.assign(new Error('no answer', { cause: error }), { word: 'unavailable' });
     change(() => { opened.error = refused; });
   }
 }
+
+/** The public room of an address, for a visitor. @param {string} room @returns {Promise<import('../../sdk/types.js').LinkPreview['room']>} */
+export async function previewRoom(room) { return (await ask('v1/rooms/preview', { room })).room; }
 
 /** The user signs in with the invitation before them: they join without being asked again. */
 export function acceptInvitation() {

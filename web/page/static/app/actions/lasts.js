@@ -2,8 +2,8 @@
 // direct room. A room's row requests it when it becomes visible. A few requests run at a time, and their results are
 // shown together, so that rows move only once.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
-import { meet } from '../model/happenings.js';
+import { client } from '../client.js';
+import { meet } from '../model/people.js';
 import { noteRecall } from '../model/rooms.js';
 import { recalled } from '../model/timeline.js';
 
@@ -22,7 +22,7 @@ const refused = new WeakSet();
 let come = [];
 let running = 0;
 /** The times of the latest requests. @type {number[]} */
-let made = [];
+let requestTimes = [];
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 
@@ -59,14 +59,14 @@ function serve() {
 /** Takes the requests that a room needs, or tries again when they are allowed. @param {RoomView} view */
 function pay(view) {
   const now = performance.now();
-  made = made.filter((at) => now - at < 1000);
+  requestTimes = requestTimes.filter((at) => now - at < 1000);
   const needed = (view.room.last_seq ? 1 : 0) + (lacksName(view) ? 1 : 0);
-  if (made.length + needed > aSecond) {
+  if (requestTimes.length + needed > aSecond) {
     clearTimeout(timer);
-    timer = setTimeout(serve, made[0] + 1000 - now);
+    timer = setTimeout(serve, requestTimes[0] + 1000 - now);
     return false;
   }
-  made.push(...Array(needed).fill(now));
+  requestTimes.push(...Array(needed).fill(now));
   return true;
 }
 

@@ -1,5 +1,5 @@
 // Invite links of a room.
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { addressOf } from '../route.js';
 
 /** @param {import('../state.js').RoomView} view */

@@ -1,7 +1,7 @@
 // Leads a new guest into the lobby, where a red packet waits.
 import { state, change } from '../state.js';
 import { openSheet } from '../route.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { addRoom } from '../model/rooms.js';
 import { isSealed } from '../model/packets.js';
 import { findPacket } from './packets.js';

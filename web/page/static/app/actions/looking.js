@@ -1,7 +1,7 @@
 // Requests for the open room: which members are online, how far the user has read, and that the user is typing.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
-import { setPresent } from '../model/happenings.js';
+import { client } from '../client.js';
+import { setPresent } from '../model/members.js';
 import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
 
@@ -46,11 +46,11 @@ export function markRead(room) {
 
 /** @param {string} room */
 async function tellRead(room) {
-  for (let told = 0; ;) {
+  for (let sent = 0; ;) {
     const view = state.rooms.get(room);
-    if (!view || view.readSeq <= told) break;
-    told = view.readSeq;
-    await client.read(room, told).catch(() => {}); // the next position includes this one
+    if (!view || view.readSeq <= sent) break;
+    sent = view.readSeq;
+    await client.read(room, sent).catch(() => {}); // the next position includes this one
     await new Promise((resolve) => { setTimeout(resolve, readPace); });
   }
   reading.delete(room);

@@ -1,7 +1,7 @@
 // Reads the list of mentions, page by page.
 import { state } from '../state.js';
-import { client } from '../session.js';
-import { meet } from '../model/happenings.js';
+import { client } from '../client.js';
+import { meet } from '../model/people.js';
 import { idOf } from '../model/mentions.js';
 import { addPage, renewHead } from '../model/pages.js';
 import { load } from './pages.js';

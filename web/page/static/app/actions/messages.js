@@ -1,7 +1,7 @@
 // Sends messages, and edits, recalls or reacts to them.
 import { state, change } from '../state.js';
 import { attempt } from './attempt.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { mark } from '../model/timeline.js';
 import { forgetUnsent, keepDraft, keepUnsent, keptUnsent } from '../model/kept.js';
 import { drop, placed } from '../model/outbox.js';

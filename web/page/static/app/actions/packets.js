@@ -1,8 +1,8 @@
 // Sends, opens and reads red packets.
 import { state, change, toast } from '../state.js';
 import { attempt } from './attempt.js';
-import { client } from '../session.js';
-import { meet } from '../model/happenings.js';
+import { client } from '../client.js';
+import { meet } from '../model/people.js';
 import { placed } from '../model/outbox.js';
 import { begin } from './messages.js';
 import { noteAccount } from './wallet.js';

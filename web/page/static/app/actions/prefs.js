@@ -1,6 +1,6 @@
 // What the user decides about a room, for all own devices.
 import { change } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { setPrefs } from '../model/rooms.js';
 import { attempt } from './attempt.js';
 

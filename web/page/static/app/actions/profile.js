@@ -1,10 +1,13 @@
 // What users change about themselves.
 import { state, change } from '../state.js';
-import { askAsGuest, askAsUser } from '../session.js';
-import { deviceLink } from '../identity.js';
-import { meet } from '../model/happenings.js';
+import { askAsGuest, askAsUser, newestToken } from '../client.js';
+import { claims, deviceLink } from '../identity.js';
+import { meet } from '../model/people.js';
 
 const side = 160; // pixels of a picture: twice what the largest avatar needs
+
+/** Whether the user may have a picture: a host that says avatars in its tokens decides itself. */
+export function mayHavePicture() { return Boolean(state.page?.pictures) && claims(newestToken()).avatar === undefined; }
 
 /** @param {{name?: string, avatar?: string}} to an empty avatar removes the picture */
 export async function changeProfile(to) { take(await askAsGuest('profile', to)); }

@@ -1,5 +1,5 @@
 // Reports to the host.
-import { client } from '../session.js';
+import { client } from '../client.js';
 
 /**
  * @param {{room?: string, seq?: number, user?: string, reason: import('../../sdk/types.js').ReportReason, text?: string, key: string}} report

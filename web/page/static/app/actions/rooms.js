@@ -1,7 +1,7 @@
 // Creates, joins and opens rooms, also direct ones.
 import { state, change } from '../state.js';
 import { go } from '../route.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { addRoom } from '../model/rooms.js';
 
 /** @typedef {import('../state.js').Room} Room */

@@ -1,6 +1,6 @@
 // The user's money: the transfers, and the red packets of a year.
 import { state, change } from '../state.js';
-import { client } from '../session.js';
+import { client } from '../client.js';
 import { addPage, emptyPages, renewHead } from '../model/pages.js';
 import { packetView, setPacketState } from '../model/packets.js';
 import { load } from './pages.js';

@@ -1,10 +1,11 @@
 // The loaded members of a room but the server, kept up to date by events: the owner, admins, then the others, each in order of
 // entering.
-import { state } from '../state.js';
+import { state, change } from '../state.js';
 import { addPage, emptyPages } from './pages.js';
 
 /** @typedef {import('../state.js').Member} Member */
 
+const longest = 2 ** 31 - 1; // ms; the longest timer
 const ranks = { owner: 0, admin: 1, member: 2 };
 
 /**
@@ -24,11 +25,21 @@ export function addMembers(view, members, next) {
     state.online.set(m.user.id, m.online);
     view.readers.set(m.user.id, Math.max(m.read_seq ?? 0, view.readers.get(m.user.id) ?? 0));
   }
-  addPage(view.members, members.filter((m) => !isServer(m.user.id)), next, idOf);
+  addPage(view.members, members.filter((m) => !isSystemUser(m.user.id)), next, idOf);
+}
+
+/** The online members, as the server returns them. @param {string} room @param {{online: number, users?: string[]}} got */
+export function setPresent(room, { online, users }) {
+  const view = state.rooms.get(room);
+  if (!view) return;
+  for (const user of view.present ?? []) state.online.set(user, false);
+  for (const user of users ?? []) state.online.set(user, true);
+  view.present = users ? new Set(users) : null;
+  view.online = online;
 }
 
 /** Whether an id is of the host's back end, or of the owner of the lobby: nobody reads there, and nobody opens packets. @param {string} id */
-export function isServer(id) { return id === '~system' || id === 'guest:lobby'; }
+export function isSystemUser(id) { return id === '~system' || id === 'guest:lobby'; }
 
 function idOf(member) { return member.user.id; }
 
@@ -36,15 +47,15 @@ function idOf(member) { return member.user.id; }
 export function memberOf(view, user) { return view.members.items.find((m) => m.user.id === user); }
 
 /** Applies a member entry. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').MemberBody} body */
-export function noteMember(view, { user, change, role, until, users = [] }) {
+export function noteMember(view, { user, change: what, role, until, users = [] }) {
   const { members } = view;
   if (!members.loaded) return;
-  switch (change) {
+  switch (what) {
     case 'invited':
-      if (members.complete) put(members, { user: known(user), role: 'member', online: !!state.online.get(user) });
+      if (members.complete) put(members, { user: personOf(user), role: 'member', online: !!state.online.get(user) });
       return;
     case 'added':
-      if (members.complete) for (const id of users) put(members, { user: known(id), role: 'member', online: !!state.online.get(id) });
+      if (members.complete) for (const id of users) put(members, { user: personOf(id), role: 'member', online: !!state.online.get(id) });
       return;
     case 'removed':
       members.items = members.items.filter((m) => !users.includes(m.user.id));
@@ -53,7 +64,7 @@ export function noteMember(view, { user, change, role, until, users = [] }) {
       members.items = members.items.filter((m) => m.user.id !== user);
       return;
     case 'role':
-      put(members, { ...(memberOf(view, user) ?? { user: known(user), online: !!state.online.get(user) }), role });
+      put(members, { ...(memberOf(view, user) ?? { user: personOf(user), online: !!state.online.get(user) }), role });
       return;
     case 'muted':
       members.items = members.items.map((m) => (m.user.id === user ? { ...m, muted_until: until } : m));
@@ -62,7 +73,7 @@ export function noteMember(view, { user, change, role, until, users = [] }) {
   }
 }
 
-function known(user) { return state.people.get(user) ?? { id: user, name: user }; }
+function personOf(user) { return state.people.get(user) ?? { id: user, name: user }; }
 
 /** Inserts a member at the position of the role, or moves a known member there. */
 function put(members, member) {
@@ -71,6 +82,15 @@ function put(members, member) {
   if (at < 0) items.push(member);
   else items[at] = member;
   members.items = items.sort((a, b) => ranks[a.role] - ranks[b.role]);
+}
+
+/** The end of the user's own mute, by the latest entry about it. @param {import('../state.js').RoomView} view @param {any} e */
+export function noteMute(view, e) {
+  if (e.kind !== 'member' || e.body.user !== state.me.id || e.seq <= (view.mute?.seq ?? 0)) return;
+  if (e.body.change === 'muted') view.mute = { seq: e.seq, until: e.body.until ?? 0 };
+  else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry records that
+  const left = (view.mute?.until ?? 0) - Date.now();
+  if (left > 0 && left < longest) setTimeout(change, left + 50); // when the mute ends, the user may send again
 }
 
 /** Whether the member is muted now. @param {Member|undefined} member */

@@ -1,8 +1,6 @@
 // News: entries of which the user is told wherever the user is. What the user has silenced makes none.
-import { state, change, currentRoom } from '../state.js';
+import { state, change } from '../state.js';
 import { t } from '../words.js';
-import { sound } from '../sound.js';
-import { notify } from '../notifications.js';
 import { nameOf } from './rooms.js';
 import { isForMe } from './packets.js';
 
@@ -18,9 +16,6 @@ import { isForMe } from './packets.js';
  */
 
 const bannerFor = 8000; // ms
-const soundPace = 2000;
-
-let soundAt = -Infinity;
 
 /** Why the user is told of an entry; null: the user is not. @param {RoomView} view @param {any} e */
 function reason(view, e) {
@@ -31,30 +26,22 @@ function reason(view, e) {
   return view.room.kind === 'direct' ? 'direct' : null;
 }
 
-/** Tells the user of a new entry: by a banner, or on a hidden page by a notification; by a sound in both cases. @param {RoomView} view @param {any} e */
-export function tellNews(view, e) {
+/** What the user is told of an entry; null: nothing. @param {RoomView} view @param {any} e @returns {News|null} */
+export function newsOf(view, e) {
   const why = reason(view, e);
-  const hidden = document.visibilityState === 'hidden';
-  if (!why || (view === currentRoom() && !hidden)) return;
+  if (!why) return null;
   const name = e.from.name || e.from.id;
   const said = why === 'packet' ? t('news.packet', { greeting: e.body.greeting }) : (e.body.text ?? '').slice(0, 200) || t('timeline.attachment');
-  /** @type {News} */
-  const news = {
+  return {
     room: view.room.id, seq: e.seq, why, title: why === 'direct' ? name : t('news.in', { name, room: nameOf(view) }), text: said.replace(/\s+/g, ' '),
   };
-  if (state.sound && performance.now() - soundAt > soundPace) {
-    soundAt = performance.now();
-    sound(why === 'packet' ? 'packet' : 'message');
-  }
-  if (hidden) notify(news);
-  else showBanner(news);
 }
 
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 
 /** @param {News} news */
-function showBanner(news) {
+export function showBanner(news) {
   clearTimeout(timer);
   timer = setTimeout(closeBanner, bannerFor);
   state.banner = news;

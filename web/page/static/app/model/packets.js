@@ -33,6 +33,17 @@ export function setPacketState(s) {
   };
 }
 
+/** Stores the packets of an entry, live or from history. @param {any} e @param {any} [s] */
+export function notePacket(e, s) {
+  if (e.kind === 'packet') packetView(e.body).seq = e.seq;
+  if (e.kind === 'packet_done') {
+    setPacketState(e.body.state);
+    const view = state.packets.get(e.body.packet);
+    if (view) view.doneAt = e.at;
+  }
+  if (s) setPacketState(s);
+}
+
 /** @param {{packet: string, claimed: number, latest: string[]}} p */
 export function setProgress(p) {
   const view = state.packets.get(p.packet);

@@ -23,8 +23,8 @@ export function emptyPages() {
  * @param {Pages<T>} pages @param {T[]} items @param {string|undefined} next @param {(item: T) => string} idOf
  */
 export function addPage(pages, items, next, idOf) {
-  const known = new Set(pages.items.map(idOf));
-  pages.items = [...pages.items, ...items.filter((item) => !known.has(idOf(item)))];
+  const listed = new Set(pages.items.map(idOf));
+  pages.items = [...pages.items, ...items.filter((item) => !listed.has(idOf(item)))];
   pages.next = next;
   pages.loaded = true;
   pages.complete = !next;

@@ -1,10 +1,22 @@
-// The users that this page has met, as views offer them.
+// The users that this page has met.
 import { state } from '../state.js';
-import { isServer } from './members.js';
+import { isSystemUser } from './members.js';
+
+/** Stores a user. @param {import('../state.js').User} user */
+export function meet(user) { state.people.set(user.id, user); }
+
+/**
+ * Records the sender; in a direct room that may be the other user, who has left it.
+ * @param {import('../state.js').RoomView} view @param {import('../state.js').User} user
+ */
+export function meetIn(view, user) {
+  meet(user);
+  if (view.room.kind === 'direct' && user.id !== state.me.id) view.other ??= user;
+}
 
 /** Known people but the user, by name. */
 export function peopleMet() {
-  return [...state.people.values()].filter((user) => user.id && user.id !== state.me?.id && !isServer(user.id))
+  return [...state.people.values()].filter((user) => user.id && user.id !== state.me?.id && !isSystemUser(user.id))
     .sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
 }
 

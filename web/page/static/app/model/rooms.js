@@ -7,7 +7,7 @@ import { emptyTimeline } from './timeline.js';
 /** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
 export function viewOf(room) {
   return {
-    room, told: room.last_seq, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
+    room, newsSeq: room.last_seq, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
     members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(), recalls: new Map(),
   };
@@ -38,7 +38,7 @@ export function setRooms(rooms) {
       continue;
     }
     view.room = { ...view.room, ...r, ...maybeMissing(r) };
-    view.told = Math.min(view.told, r.last_seq); // missed entries follow; a lower seq means that the room was renumbered
+    view.newsSeq = Math.min(view.newsSeq, r.last_seq); // missed entries follow; a lower seq means that the room was renumbered
     setPrefs(view, r);
     const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // a higher position means that the room was renumbered
     if (!isAhead) view.readSeq = r.read_seq;

@@ -12,15 +12,15 @@ const bins = 32;
  */
 
 /** @type {Map<string, Forecast>} */
-const known = new Map();
+const forecasts = new Map();
 
 /** @param {'calm'|'classic'|'wild'} spread @param {number} count at least 2 @returns {Forecast} */
 export function forecast(spread, count) {
   const key = `${spread} ${count}`;
-  let found = known.get(key);
+  let found = forecasts.get(key);
   if (!found) {
-    if (known.size > 60) known.clear();
-    known.set(key, found = simulate(spread, count));
+    if (forecasts.size > 60) forecasts.clear();
+    forecasts.set(key, found = simulate(spread, count));
   }
   return found;
 }

@@ -1,15 +1,12 @@
 // The recipients of a packet: members of the room, with search; chosen users are shown above as chips. single: one user at most.
 import { h, Component } from '../dom.js';
-import { change } from '../state.js';
 import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
-import { client } from '../session.js';
-import { meet } from '../model/happenings.js';
-import { isServer } from '../model/members.js';
+import { readMembers } from '../actions/governing.js';
+import { isSystemUser } from '../model/members.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
 
-const page = 100;
 const enough = 20; // more are not shown at once
 
 export class People extends Component {
@@ -30,9 +27,8 @@ export class People extends Component {
     this.busy = true;
     this.setState({ loading: true, error: null });
     try {
-      const got = await client.members({ room: this.props.view.room.id, limit: page, ...(this.state.next && { next: this.state.next }) });
-      change(() => got.members.forEach((m) => meet(m.user)));
-      if (!this.gone) this.setState({ members: [...this.state.members, ...got.members.map((m) => m.user)], next: got.next ?? '' });
+      const { users, next } = await readMembers(this.props.view, this.state.next);
+      if (!this.gone) this.setState({ members: [...this.state.members, ...users], next });
     } catch (error) {
       this.setState({ error });
     }
@@ -41,7 +37,7 @@ export class People extends Component {
   };
 
   found() {
-    return this.state.members.filter((user) => !isServer(user.id) && holds(user.name, this.state.query));
+    return this.state.members.filter((user) => !isSystemUser(user.id) && holds(user.name, this.state.query));
   }
 
   toggle(user) {

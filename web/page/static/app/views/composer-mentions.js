@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
 import { t } from '../words.js';
-import { isServer } from '../model/members.js';
+import { isSystemUser } from '../model/members.js';
 import { renewMembers } from '../actions/governing.js';
 import { Avatar } from './parts.js';
 
@@ -72,7 +72,7 @@ function matching(view, begun) {
   const spoken = view.timeline.items.slice(-lookBack).reverse().map(({ from }) => state.people.get(from.id) ?? from);
   for (const user of [...spoken, ...view.members.items.map((m) => m.user)]) {
     if (users.size === most) break;
-    if (user.name && user.id !== state.me.id && !isServer(user.id) && !users.has(user.id) && holds(user.name, begun)) users.set(user.id, user);
+    if (user.name && user.id !== state.me.id && !isSystemUser(user.id) && !users.has(user.id) && holds(user.name, begun)) users.set(user.id, user);
   }
   return [...users.values()];
 }

@@ -3,7 +3,7 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
-import { isServer } from '../model/members.js';
+import { isSystemUser } from '../model/members.js';
 import { distinction, peopleMet } from '../model/people.js';
 import { openDirect } from '../actions/rooms.js';
 import { Avatar } from './parts.js';
@@ -31,7 +31,7 @@ export class Direct extends Component {
   render(_, { text, asking, error }) {
     const wanted = text.trim();
     const people = met(wanted);
-    const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !isServer(wanted) && !people.some((user) => user.id === wanted);
+    const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !isSystemUser(wanted) && !people.some((user) => user.id === wanted);
     const submit = (e) => {
       e.preventDefault();
       if (isId) this.open(wanted);

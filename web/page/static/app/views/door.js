@@ -9,7 +9,7 @@ import { comeBack, enter, enterAsGuest } from '../session.js';
 import { Arrival } from './arrival.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
-import { Invitation } from './invitation.js';
+import { Invitation, RoomPreview } from './invitation.js';
 
 const nameChars = 64; // a limit of the server, which announces it only to signed-in users
 
@@ -41,11 +41,12 @@ export class Door extends Component {
     const busy = status === 'entering';
     if (busy && !this.input.current) return h(Frame, null, state.notice !== 'no' && h(Waiting, { text: t(`link.${state.notice}`) }));
     const said = problem || (!busy && error && doorWords(error));
-    const { link } = state.route;
+    const { link, room } = state.route;
     return h(Frame, null,
       link && h(Invitation, { code: link }),
+      !link && room && state.page?.guests && h(RoomPreview, { id: room, key: room }),
       h('form', { class: 'stack', noValidate: true, onSubmit: (e) => this.submit(e, withToken) },
-        withToken ? !state.page?.guests && h(TokenWords, null) : !link && h('p', { class: 'muted' }, t('door.welcome')),
+        withToken ? !state.page?.guests && h(TokenWords, null) : !link && !room && h('p', { class: 'muted' }, t('door.welcome')),
         h(Field, { key: withToken ? 'token' : 'name', place: withToken ? 'token' : 'name', input: this.input, said, busy,
           onInput: () => problem && this.setState({ problem: '' }) }),
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },

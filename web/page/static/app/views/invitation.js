@@ -1,9 +1,10 @@
-// What an invite link leads to: the room, some of its members, and the red packet that it was shared for.
+// What an invite link leads to: the room, some of its members, and the red packet that it was shared for. And the room that an address leads to.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { number } from '../format.js';
 import { inWords, t } from '../words.js';
-import { loadInvitation } from '../actions/invitation.js';
+import { peopleIn } from '../model/rooms.js';
+import { loadInvitation, previewRoom } from '../actions/invitation.js';
 import { Avatar, Loading } from './parts.js';
 
 const named = 3; // members that are named
@@ -34,4 +35,31 @@ export class Invitation extends Component {
       opened.preview.approval && h('p', { class: 'small' }, t('invitation.approval')),
       room.guests === false && state.by !== 'host' && h('p', { class: 'problem' }, t('invitation.noGuests')));
   }
+}
+
+/** The room of an address, at the door. Props: id. */
+export class RoomPreview extends Component {
+  state = { room: null };
+
+  async componentDidMount() {
+    const room = await previewRoom(this.props.id).catch(() => null); // then the link leads to a room without a name
+    if (!this.gone) this.setState({ room });
+  }
+
+  componentWillUnmount() { this.gone = true; }
+
+  render(_, { room }) {
+    return h('div', { class: 'invitation' },
+      h(NamedRoom, { room }),
+      room?.guests === false && h('p', { class: 'problem' }, t('invitation.noGuests')));
+  }
+}
+
+/** The room of an address; until it is known, and if it is not public, what the link is. */
+export function NamedRoom({ room }) {
+  const isPacket = state.route.sheet?.name === 'packet';
+  return h('div', { class: 'join-room' },
+    room && h('h2', { class: 'invitation-room', dir: 'auto' }, room.name),
+    room && h('p', { class: 'small' }, t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) })),
+    (isPacket || !room) && h('p', null, t(isPacket ? 'rooms.joinPacket' : 'rooms.joinWhy')));
 }

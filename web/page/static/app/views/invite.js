@@ -4,7 +4,7 @@ import { state, toast } from '../state.js';
 import { inWords, t } from '../words.js';
 import { number } from '../format.js';
 import { isCalled } from '../matching.js';
-import { isServer, memberOf } from '../model/members.js';
+import { isSystemUser, memberOf } from '../model/members.js';
 import { distinction, peopleMet } from '../model/people.js';
 import { nameOf } from '../model/rooms.js';
 import { invite, renewMembers } from '../actions/governing.js';
@@ -55,7 +55,7 @@ export class Invite extends Component {
 
   /** Whether the typed text is the id of an unknown user. */
   isNewId(typed, outside) {
-    return id.test(typed) && typed !== state.me?.id && !isServer(typed) && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
+    return id.test(typed) && typed !== state.me?.id && !isSystemUser(typed) && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
       && !this.state.chosen.includes(typed);
   }
 

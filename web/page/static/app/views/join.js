@@ -1,13 +1,11 @@
 // The view for a link to a room that the user is not in: its address, or an invite link.
 import { h, Component } from '../dom.js';
-import { number } from '../format.js';
 import { t, inWords } from '../words.js';
 import { state } from '../state.js';
 import { go } from '../route.js';
-import { peopleIn } from '../model/rooms.js';
 import { roomOfCode } from '../actions/invitation.js';
 import { joinByLink, joinRoom, openRoom, publicRoom } from '../actions/rooms.js';
-import { Invitation } from './invitation.js';
+import { Invitation, NamedRoom } from './invitation.js';
 import { LinkBar } from './link.js';
 import { IconButton } from './parts.js';
 
@@ -60,7 +58,7 @@ export class Join extends Component {
       h('div', { class: 'empty', key: 'join' },
         h('h1', null, t(isWaiting ? 'rooms.waiting' : 'rooms.join')),
         code && h(Invitation, { code }),
-        !code && (room || !error) && h(Named, { room }),
+        !code && (room || !error) && h(NamedRoom, { room }),
         isWaiting && h('p', { role: 'status' }, t('rooms.waitingMeans')),
         isRefused && h('p', { role: 'alert' }, t('rooms.refused')),
         error && h('p', { role: 'alert' }, joinWords(error)),
@@ -70,15 +68,6 @@ export class Join extends Component {
             isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error || isRefused ? 'again' : 'find.join')))),
     ];
   }
-}
-
-/** The room of an address; until it is known, and if it is not public, what the link is. */
-function Named({ room }) {
-  const isPacket = state.route.sheet?.name === 'packet';
-  return h('div', { class: 'join-room' },
-    room && h('h2', { class: 'invitation-room', dir: 'auto' }, room.name),
-    room && h('p', { class: 'small' }, t('room.members', { count: peopleIn(room), shown: number(peopleIn(room)) })),
-    (isPacket || !room) && h('p', null, t(isPacket ? 'rooms.joinPacket' : 'rooms.joinWhy')));
 }
 
 function joinWords(error) {

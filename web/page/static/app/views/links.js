@@ -15,7 +15,7 @@ const many = ['0', '1', '10', '100'];
 
 /** Props: view; id, of the packet that the link is shared for. */
 export class Links extends Component {
-  state = { seconds: '604800', most: '0', approval: false, made: '', busy: false, error: null, links: null, unread: null };
+  state = { seconds: '604800', most: '0', approval: false, address: '', busy: false, error: null, links: null, unread: null };
 
   componentDidMount() { this.read(); }
 
@@ -47,14 +47,14 @@ export class Links extends Component {
 
   async make() {
     const { view, id } = this.props;
-    const made = await makeLink(view, { seconds: Number(this.state.seconds), most: Number(this.state.most), approval: this.state.approval, packet: id });
-    if (!this.gone) this.setState({ made });
+    const address = await makeLink(view, { seconds: Number(this.state.seconds), most: Number(this.state.most), approval: this.state.approval, packet: id });
+    if (!this.gone) this.setState({ address });
   }
 
-  render({ view }, { seconds, most, approval, made, busy, error, links, unread }) {
+  render({ view }, { seconds, most, approval, address, busy, error, links, unread }) {
     const options = (place, values) => values.map((value) => ({ value, label: t(`links.${place}.${value}`) }));
     return h('div', { class: 'links stack' },
-      made && h(Made, { address: made, view }),
+      address && h(NewLink, { address, view }),
       h(Choice, { label: t('links.expiry'), name: 'link-expiry', value: seconds, options: options('lasts', lasts), choose: (value) => this.setState({ seconds: value }) }),
       h(Choice, { label: t('links.uses'), name: 'link-uses', value: most, options: options('many', many), choose: (value) => this.setState({ most: value }) }),
       h('label', { class: 'switch' },
@@ -72,13 +72,13 @@ export class Links extends Component {
   }
 }
 
-function Made({ address, view }) {
+function NewLink({ address, view }) {
   const share = () => navigator.share({ title: nameOf(view), text: t('links.invitation', { room: nameOf(view) }), url: address })
     .catch(() => {}); // the user has closed the sheet of the system
-  return h('section', { class: 'link-made stack', 'aria-label': t('links.made') },
+  return h('section', { class: 'new-link stack', 'aria-label': t('links.newLink') },
     h(QRCode, { text: address, label: t('links.qr') }),
-    h('input', { class: 'input', readOnly: true, 'aria-label': t('links.made'), value: address, onFocus: (e) => e.target.select() }),
-    h('p', { class: 'muted small', role: 'status' }, t('links.once')),
+    h('input', { class: 'input', readOnly: true, 'aria-label': t('links.newLink'), value: address, onFocus: (e) => e.target.select() }),
+    h('p', { class: 'muted small', role: 'status' }, t('links.copyNow')),
     h('div', { class: 'row' },
       h('button', { class: 'button grow', type: 'button', onClick: () => copy(address) }, h(Icon, { name: 'copy', size: 18 }), t('info.copy')),
       'share' in navigator && h('button', { class: 'button grow', type: 'button', onClick: share }, h(Icon, { name: 'send', size: 18 }), t('links.share'))));

@@ -20,7 +20,7 @@ import { luckOf, outcome, refused } from './opening-words.js';
 import { rain, roll, scatter, Turning } from './opening-motion.js';
 
 export class Opening extends Component {
-  state = { open: false, missing: false, told: false }; // told: the amount is in its place
+  state = { open: false, missing: false, isAmountShown: false }; // isAmountShown: the amount is in its place
   /** @type {{current: any}} */ form = createRef();
   /** @type {{current: any}} */ packet = createRef();
   /** @type {{current: any}} */ coin = createRef();
@@ -81,11 +81,11 @@ export class Opening extends Component {
     this.setState({ open: true }, () => {
       this.next.current?.focus({ preventScroll: true });
       if (!mine) {
-        this.setState({ told: true });
+        this.setState({ isAmountShown: true });
         return;
       }
       const { luck } = luckOf(view);
-      roll(this.amount.current, money(mine.amount), luck).then(() => this.setState({ told: true }));
+      roll(this.amount.current, money(mine.amount), luck).then(() => this.setState({ isAmountShown: true }));
       scatter(this.packet.current, luck);
       this.crown();
     });
@@ -117,10 +117,10 @@ export class Opening extends Component {
     openPacket(view.packet.id, phrase);
   };
 
-  render({ view }, { open, missing, told }) {
+  render({ view }, { open, missing, isAmountShown }) {
     const { packet } = view;
     const waits = view.grab !== 'no' || view.answer !== null; // the answer is shown when the coin rests
-    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-told': told ? 'yes' : 'no', onSubmit: this.tap },
+    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
         h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', inert: !open }, open && h(OpeningCard, { view, amount: this.amount }))),

@@ -77,8 +77,8 @@ function progress(view, claims) {
   if (s.status === 'cancelled' && !s.claimed) return '';
   const opened = t('packet.opened', { claimed: number(s.claimed), shown: number(packet.count), count: packet.count });
   if (s.status !== 'open') return opened;
-  const known = claims && !claims.more && claims.all.length === s.claimed && claims.all.every((c) => c.amount !== undefined);
-  if (!known || !s.claimed) return opened;
+  const hasAllAmounts = claims && !claims.more && claims.all.length === s.claimed && claims.all.every((c) => c.amount !== undefined);
+  if (!hasAllAmounts || !s.claimed) return opened;
   return `${opened} · ${t('packet.left', { amount: money(packet.total - sum(claims.all)) })}`;
 }
 

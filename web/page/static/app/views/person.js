@@ -6,7 +6,7 @@ import { block, loadContacts, unblock } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { findMember } from '../actions/governing.js';
 import { openDirect } from '../actions/rooms.js';
-import { isAbove, isMuted, isServer, memberOf } from '../model/members.js';
+import { isAbove, isMuted, isSystemUser, memberOf } from '../model/members.js';
 import { untilTime } from '../format.js';
 import { Act } from './act.js';
 import { Govern } from './person-govern.js';
@@ -19,14 +19,14 @@ export class PersonSheet extends Component {
   /** The role is known from the list of members alone. */
   componentDidMount() {
     const { view, id } = this.props;
-    if (isServer(id)) return;
+    if (isSystemUser(id)) return;
     loadContacts();
     if (view && view.room.kind !== 'direct') findMember(view, id);
   }
 
   render({ view, id }) {
     const user = state.people.get(id) ?? { id, name: id };
-    if (isServer(id)) return h('div', { class: 'person stack' }, h(PersonHead, { user }), h('p', { class: 'muted' }, t('person.system')));
+    if (isSystemUser(id)) return h('div', { class: 'person stack' }, h(PersonHead, { user }), h('p', { class: 'muted' }, t('person.system')));
     const inGroup = view && view.room.kind !== 'direct';
     const withThem = view?.room.kind === 'direct' && view.other?.id === id;
     return h('div', { class: 'person stack' },

@@ -103,6 +103,6 @@ function Ghosts() {
 
 /** A room may have moved to the next page meanwhile. */
 function merged(before, page) {
-  const known = new Set(before.map((r) => r.id));
-  return [...before, ...page.filter((r) => !known.has(r.id))];
+  const listed = new Set(before.map((r) => r.id));
+  return [...before, ...page.filter((r) => !listed.has(r.id))];
 }

@@ -20,7 +20,7 @@ export class DeviceLink extends Component {
   render(_, { link, busy, error }) {
     return h('section', { class: 'stack device-link', 'aria-label': t('device.title') },
       h('h3', null, t('device.title')),
-      h('p', { class: 'muted small' }, t(link ? 'device.made' : 'device.means')),
+      h('p', { class: 'muted small' }, t(link ? 'device.open' : 'device.means')),
       link && h('input', { class: 'input', readOnly: true, value: link, 'aria-label': t('device.link'), onFocus: (e) => e.target.select() }),
       error && h('p', { class: 'problem', role: 'alert' }, error.word === 'unreachable' ? t('door.unreachable') : inWords(error)),
       h('div', { class: 'row' },

@@ -2,8 +2,7 @@
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
-import { mayHavePicture } from '../session.js';
-import { changePicture, changeProfile, squareOf } from '../actions/profile.js';
+import { changePicture, changeProfile, mayHavePicture, squareOf } from '../actions/profile.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
 

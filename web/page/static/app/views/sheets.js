@@ -52,8 +52,8 @@ const styling = new Map();
 
 /** @param {string} name of a style @returns {Promise<void>} */
 function style(name) {
-  const known = styling.get(name);
-  if (known) return known;
+  const begun = styling.get(name);
+  if (begun) return begun;
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = new URL(`../../style/${name}.css`, import.meta.url).href;

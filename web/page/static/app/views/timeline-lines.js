@@ -46,9 +46,9 @@ export function linesOfOutbox(view) {
   let before = view.timeline.items.at(-1);
   return view.outbox.map((sending) => {
     const item = itemOf(sending);
-    const made = line(view, item, before, { sending, status: sending.status, error: sending.error });
+    const drawn = line(view, item, before, { sending, status: sending.status, error: sending.error });
     before = item;
-    return made;
+    return drawn;
   });
 }
 

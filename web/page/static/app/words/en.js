@@ -35,7 +35,7 @@ export default {
     in: ({ name, room }) => `${name} in ${room}`,
     packet: ({ greeting }) => `Red packet: ${greeting}`,
     close: 'Close this note',
-    told: {
+    notification: {
       packet: ({ name }) => `Red packet from ${name}`,
       mention: ({ name }) => `${name} mentioned you`,
       direct: ({ name }) => `New message from ${name}`,
@@ -181,7 +181,7 @@ export default {
     notifyMeans: 'For red packets, mentions and direct messages while this page is in the background.',
     reach: {
       on: 'They also come while this page is closed, without the text of messages.',
-      server: 'They come only while this page is open: this server does not send any.',
+      disabled: 'They come only while this page is open: this server does not send any.',
       browser: 'They come only while this page is open: this browser or window cannot receive others. On an iPhone, add the page to the home screen first.',
       failed: 'They come only while this page is open: the push service of this browser cannot be reached. Switch them off and on to try again.',
     },
@@ -222,7 +222,7 @@ export default {
   device: {
     title: 'Take this account to another device',
     means: 'A link signs you in there. It works once, for ten minutes. Give it to nobody: the link is the account.',
-    made: 'Open this link on the other device within ten minutes. It works once. Give it to nobody: the link is the account.',
+    open: 'Open this link on the other device within ten minutes. It works once. Give it to nobody: the link is the account.',
     link: 'Link to this account',
     make: 'Make a link',
     another: 'New link',
@@ -687,8 +687,8 @@ export default {
     approvalMeans: 'The owner or an admin says yes or no.',
     approved: 'asks first',
     make: 'Make a link',
-    made: 'Your link',
-    once: 'It is shown only now: copy or share it.',
+    newLink: 'Your link',
+    copyNow: 'It is shown only now: copy or share it.',
     qr: 'QR code of the link',
     share: 'Share',
     invitation: ({ room }) => `Come into ${room}`,
@@ -710,7 +710,7 @@ export default {
   },
   requests: {
     title: 'Would like to come in',
-    told: ({ room }) => `Somebody would like to come into ${room}. See “About this room”.`,
+    came: ({ room }) => `Somebody would like to come into ${room}. See “About this room”.`,
     admit: 'Let in',
     admitName: ({ name }) => `Let in ${name}`,
     refuse: 'No',

@@ -35,7 +35,7 @@ export default {
     in: ({ name, room }) => `${name} · ${room}`,
     packet: ({ greeting }) => `[红包] ${greeting}`,
     close: '关闭提醒',
-    told: {
+    notification: {
       packet: ({ name }) => `${name} 发了一个红包`,
       mention: ({ name }) => `${name} @了你`,
       direct: ({ name }) => `${name} 发来新消息`,
@@ -181,7 +181,7 @@ export default {
     notifyMeans: '页面在后台时，收到红包、私信或有人 @ 你就提醒',
     reach: {
       on: '关闭页面后也会收到提醒，提醒里不显示消息内容',
-      server: '仅在页面打开时提醒：服务器没有开启推送',
+      disabled: '仅在页面打开时提醒：服务器没有开启推送',
       browser: '仅在页面打开时提醒：当前浏览器或窗口不支持推送。iPhone 用户请先把页面添加到主屏幕',
       failed: '仅在页面打开时提醒：连不上浏览器的推送服务。可以关闭后重新打开再试',
     },
@@ -222,7 +222,7 @@ export default {
   device: {
     title: '把账号带到另一台设备',
     means: '用一个链接在那边登录，十分钟内有效，只能用一次。别发给别人：有了链接，就有了你的账号。',
-    made: '请在十分钟内用另一台设备打开这个链接，只能用一次。别发给别人：有了链接，就有了你的账号。',
+    open: '请在十分钟内用另一台设备打开这个链接，只能用一次。别发给别人：有了链接，就有了你的账号。',
     link: '账号链接',
     make: '生成链接',
     another: '重新生成',
@@ -677,8 +677,8 @@ export default {
     approvalMeans: '由群主或管理员同意后才能进群',
     approved: '需审批',
     make: '生成链接',
-    made: '邀请链接',
-    once: '链接只在这里显示一次，请复制或分享给好友',
+    newLink: '邀请链接',
+    copyNow: '链接只在这里显示一次，请复制或分享给好友',
     qr: '邀请链接的二维码',
     share: '分享',
     invitation: ({ room }) => `来「${room}」一起聊`,
@@ -700,7 +700,7 @@ export default {
   },
   requests: {
     title: '入群申请',
-    told: ({ room }) => `有人申请加入「${room}」，请到「群聊信息」处理`,
+    came: ({ room }) => `有人申请加入「${room}」，请到「群聊信息」处理`,
     admit: '同意',
     admitName: ({ name }) => `同意${name}进群`,
     refuse: '拒绝',

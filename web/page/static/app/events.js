@@ -1,31 +1,30 @@
-// Applies the client's events to the state. No other module listens to the client.
-import { state, change, currentRoom, toast } from '../state.js';
-import { money } from '../format.js';
-import { t } from '../words.js';
-import { append, emptyTimeline } from './timeline.js';
-import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './rooms.js';
-import { tellNews } from './news.js';
-import { noteMention } from './mentions.js';
-import { forgetUnsent } from './kept.js';
-import { drop, tidy } from './outbox.js';
-import { setLink } from './link.js';
-import { noteMember } from './members.js';
-import { lastOpener, packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
-import { contactsChanged, loadContacts } from '../actions/contacts.js';
-import { roomOfCode } from '../actions/invitation.js';
-import { enterLobby } from '../actions/lobby.js';
-import { loadNewest } from '../actions/history.js';
-import { wantLast } from '../actions/lasts.js';
-import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
-import { renewMentions } from '../actions/mentions.js';
-import { learnOwn } from '../actions/packets.js';
-import { sayUnsent } from '../actions/messages.js';
-import { renewPush } from '../notifications.js';
+// Applies the client's events to the model, and has actions read what the events leave out. No other module listens to events of rooms.
+import { state, change, currentRoom, toast } from './state.js';
+import { money } from './format.js';
+import { t } from './words.js';
+import { append, emptyTimeline } from './model/timeline.js';
+import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
+import { noteMention } from './model/mentions.js';
+import { dropArrived, noteOwn } from './model/outbox.js';
+import { setLink } from './model/link.js';
+import { noteMember, noteMute } from './model/members.js';
+import { lastOpener, notePacket, packetView, setPacketState, setProgress } from './model/packets.js';
+import { meet, meetIn } from './model/people.js';
+import { contactsChanged, loadContacts } from './actions/contacts.js';
+import { roomOfCode } from './actions/invitation.js';
+import { enterLobby } from './actions/lobby.js';
+import { loadNewest } from './actions/history.js';
+import { wantLast } from './actions/lasts.js';
+import { askPresence, learnUnread, namedUpTo } from './actions/looking.js';
+import { renewMentions } from './actions/mentions.js';
+import { tellNews } from './actions/news.js';
+import { learnOwn } from './actions/packets.js';
+import { sayUnsent } from './actions/messages.js';
+import { renewPush } from './notifications.js';
 
 const typingLasts = 4000;
-const longest = 2 ** 31 - 1; // ms; the longest timer
 
-/** @param {import('../../sdk/client.js').Client} client */
+/** @param {import('../sdk/client.js').Client} client */
 export function listen(client) {
   const on = (name, f) => client.on(name, (e) => change(() => f(e)));
   on('link', setLink);
@@ -50,7 +49,7 @@ export function listen(client) {
 function joinRequested({ room, count }) {
   const view = state.rooms.get(room);
   if (!view) return;
-  if (count > (view.asking ?? 0)) toast(t('requests.told', { room: view.room.name }));
+  if (count > (view.asking ?? 0)) toast(t('requests.came', { room: view.room.name }));
   view.asking = count;
 }
 
@@ -91,18 +90,6 @@ function renewSaved(before) {
   }
 }
 
-/** Stores a user. @param {import('../state.js').User} user */
-export function meet(user) { state.people.set(user.id, user); }
-
-/**
- * Records the sender; in a direct room that may be the other user, who has left it.
- * @param {import('../state.js').RoomView} view @param {import('../state.js').User} user
- */
-export function meetIn(view, user) {
-  meet(user);
-  if (view.room.kind === 'direct' && user.id !== state.me.id) view.other ??= user;
-}
-
 function entry({ room, entry: e, state: packetState }) {
   const view = state.rooms.get(room);
   if (!view) return;
@@ -116,8 +103,8 @@ function entry({ room, entry: e, state: packetState }) {
     view.room = { ...view.room, last_seq: e.seq };
     count(view, e);
   }
-  if (e.seq > view.told) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
-    view.told = e.seq;
+  if (e.seq > view.newsSeq) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
+    view.newsSeq = e.seq;
     tellNews(view, e);
   }
   noteMention(room, e);
@@ -130,33 +117,6 @@ function entry({ room, entry: e, state: packetState }) {
   }
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
-}
-
-/** Stores the packets of an entry, live or from history. @param {any} e @param {any} [s] */
-export function notePacket(e, s) {
-  if (e.kind === 'packet') packetView(e.body).seq = e.seq;
-  if (e.kind === 'packet_done') {
-    setPacketState(e.body.state);
-    const view = state.packets.get(e.body.packet);
-    if (view) view.doneAt = e.at;
-  }
-  if (s) setPacketState(s);
-}
-
-/** Removes the user's own message from the outbox. @param {import('../state.js').RoomView} view @param {any} e */
-export function noteOwn(view, e) {
-  if (!e.key || e.from.id !== state.me.id) return;
-  drop(view, e.key);
-  forgetUnsent(e.key);
-}
-
-/** The end of the user's own mute, by the latest entry about it. @param {import('../state.js').RoomView} view @param {any} e */
-export function noteMute(view, e) {
-  if (e.kind !== 'member' || e.body.user !== state.me.id || e.seq <= (view.mute?.seq ?? 0)) return;
-  if (e.body.change === 'muted') view.mute = { seq: e.seq, until: e.body.until ?? 0 };
-  else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry records that
-  const left = (view.mute?.until ?? 0) - Date.now();
-  if (left > 0 && left < longest) setTimeout(change, left + 50); // when the mute ends, the user may send again
 }
 
 function said(view, e) {
@@ -220,7 +180,7 @@ function renew(view) {
   if (!view) return;
   const { loaded, loading } = view.timeline;
   view.timeline = emptyTimeline();
-  tidy(view);
+  dropArrived(view);
   if (loaded || loading !== 'no') loadNewest(view.room.id);
   wantLast(view.room.id, true);
 }
@@ -241,16 +201,6 @@ function presence({ room, user, online }) {
   if (online) view.present.add(user);
   else view.present.delete(user);
   view.online = view.present.size;
-}
-
-/** The online members, as the server returns them. @param {string} room @param {{online: number, users?: string[]}} got */
-export function setPresent(room, { online, users }) {
-  const view = state.rooms.get(room);
-  if (!view) return;
-  for (const user of view.present ?? []) state.online.set(user, false);
-  for (const user of users ?? []) state.online.set(user, true);
-  view.present = users ? new Set(users) : null;
-  view.online = online;
 }
 
 function read({ room, user, seq }) {
