@@ -158,16 +158,16 @@ func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling,
 	case a.windowOver(s) && !governs:
 		return AmendmentRuling{}, ErrEditWindowOver
 	}
-	made, err := amends(next, Fold{RecallSeq: next}, Recall{Target: a.Target})
+	amended, err := amends(next, Fold{RecallSeq: next}, Recall{Target: a.Target})
 	if err != nil {
 		return AmendmentRuling{}, err
 	}
-	made.Empty = true
+	amended.Empty = true
 	var text Text
 	if json.Unmarshal(s.Entry.Body, &text) == nil { // a text that cannot be read can still be recalled
-		made.Mentioned = text.Mentions
+		amended.Mentioned = text.Mentions
 	}
-	return made, nil
+	return amended, nil
 }
 
 func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {

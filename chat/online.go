@@ -145,7 +145,7 @@ type onlineCount struct {
 }
 
 func (c *onlineCounts) count(ctx context.Context, room string, now func() time.Time, count func(context.Context, string) (int, error)) (int, error) {
-	one, first := c.join(room, now())
+	one, first := c.countFor(room, now())
 	if first {
 		c.run(ctx, room, one, count)
 	}
@@ -157,8 +157,8 @@ func (c *onlineCounts) count(ctx context.Context, room string, now func() time.T
 	}
 }
 
-// join returns the count of a room to wait for. If first is true, the caller must run it.
-func (c *onlineCounts) join(room string, now time.Time) (one *onlineCount, first bool) {
+// countFor returns the count of a room to wait for. If first is true, the caller must run it.
+func (c *onlineCounts) countFor(room string, now time.Time) (one *onlineCount, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, old := range c.rooms {

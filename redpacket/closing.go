@@ -14,7 +14,7 @@ import (
 
 const (
 	closesAtOnce  = 32 // most closes of one partition that run at the same time, not counting cancels
-	joinsAtOnce   = 16 // most tasks that one call of runParallel runs at the same time
+	tasksAtOnce   = 16 // most tasks that one call of runParallel runs at the same time
 	pausedCloses  = 10_000
 	leastReclose  = CloseLease
 	mostReclose   = 30 * time.Second
@@ -140,10 +140,10 @@ func (s *Service) closeOne(ctx context.Context, p Ref, why CloseReason) error {
 	return err
 }
 
-// runParallel runs the tasks, at most joinsAtOnce at the same time, and returns when all have ended.
+// runParallel runs the tasks, at most tasksAtOnce at the same time, and returns when all have ended.
 func runParallel(tasks []func()) {
 	var all sync.WaitGroup
-	turn := make(chan struct{}, joinsAtOnce)
+	turn := make(chan struct{}, tasksAtOnce)
 	for _, task := range tasks {
 		turn <- struct{}{}
 		all.Go(func() {

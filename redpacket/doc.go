@@ -8,7 +8,7 @@
 //     together with the payment into the user's wallet, or to find that it can never be committed. Until then the claim
 //     waits in the Pool's outbox. To ack a claim is to remove it from the outbox.
 //   - To close a packet is to stop its grants in the Pool and to end the packet in SQL.
-//   - The image of a packet is the part of it that the Pool needs, with the claims that SQL has. To join a packet is to
+//   - The image of a packet is the part of it that the Pool needs, with the claims that SQL has. To copy a packet is to
 //     read its image from SQL and to load it into the Pool, which merges it with what the Pool has. To retire a packet is
 //     to load its image after SQL has closed or lost the packet. The Pool then grants no share of it, and only answers grabs.
 //   - The sweep asks the Pool for packets that are due: their deadline has come, their last share is granted, or a close of
@@ -64,7 +64,7 @@
 //     Otherwise it loses grants that are not in SQL yet, their shares are given to other users, and the users that were
 //     granted them first are refused.
 //   - Closing settles every grant that the Pool has, except those that can never be paid. Otherwise a close overtakes claims,
-//     refunds their money, and their users are refused. A packet that the Pool does not have is joined first, for the same
+//     refunds their money, and their users are refused. A packet that the Pool does not have is copied first, for the same
 //     reason.
 //   - After a close, the packet is loaded into the Pool as SQL has it. Otherwise winners whose grant the Pool lost get
 //     "expired".
@@ -82,7 +82,7 @@
 //   - A claim leaves the outbox when Settle has paid or refused it for good, or when it is put into quarantine because it can
 //     never be paid. A claim that cannot be settled now stays in the outbox and is paused: recovery tries it again later.
 //     Otherwise one bad row keeps all others unpaid.
-//   - A packet or claim that cannot be closed, joined or settled hides no other: lists are read on beyond it, and after a
+//   - A packet or claim that cannot be closed, copied or settled hides no other: lists are read on beyond it, and after a
 //     failure it is paused or left to the next pass. Otherwise the packets of one dead node keep all others open.
 //   - Nothing is granted while the ledger is known to be out of reach. Otherwise grants pile up that cannot be settled.
 //   - A close leaves a due date behind, and the backstop asks SQL for overdue packets. Otherwise a packet is never closed

@@ -72,7 +72,7 @@ func progressEvery(shares int) time.Duration {
 // packet, and call add after the end.) The first claim of a packet is published at once, and so is the first claim after an
 // interval (progressEvery) without claims. The following claims are published together at the end of the interval. With
 // several instances, even the first claim waits until the shared limiter lets this instance publish.
-func (p *progress) add(k *known, rank int, user string, cause trace.Link) {
+func (p *progress) add(k *cachedPacket, rank int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if k.final.Load() != nil {

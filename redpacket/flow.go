@@ -48,13 +48,13 @@ type poolError struct{ error }
 func (e poolError) Unwrap() error { return e.error }
 
 const (
-	maxJoins    = 2               // how often one call may join a packet before it fails
+	maxCopies   = 2               // how often one call may copy a packet into the Pool before it fails
 	settleBatch = 500             // most claims in one call of Settle
 	dueSoon     = 5 * time.Second // the backstop loads packets whose deadline is at most this far away
 	overdueBy   = 3 * time.Second // the backstop closes packets whose deadline has passed by more: the sweep must have missed them
 	pageOfWork  = 200             // packets in one page of the sweep, or of a list of packets to close early
 	overduePage = 1000            // packets that the backstop reads at a time
-	joinBudget  = time.Second     // time that failing joins of one partition may take in one pass of the backstop
+	copyBudget  = time.Second     // time that failing copies of one partition may take in one pass of the backstop
 )
 
 // grabbed is the outcome of a grab inside the package. Callers of the package get a Result, which is made from it.
@@ -71,7 +71,7 @@ type grabbed struct {
 // always grab again.
 func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error) {
 	regranted := false
-	for joins := 0; ; {
+	for copies := 0; ; {
 		// While the ledger is out of reach, nothing is granted: the grants would only fill the outbox.
 		if err := f.ledger.OutOfReach(); err != nil {
 			return grabbed{}, err
@@ -83,10 +83,10 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 		v := grabbed{taken: ans.Taken}
 		switch ans.Decision {
 		case Missing:
-			if joins++; joins > maxJoins {
+			if copies++; copies > maxCopies {
 				return v, fmt.Errorf("grab %s: the pool keeps losing it: %w", a.ID, chat.ErrUnavailable)
 			}
-			if err := f.join(ctx, a.ID); err != nil {
+			if err := f.copyIntoPool(ctx, a.ID); err != nil {
 				return v, err
 			}
 			continue
@@ -121,7 +121,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 		case TooLate:
 			v.outcome, v.ended = finishedOutcome(s.Status), true
 			return v, nil
-		case Conflict: // the Pool had granted a share of another user; tidy has tried to join the packet, so grab another share
+		case Conflict: // the Pool had granted a share of another user; ackSettled has tried to copy the packet, so grab another share
 			if regranted {
 				return v, fmt.Errorf("grab %s: share taken twice over: %w", a.ID, chat.ErrUnavailable)
 			}
@@ -147,7 +147,7 @@ func (f *flow) grabFromPool(ctx context.Context, a Attempt) (Answer, error) {
 	return answers[0], nil
 }
 
-// settleOne settles the claim of one grab, and then does what must follow (tidy).
+// settleOne settles the claim of one grab, and then does what must follow (ackSettled).
 func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 	claims := []Claim{c}
 	settling, span := trace.Start(ctx, "ledger.settle")
@@ -159,7 +159,7 @@ func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 		return Settlement{}, err
 	}
 	crashpoint.Here("grab.after-settle")
-	_, _ = f.tidy(ctx, claims, settled)
+	_, _ = f.ackSettled(ctx, claims, settled)
 	crashpoint.Here("grab.after-ack")
 	return settled[0], nil
 }
@@ -174,12 +174,12 @@ func UnsettledErr(settled []Settlement) error {
 	return nil
 }
 
-// tidy does what must follow a call of Settle. It tells the observer which claims were paid. It acks each claim with an
+// ackSettled does what must follow a call of Settle. It tells the observer which claims were paid. It acks each claim with an
 // Entry that got a final verdict, paid or refused; the ack may come later (acks). It puts claims that can never be
-// paid into quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (join). It
+// paid into quarantine and acks them, too. If the Pool was wrong about a packet, it copies what SQL knows into the Pool (copyIntoPool). It
 // returns the claims that are not settled, or could not be put into quarantine, with the first reason. These stay in the
-// outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the slice claims.
-func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
+// outbox, and so does a claim whose ack fails: recovery settles it again. ackSettled overwrites the slice claims.
+func (f *flow) ackSettled(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
 	ack := claims[:0]
 	var wrong []string
 	var unpayable map[string][]Claim // the claims that can never be paid, by reason
@@ -226,14 +226,14 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (
 	}
 	slices.Sort(wrong)
 	for _, id := range slices.Compact(wrong) {
-		_ = f.join(ctx, id)
+		_ = f.copyIntoPool(ctx, id)
 	}
 	return left, err
 }
 
-// join copies what SQL knows of a packet into the Pool. It takes no lock and writes nothing to SQL. Claims in SQL are
-// only added, and the order of two Loads makes no difference. So a join with an old copy does no harm.
-func (f *flow) join(ctx context.Context, packet string) error {
+// copyIntoPool copies what SQL knows of a packet into the Pool. It takes no lock and writes nothing to SQL. Claims in SQL are
+// only added, and the order of two Loads makes no difference. So an old copy does no harm.
+func (f *flow) copyIntoPool(ctx context.Context, packet string) error {
 	image, err := f.image(ctx, packet)
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (f *flow) retireLost(ctx context.Context, p Ref, closing Closing) error {
 }
 
 func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
-	for joins := 0; ; joins++ {
+	for copies := 0; ; copies++ {
 		closing, err := f.pool.Close(ctx, p, why)
 		switch {
 		case err != nil:
@@ -315,10 +315,10 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 			return Closing{}, errNotDue
 		case !closing.Missing:
 			return closing, nil
-		case joins == maxJoins:
+		case copies == maxCopies:
 			return Closing{}, poolError{fmt.Errorf("close %s: the pool keeps losing it: %w", p.ID, chat.ErrUnavailable)}
 		}
-		if err := f.join(ctx, p.ID); err != nil {
+		if err := f.copyIntoPool(ctx, p.ID); err != nil {
 			return Closing{}, err
 		}
 	}
@@ -382,7 +382,7 @@ func (f *flow) recount(ctx context.Context) error {
 }
 
 // backstop reads from SQL, page by page, the open packets whose deadline is near or past. It calls closeSoon for those
-// whose deadline passed more than overdueBy ago, and joins the others into the Pool. It never closes a packet from SQL
+// whose deadline passed more than overdueBy ago, and copies the others into the Pool. It never closes a packet from SQL
 // alone: the Pool may have granted shares that are not in SQL yet.
 func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 	pass := backstopPass{flow: f}
@@ -401,7 +401,7 @@ func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 				soon[at] = append(soon[at], o.ID)
 			}
 		}
-		pass.join(ctx, &soon)
+		pass.copyAll(ctx, &soon)
 		if len(page) < overduePage {
 			return pass.err()
 		}
@@ -412,13 +412,13 @@ func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 // backstopPass holds, by partition, what failed in one pass of the backstop.
 type backstopPass struct {
 	flow   *flow
-	spent  [Partitions]time.Duration // time that failing joins have taken
+	spent  [Partitions]time.Duration // time that failing copies have taken
 	failed [Partitions]error         // the first error of the partition
 }
 
-// join joins the packets, those of several partitions concurrently. When failing joins have taken joinBudget in one
+// copyAll copies the packets, those of several partitions concurrently. When failing copies have taken copyBudget in one
 // partition, as one call to a node that does not answer does, the rest of that partition is left to the next pass.
-func (b *backstopPass) join(ctx context.Context, packets *[Partitions][]string) {
+func (b *backstopPass) copyAll(ctx context.Context, packets *[Partitions][]string) {
 	var tasks []func()
 	for i, ids := range packets {
 		if len(ids) > 0 {
@@ -441,11 +441,11 @@ func (f *flow) run(tasks []func()) {
 
 func (b *backstopPass) joinAll(ctx context.Context, partition int, ids []string) {
 	for _, id := range ids {
-		if b.spent[partition] >= joinBudget || ctx.Err() != nil {
+		if b.spent[partition] >= copyBudget || ctx.Err() != nil {
 			return
 		}
 		begun := b.flow.now()
-		if err := b.flow.join(ctx, id); err != nil {
+		if err := b.flow.copyIntoPool(ctx, id); err != nil {
 			b.failed[partition] = cmp.Or(b.failed[partition], err)
 			b.spent[partition] += b.flow.now().Sub(begun)
 		}

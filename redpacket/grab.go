@@ -82,7 +82,7 @@ func (s *Service) grab(ctx context.Context, r GrabRequest) (Result, error) {
 	began := time.Now()
 	result, err := s.grabOpen(ctx, r, k, standing, waited)
 	if result.Outcome == OutcomeWon {
-		s.told.Observe(int64(time.Since(began)))
+		s.answerTime.Observe(int64(time.Since(began)))
 	}
 	return result, err
 }
@@ -103,7 +103,7 @@ func (s *Service) count(r Result, err error) {
 }
 
 // grabOpen grabs a packet that is not known to have ended.
-func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *known, standing chat.Standing, waited bool) (Result, error) {
+func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	if err := s.clocks.err(); err != nil {
 		return Result{}, err
 	}
@@ -181,7 +181,7 @@ func (v *grabbed) result(p *Packet) Result {
 // for earlier members and the cached standing lets the user grab it, confirmStanding also reads the standing from the store: the
 // cache may not know yet that the user has left and joined again through another instance. A cached standing that refuses the user
 // is not read again, because JoinedSeq only grows.
-func (s *Service) confirmStanding(ctx context.Context, k *known, user string, standing chat.Standing, waited bool) (_ chat.Standing, err error) {
+func (s *Service) confirmStanding(ctx context.Context, k *cachedPacket, user string, standing chat.Standing, waited bool) (_ chat.Standing, err error) {
 	p := &k.packet
 	if waited || s.o.DayLimits.Received.On {
 		if standing, err = s.rooms.Standing(ctx, p.Room, user); err != nil {
@@ -217,7 +217,7 @@ func outside(s chat.Standing) error {
 // learnEnd reads, in the background, the final state of a packet that has ended, mostly by another instance, and keeps it in
 // memory. Later grabs of the packet are then answered from memory. If SQL has the packet still open, or cannot be read, a
 // later grab calls learnEnd again.
-func (s *Service) learnEnd(k *known) {
+func (s *Service) learnEnd(k *cachedPacket) {
 	if !k.learning.CompareAndSwap(false, true) {
 		return
 	}
@@ -252,7 +252,7 @@ func (e *finalState) answer(p *Packet, user string, standing chat.Standing) (Res
 // FinishedGrab is a grab that can be answered from memory. Answer it at once and do not keep it.
 type FinishedGrab struct {
 	service  *Service
-	known    *known
+	known    *cachedPacket
 	final    *finalState
 	user     string
 	standing chat.Standing
@@ -289,7 +289,7 @@ const unknownFor = 5 * time.Second
 
 // lookup returns the packet from memory, or reads it from SQL. Of a finished packet it reads the whole book, so that
 // later grabs are answered from memory.
-func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
+func (s *Service) lookup(ctx context.Context, packet string) (*cachedPacket, error) {
 	if k := s.memory.get(packet); k != nil {
 		return k, nil
 	}

@@ -25,13 +25,13 @@ type memory struct {
 const memoryShards = 64
 
 type memoryShard struct {
-	mu    sync.RWMutex
-	known map[string]*known
-	used  int // bytes
+	mu      sync.RWMutex
+	packets map[string]*cachedPacket
+	used    int // bytes
 }
 
-// known is one cached packet.
-type known struct {
+// cachedPacket is one cached packet.
+type cachedPacket struct {
 	packet   Packet
 	final    atomic.Pointer[finalState] // nil: the packet is not known to have ended
 	learning atomic.Bool                // true while a goroutine reads the final state from SQL
@@ -56,7 +56,7 @@ type prize struct {
 func newMemory(bytes int) *memory {
 	m := &memory{seed: maphash.MakeSeed(), budget: max(1, bytes/memoryShards)}
 	for i := range m.shards {
-		m.shards[i].known = map[string]*known{}
+		m.shards[i].packets = map[string]*cachedPacket{}
 	}
 	return m
 }
@@ -65,30 +65,30 @@ func (m *memory) shard(packet string) *memoryShard {
 	return &m.shards[maphash.String(m.seed, packet)%memoryShards]
 }
 
-func (m *memory) get(packet string) *known {
+func (m *memory) get(packet string) *cachedPacket {
 	sh := m.shard(packet)
 	sh.mu.RLock()
 	defer sh.mu.RUnlock()
-	return sh.known[packet]
+	return sh.packets[packet]
 }
 
 // put caches a packet and returns its cache entry. If the packet is cached already, put returns the existing entry.
-func (m *memory) put(p Packet) *known {
+func (m *memory) put(p Packet) *cachedPacket {
 	sh := m.shard(p.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if k := sh.known[p.ID]; k != nil {
+	if k := sh.packets[p.ID]; k != nil {
 		return k
 	}
-	k := &known{packet: p, cost: 512 + len(p.Greeting) + 64*len(p.To)}
-	sh.known[p.ID] = k
+	k := &cachedPacket{packet: p, cost: 512 + len(p.Greeting) + 64*len(p.To)}
+	sh.packets[p.ID] = k
 	sh.used += k.cost
 	sh.forget(k, m.budget)
 	return k
 }
 
 // finish caches the final state of a packet.
-func (m *memory) finish(b Book) *known {
+func (m *memory) finish(b Book) *cachedPacket {
 	k := m.put(b.Packet)
 	e := &finalState{outcome: finishedOutcome(b.Status), claimed: len(b.Claims), winners: make(map[string]prize, len(b.Claims))}
 	for _, c := range b.Claims {
@@ -97,7 +97,7 @@ func (m *memory) finish(b Book) *known {
 	sh := m.shard(b.Packet.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if k.final.Swap(e) == nil && sh.known[b.Packet.ID] == k {
+	if k.final.Swap(e) == nil && sh.packets[b.Packet.ID] == k {
 		more := 128 * len(b.Claims)
 		k.cost += more
 		sh.used += more
@@ -107,13 +107,13 @@ func (m *memory) finish(b Book) *known {
 }
 
 // forget drops arbitrary packets until the shard is within its budget. It never drops the packet newest.
-func (sh *memoryShard) forget(newest *known, budget int) {
-	for id, k := range sh.known {
+func (sh *memoryShard) forget(newest *cachedPacket, budget int) {
+	for id, k := range sh.packets {
 		if sh.used <= budget {
 			return
 		}
 		if k != newest {
-			delete(sh.known, id)
+			delete(sh.packets, id)
 			sh.used -= k.cost
 		}
 	}
@@ -124,7 +124,7 @@ func (m *memory) clear() {
 	for i := range m.shards {
 		sh := &m.shards[i]
 		sh.mu.Lock()
-		clear(sh.known)
+		clear(sh.packets)
 		sh.used = 0
 		sh.mu.Unlock()
 	}

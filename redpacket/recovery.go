@@ -90,13 +90,13 @@ func (r *recovery) settle(ctx context.Context, batch []Claim) error {
 	if err := r.flow.ledger.OutOfReach(); err != nil {
 		return err
 	}
-	tried := make([]Claim, len(batch)) // only their keys, taken now because tidy overwrites the batch
+	tried := make([]Claim, len(batch)) // only their keys, taken now because ackSettled overwrites the batch
 	for i, c := range batch {
 		tried[i] = asideKey(c)
 	}
 	settled := r.flow.ledger.Settle(ctx, batch)
 	crashpoint.Here("recover.after-settle")
-	left, err := r.flow.tidy(ctx, batch, settled)
+	left, err := r.flow.ackSettled(ctx, batch, settled)
 	crashpoint.Here("recover.after-ack")
 	if down := r.flow.ledger.OutOfReach(); err != nil && down != nil {
 		return down

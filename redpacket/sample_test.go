@@ -75,7 +75,7 @@ func TestTimeUntilWinnersAreToldIsMeasured(t *testing.T) {
 	for _, user := range []string{"bob", "cat", "bob"} {
 		s.grab(t, user, p)
 	}
-	if told := s.packets.Stats().Told; told.Count != 1 || told.Sum <= 0 {
+	if told := s.packets.Stats().AnswerTime; told.Count != 1 || told.Sum <= 0 {
 		t.Errorf("measured %+v, want one grab", told)
 	}
 }

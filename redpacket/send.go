@@ -163,7 +163,7 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	switch {
 	case r.Mode == Lucky:
 		r.Spread = cmp.Or(r.Spread, Classic)
-	case r.Mode == Equal && r.Spread.known():
+	case r.Mode == Equal && r.Spread.isValid():
 		r.Spread = "" // has no meaning for equal shares
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
@@ -176,7 +176,7 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	return r
 }
 
-func (s Spread) known() bool { return s == Calm || s == Classic || s == Wild }
+func (s Spread) isValid() bool { return s == Calm || s == Classic || s == Wild }
 
 func (s Skin) known() bool { return s == "" || s == Cloud || s == Koi || s == Plum }
 
@@ -217,7 +217,7 @@ func (r SendRequest) checkCut(l Limits) error {
 	switch {
 	case r.Mode != Lucky && r.Mode != Equal:
 		return chat.BadField("mode", "must be lucky or equal")
-	case !r.Spread.known() && (r.Mode == Lucky || r.Spread != ""):
+	case !r.Spread.isValid() && (r.Mode == Lucky || r.Spread != ""):
 		return chat.BadField("spread", "must be calm, classic or wild")
 	case r.Count < 1:
 		return chat.BadField("count", "must be at least 1")

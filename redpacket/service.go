@@ -87,7 +87,7 @@ type Service struct {
 	clocks       clocks
 	heads        headWatch
 	sampled      atomic.Pointer[Sample]
-	told         *meter.Histogram // see Stats.Told
+	answerTime   *meter.Histogram // see Stats.AnswerTime
 	auditRenew   time.Duration
 }
 
@@ -120,7 +120,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, answerTime: meter.NewDurations()}
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{
@@ -166,8 +166,8 @@ type Stats struct {
 	FundingsSent, FundingsReversed int64 // fundings of the host by their end
 	FundingFailures                int64 // failed runs of the task that reverses fundings
 
-	// Told is the time of grabs that won, from the end of GrabRequest.Admit to the result.
-	Told meter.Counts
+	// AnswerTime is the time of grabs that won, from the end of GrabRequest.Admit to the result.
+	AnswerTime meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
 	OutOfReach bool
 }
@@ -182,7 +182,7 @@ func (s *Service) Stats() Stats {
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
 		FundingsSent: c.fundingsSent.Load(), FundingsReversed: c.fundingsReversed.Load(), FundingFailures: c.fundings.failures.Load(),
-		Remembered: s.memory.bytes(), Told: s.told.Read(), OutOfReach: s.ledger.OutOfReach() != nil,
+		Remembered: s.memory.bytes(), AnswerTime: s.answerTime.Read(), OutOfReach: s.ledger.OutOfReach() != nil,
 	}
 }
 

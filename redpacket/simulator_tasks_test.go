@@ -10,7 +10,9 @@ import (
 // Each method here is the body of a process. It calls the real flow, and does what the service and its clients do
 // around the flow.
 
-func (w *simWorld) join(p *simProcess) { _ = w.flow.join(context.Background(), simRef(p.packet).ID) }
+func (w *simWorld) join(p *simProcess) {
+	_ = w.flow.copyIntoPool(context.Background(), simRef(p.packet).ID)
+}
 
 func (w *simWorld) cancel(p *simProcess) {
 	_, err := w.flow.close(context.Background(), simRef(p.packet), CloseCancel)

@@ -19,9 +19,9 @@ type Absence struct {
 	Back       bool      // the user has a socket again
 }
 
-// Told is what one look at the stream has found. There are two looks, each with a consumer of its own. The second look reads the
+// AbsenceLook is what one look at the stream has found. There are two looks, each with a consumer of its own. The second look reads the
 // same entries later: then the server knows which sockets had died.
-type Told struct {
+type AbsenceLook struct {
 	Consumer                // with its new position
 	Before, Owner string    // the old position of the consumer, and the owner of its lease: see Consumers.Advance
 	Absences      []Absence // at most one for each user
@@ -37,8 +37,8 @@ type Told struct {
 type Absences interface {
 	// TellAbsences moves the consumer, as Consumers.Advance does, and fails as Advance does. In the same transaction it tells the absences
 	// of users that have no stored absence, and stores one for them. It adds the absences of other users to their stored ones: see
-	// Told.Again.
-	TellAbsences(ctx context.Context, t Told) error
+	// AbsenceLook.Again.
+	TellAbsences(ctx context.Context, t AbsenceLook) error
 	// DueAbsences reads at most limit stored absences whose minute is over, and returns those that have more to tell (Count > 0). If it
 	// finds others, it deletes all stored absences whose minute is over and that have nothing more to tell.
 	DueAbsences(ctx context.Context, now time.Time, limit int) ([]Absence, error)

@@ -47,7 +47,7 @@ func (c *RedisCluster) start(ctx context.Context, dir string, masters int) error
 		c.nodes = append(c.nodes, node)
 	}
 	for i := range c.nodes {
-		if err := c.join(ctx, i); err != nil {
+		if err := c.addNode(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -59,8 +59,8 @@ func (c *RedisCluster) start(ctx context.Context, dir string, masters int) error
 	return nil
 }
 
-// join assigns slots and an epoch to node i, and makes it meet the first node.
-func (c *RedisCluster) join(ctx context.Context, i int) error {
+// addNode assigns slots and an epoch to node i, and makes it meet the first node.
+func (c *RedisCluster) addNode(ctx context.Context, i int) error {
 	node := client(c.nodes[i].Addr())
 	defer node.Close() //nolint:errcheck // the replies are known already
 	n := len(c.nodes)

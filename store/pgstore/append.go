@@ -264,14 +264,14 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 	for i, j := range jobs {
 		rooms[i] = j.draft.Room
 	}
-	counters, err := w.lockCounters(rooms)
+	tails, err := w.lockTails(rooms)
 	if err != nil {
 		return err
 	}
 	var entries newEntries
 	for _, j := range jobs {
 		d := &j.draft
-		c := counters[d.Room]
+		c := tails[d.Room]
 		if c == nil || c.deleted {
 			j.err = chat.ErrNotFound
 			continue
@@ -294,40 +294,40 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)
 	}
-	return w.write(&entries, counters)
+	return w.write(&entries, tails)
 }
 
-// counter holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
-type counter struct {
+// roomTail holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
+type roomTail struct {
 	lastSeq, contentNo int64
 	deserted           bool // see tables.Deserted
 	deleted, frozen    bool
 }
 
-func (c *counter) count(kind chat.EntryKind) {
+func (c *roomTail) count(kind chat.EntryKind) {
 	c.lastSeq++
 	if kind.Content() {
 		c.contentNo++
 	}
 }
 
-// lockCounters locks the rooms and reads their counters. Until the commit, no other transaction can assign seqs in
-// them. A room that does not exist has no counter.
-func (w *writer) lockCounters(rooms []string) (map[string]*counter, error) {
-	counters := map[string]*counter{}
+// lockTails locks the rooms and reads their tails. Until the commit, no other transaction can assign seqs in
+// them. A room that does not exist has no tail.
+func (w *writer) lockTails(rooms []string) (map[string]*roomTail, error) {
+	tails := map[string]*roomTail{}
 	b := &pgx.Batch{}
 	b.Queue(`select id, last_seq, content_no, `+tables.Deserted+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
 		rooms).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
-			id, c := "", &counter{}
+			id, c := "", &roomTail{}
 			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted, &c.frozen); err != nil {
 				return err
 			}
-			counters[id] = c
+			tails[id] = c
 		}
 		return rs.Err()
 	})
-	return counters, w.SendBatch(b)
+	return tails, w.SendBatch(b)
 }
 
 // newEntries holds the columns of the entries to insert, and of the rows that change with them.
@@ -377,11 +377,11 @@ func (l *newEntries) queueMentions(b *pgx.Batch) {
 		join members m on m.room_id = l.room_id and m.user_id = l.user_id and m.state = 'in'`, l.mentioned, l.mentionAts, l.mentionRooms, l.mentionSeqs)
 }
 
-// write inserts the entries with their keys and mentions, and stores the new counters and read_seqs. The idempotency
+// write inserts the entries with their keys and mentions, and stores the new tails and read_seqs. The idempotency
 // keys come first, because only they can collide with those of concurrent transactions. After a collision, write
 // returns tables.ErrRetry, or errKeyTaken if the other transaction does not end. The transaction is then rolled back,
 // no seq is used up, and the jobs are run again.
-func (w *writer) write(l *newEntries, counters map[string]*counter) error {
+func (w *writer) write(l *newEntries, tails map[string]*roomTail) error {
 	if len(l.rooms) == 0 {
 		return nil
 	}
@@ -411,7 +411,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	l.queueEntries(b, link)
 	l.queueMentions(b)
 	l.queueRead(b)
-	queueCounters(b, counters)
+	queueTails(b, tails)
 	switch err := w.SendBatch(b); {
 	case pg.LockTimeout(err): // all rows are locked, so a key caused the wait
 		return fmt.Errorf("%w: %w", errKeyTaken, err)
@@ -455,10 +455,10 @@ func (l *newEntries) queueRead(b *pgx.Batch) {
 		where m.room_id = l.room_id and m.user_id = l.user_id`, rooms, users, seqs)
 }
 
-func queueCounters(b *pgx.Batch, counters map[string]*counter) {
+func queueTails(b *pgx.Batch, tails map[string]*roomTail) {
 	var rooms []string
 	var lastSeqs, contentNos []int64
-	for id, c := range counters {
+	for id, c := range tails {
 		rooms, lastSeqs, contentNos = append(rooms, id), append(lastSeqs, c.lastSeq), append(contentNos, c.contentNo)
 	}
 	b.Queue(`update rooms r set last_seq = l.last_seq, content_no = l.content_no

@@ -263,13 +263,13 @@ func (w *writer) writeEnds(jobs []*endJob) error {
 	for i, j := range jobs {
 		rooms[i] = j.book.Packet.Room
 	}
-	counters, err := w.lockCounters(rooms)
+	tails, err := w.lockTails(rooms)
 	if err != nil {
 		return err
 	}
 	var entries newEntries
 	for _, j := range jobs {
-		b, c := &j.book, counters[j.book.Packet.Room]
+		b, c := &j.book, tails[j.book.Packet.Room]
 		if c == nil {
 			return fmt.Errorf("packet %s: room %s is missing", j.ID, b.Packet.Room)
 		}
@@ -291,7 +291,7 @@ func (w *writer) writeEnds(jobs []*endJob) error {
 	}
 	var last pgx.Batch // one round trip: the rooms are locked
 	entries.queueEntries(&last, link)
-	queueCounters(&last, counters)
+	queueTails(&last, tails)
 	for _, j := range jobs {
 		j.queueClosed(&last)
 	}

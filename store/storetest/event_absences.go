@@ -79,7 +79,7 @@ func newAbsences(b *eventsBench) *absencesBench {
 // tell calls TellAbsences, which moves the consumer from the position before to after. Further absences of the same users are
 // due in a minute.
 func (b *absencesBench) tell(name, before, after string, absences ...eventlog.Absence) error {
-	return b.u.Absences.TellAbsences(b.ctx, eventlog.Told{
+	return b.u.Absences.TellAbsences(b.ctx, eventlog.AbsenceLook{
 		Consumer: eventlog.Consumer{Name: name, After: after, UpdatedAt: b.now}, Before: before, Owner: "me", Absences: absences,
 		Again: name == "again", Due: b.now.Add(time.Minute),
 	})
@@ -110,7 +110,7 @@ func absencesTold(bench *eventsBench) {
 	b.must(b.tell(eventlog.AbsentConsumer, "", "1", b.absence(bob, 10), b.absence(ann, 10)))
 	b.want(b.events(), one(ann, 1), one(bob, 1))
 	b.must(b.tell(eventlog.AbsentConsumer, "", "1", b.absence(ann, 10))) // the same again, as after an unknown outcome
-	if err := b.u.Absences.TellAbsences(b.ctx, eventlog.Told{
+	if err := b.u.Absences.TellAbsences(b.ctx, eventlog.AbsenceLook{
 		Consumer: eventlog.Consumer{Name: eventlog.AbsentConsumer, After: "x"}, Before: "1", Owner: "other", Absences: []eventlog.Absence{b.absence(ann, 11)},
 	}); !eventlog.Lost(err) {
 		b.Errorf("an instance without the lease: %v", err)

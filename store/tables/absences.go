@@ -59,7 +59,7 @@ func news(d Dialect) string {
 }
 
 // TellAbsences implements eventlog.Absences.
-func (t consumers) TellAbsences(ctx context.Context, told eventlog.Told) error {
+func (t consumers) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) error {
 	eventlog.SortAbsences(told.Absences)
 	records := JSON(newsRecords(told.Absences))
 	return leaseOutcome("tell absent users", t.db.Write(ctx, func(w Tx) error {

@@ -8,18 +8,18 @@ import (
 )
 
 // Amend implements chat.Store.
-func (t entries) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended, err error) {
+func (t entries) Amend(ctx context.Context, a chat.Amendment) (amended chat.Amended, err error) {
 	var before chat.Amended // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
-		if made, err = amend(w, a, before); err == nil {
-			before = made
+		if amended, err = amend(w, a, before); err == nil {
+			before = amended
 		}
 		return err
 	})
 	if err != nil {
 		return chat.Amended{}, Outcome("amend entry", err)
 	}
-	return made, nil
+	return amended, nil
 }
 
 func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {

@@ -10,18 +10,18 @@ import (
 )
 
 // Change implements chat.Store.
-func (t rooms) Change(ctx context.Context, c chat.Change) (made chat.Changed, err error) {
+func (t rooms) Change(ctx context.Context, c chat.Change) (changed chat.Changed, err error) {
 	var before chat.Changed // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
-		if made, err = change(w, c, before); err == nil {
-			before = made
+		if changed, err = change(w, c, before); err == nil {
+			before = changed
 		}
 		return err
 	})
 	if err != nil {
 		return chat.Changed{}, Outcome("change room", err)
 	}
-	return made, nil
+	return changed, nil
 }
 
 // change first judges the change without locks, because many changes are forbidden or already in effect. If the change

@@ -85,13 +85,13 @@ func createPairRoom(w Tx, p chat.Pairing, known map[string]bool) (chat.Paired, e
 		return chat.Paired{}, err
 	}
 	w.Events().Room(eventlog.RoomCreated, p.ID)
-	made := chat.Paired{Entered: []string{p.User.ID, p.Other}}
-	for _, user := range made.Entered {
+	paired := chat.Paired{Entered: []string{p.User.ID, p.Other}}
+	for _, user := range paired.Entered {
 		if err := addPairMember(w, p, p.ID, user); err != nil {
 			return chat.Paired{}, err
 		}
 	}
-	return pairedRoom(w, p, p.ID, made, nil)
+	return pairedRoom(w, p, p.ID, paired, nil)
 }
 
 func addPairMember(w Tx, p chat.Pairing, room, user string) error {

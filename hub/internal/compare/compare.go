@@ -132,9 +132,9 @@ func (c *Comparer[T]) compare(ctx context.Context, topics []T) {
 // If the store is behind a topic in two comparisons in a row, the store has lost messages that this hub has delivered.
 // comparePart then resets the topic.
 func (c *Comparer[T]) comparePart(ctx context.Context, topics []T) error {
-	further, err := c.once(ctx, topics)
+	further, err := c.compareWithStore(ctx, topics)
 	if err == nil && len(further) > 0 {
-		further, err = c.once(ctx, topicsOf(further))
+		further, err = c.compareWithStore(ctx, topicsOf(further))
 	}
 	if err != nil {
 		return err
@@ -163,10 +163,10 @@ func topicsOf[T Topic](list []ahead[T]) []T {
 	return topics
 }
 
-// once reads the last seqs of the topics from the store. It calls Learn for each topic that is not ahead of the store, and
+// compareWithStore reads the last seqs of the topics from the store. It calls Learn for each topic that is not ahead of the store, and
 // returns the topics that are ahead. Messages that a topic delivers during the read do not count, because they may have been
 // committed after the read.
-func (c *Comparer[T]) once(ctx context.Context, topics []T) (further []ahead[T], err error) {
+func (c *Comparer[T]) compareWithStore(ctx context.Context, topics []T) (further []ahead[T], err error) {
 	names, delivered := make([]string, 0, len(topics)), make(map[string]int64, len(topics))
 	for _, t := range topics {
 		if last, ok := t.Last(); ok {

@@ -37,7 +37,7 @@ func FuzzJoin(f *testing.F) {
 		}
 		var got [][]byte
 		for len(frames) > 0 {
-			out, n := join(nil, e, frames)
+			out, n := mergeFrames(nil, e, frames)
 			if n < 1 {
 				t.Fatal("join used no frame")
 			}

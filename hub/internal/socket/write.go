@@ -197,9 +197,9 @@ func recycleBuffer(p *sync.Pool, b *[]byte) {
 // maxJoined is the maximum size of a frame that is made of several messages. A longer message keeps a frame of its own.
 const maxJoined = 64 << 10
 
-// join builds the bytes for the next Write from the first n frames. Consecutive messages are merged into one frame;
+// mergeFrames builds the bytes for the next Write from the first n frames. Consecutive messages are merged into one frame;
 // control frames stay unchanged. It appends to b, except for a single long frame, which it returns without copying.
-func join(b []byte, e Encoding, frames []Frame) (out []byte, n int) {
+func mergeFrames(b []byte, e Encoding, frames []Frame) (out []byte, n int) {
 	if len(frames[0].Bytes) >= maxJoined {
 		return frames[0].Bytes, 1
 	}
@@ -276,7 +276,7 @@ func (t *try) writeOnce(fd uintptr) { t.sent = poll.TryWrite(fd, t.out) }
 func (t *try) send(s *Socket, b *batch) {
 	n := 1
 	if t.out = b.frames[0].Bytes; len(b.frames) > 1 {
-		t.out, n = join(t.buffer[:0], s.encoding, b.frames)
+		t.out, n = mergeFrames(t.buffer[:0], s.encoding, b.frames)
 		if n > 1 { // with n = 1, out may be the frame itself and not the buffer
 			t.buffer = t.out[:0]
 		}
@@ -310,7 +310,7 @@ func (f flusher) writeAll(frames []Frame) bool {
 	buffer := writeBuffers.Get().(*[]byte)
 	defer recycleBuffer(&writeBuffers, buffer)
 	for len(frames) > 0 {
-		out, n := join((*buffer)[:0], f.encoding, frames)
+		out, n := mergeFrames((*buffer)[:0], f.encoding, frames)
 		ok := f.write(out, frames[:n])
 		frames = frames[n:]
 		if !ok {

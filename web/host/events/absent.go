@@ -71,7 +71,7 @@ func (s *Service) lookOnce(ctx context.Context, l *look) (more bool, err error) 
 	if l.again {
 		q.Until = s.o.Now().Add(-againAfter)
 	}
-	told := eventlog.Told{Before: c.After, Owner: s.o.Instance, Again: l.again, Due: s.o.Now().Add(tellEvery)}
+	told := eventlog.AbsenceLook{Before: c.After, Owner: s.o.Instance, Again: l.again, Due: s.o.Now().Add(tellEvery)}
 	told.Consumer = eventlog.Consumer{Name: l.consumer, UpdatedAt: s.o.Now()}
 	if c.After == "" { // at the first start: no events are written about older entries
 		newest, err := s.o.Store.NewestEvent(ctx)

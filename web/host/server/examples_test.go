@@ -336,7 +336,7 @@ func (h *testHost) missed(user, room string, seq int64) {
 	h.Helper()
 	_, err := h.store.Lease(h.Context(), eventlog.AbsentConsumer, "i", time.Minute, time.Now())
 	if err == nil {
-		err = h.store.TellAbsences(h.Context(), eventlog.Told{
+		err = h.store.TellAbsences(h.Context(), eventlog.AbsenceLook{
 			Consumer: eventlog.Consumer{Name: eventlog.AbsentConsumer, After: "1"}, Owner: "i", Due: time.Now(),
 			Absences: []eventlog.Absence{{User: user, Room: room, Seq: seq, Reason: string(chat.ByPacket), Count: 1}},
 		})

@@ -118,7 +118,7 @@ func (c collector) collectMoney(out chan<- prometheus.Metric) {
 	} {
 		grabs.put(out, float64(n), outcome)
 	}
-	wonTold.putCounts(out, p.Told)
+	wonTold.putCounts(out, p.AnswerTime)
 	quarantined.put(out, float64(p.Quarantined))
 	setAside.put(out, float64(p.SetAside))
 	settledAtClose.put(out, float64(p.SettledAtClose))

@@ -95,8 +95,8 @@ type topic struct {
 	by   string    // the user that has begun the topic
 	due  time.Time // when notifications are sent, or the topic is forgotten
 
-	again []string  // users that the last notifications left out, because they had a socket; at due they may have none
-	told  []fromOne // the news of the last notifications
+	again    []string  // users that the last notifications left out, because they had a socket; at due they may have none
+	sentNews []fromOne // the news of the last notifications
 }
 
 // fromOne is what one sender has sent to a topic.
@@ -320,16 +320,16 @@ func (n *Notifier) due() map[topicKey]topic {
 func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	isNew, left := len(t.from) > 0, []string(nil) // the users that no sender's news were for yet; empty: all of the room
 	if isNew {
-		t.told = t.from
+		t.sentNews = t.from
 	} else {
 		left = t.again
 	}
 	if key.of != "" {
 		left = []string{key.of}
 	}
-	t.told = slices.DeleteFunc(slices.Clone(t.told), func(f fromOne) bool { return f.last.ttl() < time.Second }) // the packet has ended
+	t.sentNews = slices.DeleteFunc(slices.Clone(t.sentNews), func(f fromOne) bool { return f.last.ttl() < time.Second }) // the packet has ended
 	var online []string
-	for senders := t.told; len(senders) > 0; senders = senders[:len(senders)-1] {
+	for senders := t.sentNews; len(senders) > 0; senders = senders[:len(senders)-1] {
 		audience := chat.Audience{Room: key.room, Seq: senders[len(senders)-1].last.seq, Of: left, Limit: pageSize}
 		left = nil
 		for more := true; more; {
@@ -345,7 +345,7 @@ func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 		}
 	}
 	if isNew && len(online) > 0 {
-		n.lookAgain(key, online[:min(len(online), mostAgain)], t.told)
+		n.lookAgain(key, online[:min(len(online), mostAgain)], t.sentNews)
 	}
 }
 
@@ -362,7 +362,7 @@ func (n *Notifier) lookAgain(key topicKey, users []string, told []fromOne) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if t := n.topics[key]; t != nil {
-		t.again, t.told = users, told
+		t.again, t.sentNews = users, told
 	}
 }
 

@@ -131,7 +131,7 @@ func (q *batcher) do(ctx context.Context, r *request) error {
 		return err
 	}
 	r.cause = trace.From(ctx)
-	b, mustSend, err := q.join(r)
+	b, mustSend, err := q.add(r)
 	_, timed := ctx.Deadline()
 	switch {
 	case err != nil:
@@ -147,8 +147,8 @@ func (q *batcher) do(ctx context.Context, r *request) error {
 	return b.wait(ctx, r)
 }
 
-// join adds the request to the batch that is being collected. It reports whether the caller must send that batch now.
-func (q *batcher) join(r *request) (b *batch, mustSend bool, err error) {
+// add adds the request to the batch that is being collected. It reports whether the caller must send that batch now.
+func (q *batcher) add(r *request) (b *batch, mustSend bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.waiting+r.size() > maxWaiting {
