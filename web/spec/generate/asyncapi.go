@@ -31,9 +31,9 @@ func asyncAPI(examples exampleSet) object {
 	head := info("Group chats with red packets, over the socket. The envelope is the Centrifugo client protocol, version 2; " +
 		"a frame may hold several messages, one per line. /v1/openapi.json describes the HTTP interface.")
 	tagged, listed := object{}, []object{}
-	for _, t := range tags {
-		tagged[t.name] = object{"name": t.name, "description": t.does}
-		listed = append(listed, ref("tags", t.name))
+	for _, g := range wire.Groups {
+		tagged[g.Name] = object{"name": g.Name, "description": g.Does}
+		listed = append(listed, ref("tags", g.Name))
 	}
 	head["tags"] = listed
 	return object{
