@@ -30,6 +30,11 @@ func TestCommandsAreInTheTable(t *testing.T) {
 			t.Errorf("%s takes %v and returns %v, the table says %T and %T", name, request.Type, reply.Type, m.Request, m.Reply)
 		}
 	}
+	for _, m := range wire.Methods {
+		if (m.Rate == "") != (m.Cost > 0) {
+			t.Errorf("%s: rate %q and cost %d, want one of them", m.Name, m.Rate, m.Cost)
+		}
+	}
 	for _, e := range wire.Endpoints {
 		all[e.Name] = e.Method
 	}

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 )
 
 // Method describes one command, one endpoint (Endpoint), or one operation of the server API (hostapi.Operation). The
@@ -368,37 +370,39 @@ var Endpoints = []Endpoint{
 	},
 }
 
-// Kinds holds the kinds of entries, each with a zero value of its body's type.
-var Kinds = []struct {
-	Kind string
-	Body any
-}{
-	{"text", TextBody{}},
-	{"packet", PacketBody{}},
-	{"packet_done", PacketDoneBody{}},
-	{"member", MemberBody{}},
-	{"edit", EditBody{}},
-	{"recall", RecallBody{}},
-	{"react", ReactBody{}},
-	{"room", RoomBody{}},
+// Kind is a kind of entries.
+type Kind struct {
+	Kind  string
+	Body  any    // a zero value of the type of the body
+	Means string // what the documents say of the body
 }
 
-// PushNames holds the pushes without a seq (Message), each with a zero value of its data's type.
-var PushNames = []struct {
+// Kinds holds the kinds of entries.
+var Kinds = []Kind{
+	{"text", TextBody{}, "only in `history` it may have `edited_at` and `reactions`, the number of users by emoji, or be {recalled: true}"},
+	{"packet", PacketBody{}, "it has the fields of the Packet itself; only in `history` it may have `reactions`, the number of users by emoji"},
+	{"packet_done", PacketDoneBody{}, "`reason` is drained, expired or cancelled; the State is without `mine`"},
+	{"member", MemberBody{}, "`change` is invited, kicked, banned, role, muted or left_private. The host adds or removes many at once: `change` is added or removed, `users` has the first 50 of them, beginning with `user`, and `count` says how many they are"},
+	{"edit", EditBody{}, "{target, recalled: true} after a recall"},
+	{"recall", RecallBody{}, ""},
+	{"react", ReactBody{}, "`count` is the number of this emoji on the text or packet now"},
+	{"room", RoomBody{}, "what is different from now on; a removed announcement is `\"\"`"},
+}
+
+// Push is a push without a seq.
+type Push struct {
 	Name string
-	Data any
-}{
-	{"typing", TypingPush{}},
-	{"presence", PresencePush{}},
-	{"read", ReadPush{}},
-	{"packet_progress", ProgressPush{}},
-	{"wallet", WalletPush{}},
-	{"members", MembersPush{}},
-	{"left", LeftPush{}},
-	{"join_requests", JoinRequestsPush{}},
-	{"join_refused", JoinRefusedPush{}},
-	{"contacts", ContactsPush{}},
-	{"room_prefs", RoomPrefsPush{}},
+	Data any // a zero value of the type of its data
+}
+
+// Pushes returns the pushes without a seq: the fields of Message.
+func Pushes() []Push {
+	var all []Push
+	for f := range reflect.TypeFor[Message]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, Push{name, reflect.Zero(f.Type.Elem()).Interface()})
+	}
+	return all
 }
 
 // Codes returns all error codes, in ascending order.
@@ -407,7 +411,7 @@ func Codes() []Code { return slices.Sorted(maps.Keys(codes)) }
 // Closes returns all close codes with their reasons, in ascending order.
 func Closes() []Close {
 	var all []Close
-	for _, code := range slices.Sorted(maps.Keys(closeReasons)) {
+	for _, code := range slices.Sorted(maps.Keys(closes)) {
 		all = append(all, CloseFor(code))
 	}
 	return all

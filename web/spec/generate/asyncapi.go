@@ -123,7 +123,7 @@ func (d channelDocument) pushes() {
 		}, "channel", "pub"))
 		d.operation("entry."+k.Kind, "send", "An entry goes to every member of the room, in order and without gaps.", publication)
 	}
-	for _, p := range wire.PushNames {
+	for _, p := range wire.Pushes() {
 		data := record(object{p.Name: d.all.of(p.Data)}, p.Name)
 		told := d.message("push."+p.Name, "The push "+p.Name+", which has no sequence number.", pushed(object{
 			"message": record(object{"data": data}, "data"),

@@ -1,9 +1,12 @@
-// Command generate writes openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API,
-// into the current directory. The documents are derived from the tables of packages wire (methods, endpoints, kinds, pushes,
-// codes) and hostapi (operations, kinds of events), from the fields and tags of their types, and from examples: those of the
-// protocol pages, the golden frames, the recorded answers of package server, the table of package hostapi, and endpointExamples.
+// Command generate writes what follows from the tables of packages wire (methods, endpoints, kinds, pushes, codes) and hostapi
+// (operations, kinds of events), from the fields and tags of their types, and from examples:
 //
-// go generate runs it in the folder of package spec, which embeds the files.
+//   - openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API, in the folder of package
+//     spec, which embeds them
+//   - the parts of the protocol pages that stand between the lines of a part (see partedFiles)
+//
+// The examples are those of the protocol pages, the golden frames, the recorded answers of package server, the table of package
+// hostapi, and endpointExamples. go generate runs the command in the folder of package spec.
 package main
 
 import (
@@ -11,18 +14,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // object is a JSON object of a document.
 type object = map[string]any
 
-// documents returns the generated files by name. web is the path of the folder web.
-func documents(web string) (map[string][]byte, error) {
+// generated returns the generated files by their paths below the folder web. web is the path of that folder.
+func generated(web string) (map[string][]byte, error) {
 	examples, err := readExamples(web)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{}
+	files, err := fillParts(web, pageParts())
+	if err != nil {
+		return nil, err
+	}
 	for name, content := range map[string]object{
 		"openapi.json": withFailures(openAPI(examples)), "asyncapi.json": asyncAPI(examples),
 		"server-openapi.json": withFailures(serverOpenAPI(examples)), "server-asyncapi.json": serverAsyncAPI(examples),
@@ -34,7 +41,7 @@ func documents(web string) (map[string][]byte, error) {
 		if err := encoder.Encode(content); err != nil {
 			return nil, fmt.Errorf("encode %s: %w", name, err)
 		}
-		files[name] = out.Bytes()
+		files["spec/"+name] = out.Bytes()
 	}
 	return files, nil
 }
@@ -47,12 +54,12 @@ func main() {
 }
 
 func write() error {
-	files, err := documents("..")
+	files, err := generated("..")
 	if err != nil {
 		return err
 	}
 	for name, content := range files {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join("..", name), content, 0o600); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// partedFiles are the files that are written by hand but for some generated parts. A part stands between two lines:
+//
+//	<!-- generated: name -->
+//	<!-- end -->
+//
+// A JavaScript file has "// generated: name" and "// end" instead.
+var partedFiles = []string{"docs/protocol/*.md", "docs/server-api.md", "static/sdk/*.js"}
+
+// partLines matches a part: group 1 is its first line, group 3 its name, group 4 its last line.
+var partLines = regexp.MustCompile(`(?ms)^((<!--|//) generated: ([^\n]*?)(?: -->)?\n)(?:.*?\n)??((?:<!--|//) end(?: -->)?)$`)
+
+// part is what a file should have between the lines of a part. where says in which file a person must put the lines.
+type part struct{ text, where string }
+
+// fillParts returns the files that have generated parts, with the parts filled. Each part must be in exactly one file.
+func fillParts(web string, parts map[string]part) (map[string][]byte, error) {
+	files, filled, used := os.DirFS(web), map[string][]byte{}, map[string]bool{}
+	for _, pattern := range partedFiles {
+		names, err := fs.Glob(files, pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range names {
+			text, err := fs.ReadFile(files, file)
+			if err != nil {
+				return nil, err
+			}
+			var faults []string
+			out := partLines.ReplaceAllFunc(text, func(found []byte) []byte {
+				m := partLines.FindSubmatch(found)
+				name := string(m[3])
+				if _, ok := parts[name]; !ok || used[name] {
+					faults = append(faults, name)
+				}
+				used[name] = true
+				return slices.Concat(m[1], []byte(parts[name].text), m[4])
+			})
+			if len(faults) > 0 {
+				return nil, fmt.Errorf("%s: the generated parts %q are unknown or there twice", file, faults)
+			}
+			if partLines.Match(text) {
+				filled[file] = out
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if !used[name] {
+			return nil, fmt.Errorf("add the lines <!-- generated: %s --> and <!-- end --> to %s", name, parts[name].where)
+		}
+	}
+	return filled, nil
+}
+
+// table returns a Markdown table with these cells of its head.
+func table(head string, rows ...[]string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "| %s |\n|%s\n", head, strings.Repeat("---|", strings.Count(head, "|")+1))
+	for _, cells := range rows {
+		line := "|"
+		for _, cell := range cells {
+			line += " " + cell
+			if cell != "" {
+				line += " "
+			}
+			line += "|"
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
