@@ -12,6 +12,7 @@ import (
 type Method struct {
 	Name    string
 	Does    string // what the method does, for the documents
+	Note    string // what callers of the SDKs should know besides
 	Request any    // a zero value of the request type; nil: no body
 	Reply   any
 	Group   string // name of the group of Groups under which the documents list it
@@ -70,7 +71,9 @@ var Methods = []Method{
 		Group: "contacts", AsUser: ScopeRead, Right: anyone, Cost: 5,
 	},
 	{
-		Name: "users", Does: "Returns the names and avatars of users that are in a room together with the caller.", Request: UsersRequest{}, Reply: UsersReply{},
+		Name: "users", Does: "Returns the names and avatars of users that are in a room together with the caller.",
+		Note:    "The users are named by id, at most 100.",
+		Request: UsersRequest{}, Reply: UsersReply{},
 		Group: "contacts", AsUser: ScopeRead, Right: anyone,
 		Errors: []Code{CodeLimitExceeded}, Cost: 5,
 	},
@@ -85,7 +88,9 @@ var Methods = []Method{
 		Errors: []Code{CodeNotFound, CodeNotMember}, Cost: 5,
 	},
 	{
-		Name: "rooms", Does: "Lists the caller's rooms, those created last first.", Request: RoomsRequest{}, Reply: RoomsReply{},
+		Name: "rooms", Does: "Lists the caller's rooms, those created last first.",
+		Note:    "The client knows them all once it is ready.",
+		Request: RoomsRequest{}, Reply: RoomsReply{},
 		Group: "rooms", AsUser: ScopeRead, Right: anyone, Cost: 10,
 	},
 	{
@@ -114,7 +119,9 @@ var Methods = []Method{
 		Errors: outside, Cost: 5,
 	},
 	{
-		Name: "join_link", Does: "Joins the room of an invite link, or asks to.", Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
+		Name: "join_link", Does: "Joins the room of an invite link, or asks to.",
+		Note:    "If the user must wait, an event tells when the user was let in, and another one when the request was dropped.",
+		Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
 		Group: "links", AsUser: ScopeChat, Right: codeHolders,
 		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 20,
 	},
@@ -139,7 +146,9 @@ var Methods = []Method{
 		Errors: govern, Cost: 5,
 	},
 	{
-		Name: "set_role", Does: "Changes a member's role; the role owner hands the room over.", Request: SetRoleRequest{}, Reply: SetRoleReply{},
+		Name: "set_role", Does: "Changes a member's role; the role owner hands the room over.",
+		Note:    "An owner that names another one becomes an admin. So if the first answer was lost, the repeated call is refused as forbidden, and marked as repeated.",
+		Request: SetRoleRequest{}, Reply: SetRoleReply{},
 		Group: "rooms", AsUser: ScopeChat, AsSystem: ScopeChat, Right: owners,
 		Errors: govern, Cost: 5,
 	},
@@ -208,11 +217,15 @@ var Methods = []Method{
 		Errors: slices.Concat(outside, []Code{CodeTooLong, CodeKeyReused}), Rate: "report",
 	},
 	{
-		Name: "mentions", Does: "Lists texts that mention the user, newest first.", Request: MentionsRequest{}, Reply: MentionsReply{},
+		Name: "mentions", Does: "Lists texts that mention the user, newest first.",
+		Note:    "A page may be empty and have a next one.",
+		Request: MentionsRequest{}, Reply: MentionsReply{},
 		Group: "messages", AsUser: ScopeRead, Right: anyone, Cost: 5,
 	},
 	{
-		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},
+		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.",
+		Note:    "Without a cursor they are the newest.",
+		Request: HistoryRequest{}, Reply: HistoryReply{},
 		Group: "messages", AsUser: ScopeRead, AsSystem: ScopeRead, Right: members,
 		Errors: outside, Cost: 5,
 	},
@@ -391,8 +404,9 @@ var Kinds = []Kind{
 
 // Push is a push without a seq.
 type Push struct {
-	Name string
-	Data any // a zero value of the type of its data
+	Name  string
+	Event string // the name of the event in the SDKs; "": they have none
+	Data  any    // a zero value of the type of its data
 }
 
 // Pushes returns the pushes without a seq: the fields of Message.
@@ -400,7 +414,7 @@ func Pushes() []Push {
 	var all []Push
 	for f := range reflect.TypeFor[Message]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		all = append(all, Push{name, reflect.Zero(f.Type.Elem()).Interface()})
+		all = append(all, Push{name, f.Tag.Get("event"), reflect.Zero(f.Type.Elem()).Interface()})
 	}
 	return all
 }

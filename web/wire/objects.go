@@ -16,14 +16,14 @@ type Room struct {
 	Name         string `json:"name"`
 	Kind         string `json:"kind" enum:"public,private,direct"`
 	Announcement string `json:"announcement,omitempty"`
-	Invite       string `json:"invite,omitempty" enum:"members,admins"`
-	Guests       *bool  `json:"guests,omitempty"`
-	Frozen       bool   `json:"frozen,omitempty"` // only the system may post
+	Invite       string `json:"invite,omitempty" enum:"members,admins" doc:"missing: admins in a private room, else members"`
+	Guests       *bool  `json:"guests,omitempty" doc:"missing: true"`
+	Frozen       bool   `json:"frozen,omitempty" doc:"only the system may post; packets can still be opened"`
 	Members      int    `json:"members"`
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`
 	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
-	Silent       bool   `json:"silent,omitempty"`
+	Silent       bool   `json:"silent,omitempty" doc:"see RoomPrefs"`
 	Pinned       bool   `json:"pinned,omitempty"`
 	Archived     bool   `json:"archived,omitempty"`
 }
@@ -45,8 +45,8 @@ type Packet struct {
 	Commitment string   `json:"commitment"`
 	Key        string   `json:"key"`
 
-	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
-	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
+	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"only users may grab that have been members since before the packet was sent"`
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"missing: the plain envelope"`
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.

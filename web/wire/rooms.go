@@ -148,9 +148,9 @@ type SetRoomPrefsRequest struct {
 
 // SetRoomPrefsReply is the reply of set_room_prefs.
 type SetRoomPrefsReply struct {
-	Silent   bool `json:"silent"`
-	Pinned   bool `json:"pinned"`
-	Archived bool `json:"archived"`
+	Silent   bool `json:"silent" doc:"new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
+	Pinned   bool `json:"pinned" doc:"at the top of the list"`
+	Archived bool `json:"archived" doc:"not in the list, until the next text or packet if the room is not silent"`
 }
 
 // InviteRequest is the request of invite.

@@ -3,7 +3,8 @@
 //
 //   - openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API, in the folder of package
 //     spec, which embeds them
-//   - the parts of the protocol pages that stand between the lines of a part (see partedFiles)
+//   - the parts of the protocol pages and of types.js that stand between the lines of a part (see partedFiles)
+//   - methods.js of the JavaScript SDK, and the calls that its test makes
 //
 // The examples are those of the protocol pages, the golden frames, the recorded answers of package server, the table of package
 // hostapi, and endpointExamples. go generate runs the command in the folder of package spec.
@@ -26,10 +27,14 @@ func generated(web string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := fillParts(web, pageParts())
+	parts := pageParts()
+	parts["types"] = part{scriptTypes(), "static/sdk/types.js"}
+	files, err := fillParts(web, parts)
 	if err != nil {
 		return nil, err
 	}
+	files["static/sdk/methods.js"] = []byte(scriptMethods())
+	files["testdata/sdk/requests.js"] = []byte(scriptRequests(examples))
 	for name, content := range map[string]object{
 		"openapi.json": withFailures(openAPI(examples)), "asyncapi.json": asyncAPI(examples),
 		"server-openapi.json": withFailures(serverOpenAPI(examples)), "server-asyncapi.json": serverAsyncAPI(examples),

@@ -68,15 +68,14 @@ func table(head string, rows ...[]string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "| %s |\n|%s\n", head, strings.Repeat("---|", strings.Count(head, "|")+1))
 	for _, cells := range rows {
-		line := "|"
+		out.WriteString("|")
 		for _, cell := range cells {
-			line += " " + cell
 			if cell != "" {
-				line += " "
+				cell = " " + cell
 			}
-			line += "|"
+			out.WriteString(cell + " |")
 		}
-		out.WriteString(line + "\n")
+		out.WriteString("\n")
 	}
 	return out.String()
 }
