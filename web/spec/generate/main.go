@@ -4,6 +4,7 @@
 //   - openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API, in the folder of package
 //     spec, which embeds them
 //   - the parts of the protocol pages and of types.js that stand between the lines of a part (see partedFiles)
+//   - generated.go of package client
 //   - methods.js of the JavaScript SDK, and the calls that its test makes
 //
 // The examples are those of the protocol pages, the golden frames, the recorded answers of package server, the table of package
@@ -34,6 +35,9 @@ func generated(web string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["static/sdk/methods.js"] = []byte(scriptMethods())
+	if files["client/generated.go"], err = clientCalls(); err != nil {
+		return nil, fmt.Errorf("client/generated.go: %w", err)
+	}
 	files["testdata/sdk/requests.js"] = []byte(scriptRequests(examples))
 	for name, content := range map[string]object{
 		"openapi.json": withFailures(openAPI(examples)), "asyncapi.json": asyncAPI(examples),

@@ -47,7 +47,8 @@ export class Methods {
   }
 
   /**
-   * direct returns the direct room of two users, and adds the caller if the caller has left it.
+   * direct returns the direct room of two users, and adds the caller if the caller has left it. It does not add the other user,
+   * if that one has left it.
    * @param {string} user
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
@@ -67,7 +68,7 @@ export class Methods {
   }
 
   /**
-   * unblock ends a block.
+   * unblock ends a block. It brings neither user back to their direct room.
    * @param {string} user
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
@@ -77,7 +78,8 @@ export class Methods {
   }
 
   /**
-   * setContact sets who may open direct rooms with the caller and put the caller into rooms.
+   * setContact sets who may open direct rooms with the caller and put the caller into rooms. The setting is everyone, shared
+   * (users of a common room) or nobody.
    * @param {import('./types.js').Contact} contact
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
@@ -137,7 +139,8 @@ export class Methods {
   }
 
   /**
-   * findRooms lists public rooms that have members, newest first.
+   * findRooms lists public rooms that have members, newest first. The query matches names. A missing one matches all, and the id
+   * of a public room matches that room.
    * @param {{query?: string, next?: string, limit?: number}} [request]
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').FindRoomsReply>}
@@ -179,7 +182,7 @@ export class Methods {
   }
 
   /**
-   * revokeLink ends an invite link.
+   * revokeLink ends an invite link. A repeated call succeeds.
    * @param {string} room
    * @param {string} link
    * @param {CallOptions} [o]
@@ -201,7 +204,7 @@ export class Methods {
   }
 
   /**
-   * joinRequests lists the users that ask to enter the room.
+   * joinRequests lists the users that ask to enter the room. Only the owner and admins may call it.
    * @param {string} room
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').JoinRequestsReply>}
@@ -223,7 +226,7 @@ export class Methods {
   }
 
   /**
-   * unban allows a banned user to come back.
+   * unban allows a banned user to come back. It does not add the user to the room.
    * @param {string} room
    * @param {string} user
    * @param {CallOptions} [o]
@@ -341,7 +344,8 @@ export class Methods {
   }
 
   /**
-   * recall recalls a text and removes it from storage.
+   * recall recalls a text and removes it from storage. It is the user's own text, within two minutes of sending, or any text if
+   * the user is the owner or an admin.
    * @param {string} room
    * @param {number} seq
    * @param {CallOptions} [o]
@@ -396,7 +400,7 @@ export class Methods {
   }
 
   /**
-   * read stores how far the user has read; the position never moves back.
+   * read stores how far the user has read; the position never moves back. The reply says how many entries are unread.
    * @param {string} room
    * @param {number} seq
    * @param {CallOptions} [o]
