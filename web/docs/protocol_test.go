@@ -17,23 +17,16 @@ import (
 )
 
 // TestEveryCommandHasASection checks the section of each command in the protocol pages. It must describe exactly the fields of the
-// request, and show the golden reply. What the section says of the reply, errors and rate is generated.
+// request. What the section says of the reply, errors and rate is generated.
 func TestEveryCommandHasASection(t *testing.T) {
 	sections := commandSections(t)
-	golden := goldenFrames(t)
 	for _, m := range wire.Methods {
 		section := sections[m.Name]
 		if section == "" {
-			t.Errorf("no page has a section `%s`: add one, with a table of the request's fields, an example of a request, and the golden reply", m.Name)
+			t.Errorf("no page has a section `%s`: add one, with an example of a request and a table of its fields", m.Name)
 			continue
 		}
 		same(t, m.Name+": the table of the request's fields (| request | |)", requestFields(section), fieldNames(reflect.TypeOf(m.Request)))
-		if !slices.Contains(examples(section), golden["reply-"+m.Name+".json"]) {
-			t.Errorf("%s: the section does not show the golden frame: copy web/wire/testdata/reply-%[1]s.json into it", m.Name)
-		}
-		if !strings.Contains(section, "<!-- generated: answers of "+m.Name+" -->") {
-			t.Errorf("%s: the section ends without its generated part", m.Name)
-		}
 	}
 }
 

@@ -28,7 +28,7 @@ func generated(web string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := pageParts()
+	parts := pageParts(examples.frames)
 	parts["types"] = part{scriptTypes(), "static/sdk/types.js"}
 	files, err := fillParts(web, parts)
 	if err != nil {

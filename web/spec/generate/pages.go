@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -13,8 +15,8 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-// pageParts returns the generated parts of the protocol pages and of server-api.md.
-func pageParts() map[string]part {
+// pageParts returns the generated parts of the protocol pages and of server-api.md. Each golden frame is one, too, as an example.
+func pageParts(frames map[string]json.RawMessage) map[string]part {
 	parts := map[string]part{
 		"commands":           {commandTable(), "docs/protocol/commands.md"},
 		"rights":             {rightTable(), "docs/protocol/commands.md"},
@@ -25,15 +27,55 @@ func pageParts() map[string]part {
 		"closes":             {closeTable(), "docs/protocol/errors.md"},
 		"commands of system": {systemTable(), "docs/server-api.md"},
 	}
+	for name, frame := range frames {
+		parts[name] = part{text: "```json\n" + pretty(frame, "") + "\n```\n"}
+	}
 	for _, m := range wire.Methods {
-		parts["answers of "+m.Name] = part{answers(m), "the section `" + m.Name + "` of docs/protocol/" + pageOf(m)}
+		section, reply := "the section `"+m.Name+"` of docs/protocol/"+pageOf(m), "reply-"+m.Name
+		parts["answers of "+m.Name] = part{answers(m), section}
+		parts[reply] = part{parts[reply].text, section}
 	}
 	for _, p := range wire.Pushes() {
-		parts["data of "+p.Name] = part{
-			"Data: `" + p.Name + " " + shape(reflect.TypeOf(p.Data)) + "`.\n", "the section `" + p.Name + "` of docs/protocol/pushes.md",
-		}
+		section, push := "the section `"+p.Name+"` of docs/protocol/pushes.md", "push-"+p.Name
+		parts["data of "+p.Name] = part{"Data: `" + p.Name + " " + shape(reflect.TypeOf(p.Data)) + "`.\n", section}
+		parts[push] = part{parts[push].text, section}
 	}
 	return parts
+}
+
+// pretty returns an example with at most 150 characters in a line, if its texts are shorter. An object or list that is too long for the
+// line has its fields on lines of their own, as many on each as fit.
+func pretty(value json.RawMessage, indent string) string {
+	var out bytes.Buffer
+	if err := json.Compact(&out, value); err != nil {
+		panic(fmt.Sprintf("generate: example %s: %v", value, err))
+	}
+	if len(indent)+out.Len() <= 150 || !strings.ContainsAny(out.String()[:1], "{[") {
+		return out.String()
+	}
+	d := json.NewDecoder(&out)
+	begin, _ := d.Token() // the value is JSON: readFrame has decoded it
+	lines := []string{""}
+	for d.More() {
+		item := ""
+		if begin == json.Delim('{') {
+			name, _ := d.Token()
+			item = fmt.Sprintf("%q:", name)
+		}
+		var v json.RawMessage
+		_ = d.Decode(&v)
+		item += pretty(v, indent+"  ")
+		if d.More() {
+			item += ","
+		}
+		last := len(lines) - 1
+		if lines[last] != "" && (strings.Contains(lines[last]+item, "\n") || len(indent)+len(lines[last])+len(item) > 148) {
+			lines, last = append(lines, ""), last+1
+		}
+		lines[last] += item
+	}
+	end := map[json.Token]string{json.Delim('{'): "}", json.Delim('['): "]"}[begin]
+	return fmt.Sprint(begin, "\n", indent, "  ") + strings.Join(lines, "\n"+indent+"  ") + "\n" + indent + end
 }
 
 // pageOf returns the page of web/docs/protocol that has the section of a command.

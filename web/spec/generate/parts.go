@@ -21,10 +21,10 @@ var partedFiles = []string{"docs/protocol/*.md", "docs/server-api.md", "static/s
 // partLines matches a part: group 1 is its first line, group 3 its name, group 4 its last line.
 var partLines = regexp.MustCompile(`(?ms)^((<!--|//) generated: ([^\n]*?)(?: -->)?\n)(?:.*?\n)??((?:<!--|//) end(?: -->)?)$`)
 
-// part is what a file should have between the lines of a part. where says in which file a person must put the lines.
+// part is what a file should have between the lines of a part. where says in which file a person must put the lines; "": in none.
 type part struct{ text, where string }
 
-// fillParts returns the files that have generated parts, with the parts filled. Each part must be in exactly one file.
+// fillParts returns the files that have generated parts, with the parts filled.
 func fillParts(web string, parts map[string]part) (map[string][]byte, error) {
 	files, filled, used := os.DirFS(web), map[string][]byte{}, map[string]bool{}
 	for _, pattern := range partedFiles {
@@ -41,14 +41,14 @@ func fillParts(web string, parts map[string]part) (map[string][]byte, error) {
 			out := partLines.ReplaceAllFunc(text, func(found []byte) []byte {
 				m := partLines.FindSubmatch(found)
 				name := string(m[3])
-				if _, ok := parts[name]; !ok || used[name] {
+				if _, ok := parts[name]; !ok {
 					faults = append(faults, name)
 				}
 				used[name] = true
 				return slices.Concat(m[1], []byte(parts[name].text), m[4])
 			})
 			if len(faults) > 0 {
-				return nil, fmt.Errorf("%s: the generated parts %q are unknown or there twice", file, faults)
+				return nil, fmt.Errorf("%s: there are no generated parts %q", file, faults)
 			}
 			if partLines.Match(text) {
 				filled[file] = out
@@ -56,7 +56,7 @@ func fillParts(web string, parts map[string]part) (map[string][]byte, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if !used[name] {
+		if !used[name] && parts[name].where != "" {
 			return nil, fmt.Errorf("add the lines <!-- generated: %s --> and <!-- end --> to %s", name, parts[name].where)
 		}
 	}
