@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
 	"hongbao/web/wire/strict"
 )
 
@@ -26,7 +27,45 @@ func TestEveryCommandHasASection(t *testing.T) {
 			t.Errorf("no page has a section `%s`: add one, with an example of a request and a table of its fields", m.Name)
 			continue
 		}
-		same(t, m.Name+": the table of the request's fields (| request | |)", requestFields(section), fieldNames(reflect.TypeOf(m.Request)))
+		same(t, m.Name+": the table of the request's fields (| request | |)", tableFields(section, "| request |"), fieldNames(reflect.TypeOf(m.Request)))
+	}
+}
+
+// TestObjectsHaveTheirFields compares the tables of objects.md with the types.
+func TestObjectsHaveTheirFields(t *testing.T) {
+	page := readText(t, filepath.Join("protocol", "objects.md"))
+	for name, object := range map[string]any{"User": wire.User{}, "Room": wire.Room{}, "Entry": wire.Entry{}, "Packet": wire.Packet{}, "State": wire.State{}} {
+		_, section, _ := strings.Cut(page, "\n## "+name+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		same(t, "objects.md: the table of "+name, tableFields(section, "| field |"), fieldNames(reflect.TypeOf(object)))
+	}
+}
+
+// TestSizesAreThoseOfTheCode compares the table of sizes in limits.md with wire.Limits and its defaults.
+func TestSizesAreThoseOfTheCode(t *testing.T) {
+	page := readText(t, filepath.Join("protocol", "limits.md"))
+	same(t, "limits.md: the table of sizes", tableFields(page, "| limit |"), fieldNames(reflect.TypeFor[wire.Limits]()))
+	text, err := json.Marshal(wire.DefaultLimits())
+	noError(t, err)
+	var defaults map[string]int
+	noError(t, json.Unmarshal(text, &defaults))
+	for name, value := range defaults {
+		if row := fmt.Sprintf("| `%s` | %d |", name, value); !strings.Contains(page, row) {
+			t.Errorf("limits.md has no row %q", row)
+		}
+	}
+}
+
+// TestEveryOperationIsOnAPage checks that a page names the path of each operation of the server API that is not a command, or has an
+// example of it.
+func TestEveryOperationIsOnAPage(t *testing.T) {
+	pages := readText(t, "server-api.md") + readText(t, "events.md")
+	for _, o := range hostapi.Operations() {
+		path := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(o.Path), `[^/\s]+`)
+		last := "…" + o.Path[strings.LastIndex(o.Path, "/"):]
+		if o.Command == "" && !regexp.MustCompile(path+`\b`).MatchString(pages) && !strings.Contains(pages, last) {
+			t.Errorf("neither server-api.md nor events.md names %s %s", o.Verb, o.Path)
+		}
 	}
 }
 
@@ -159,9 +198,9 @@ func commandSections(t *testing.T) map[string]string {
 	return sections
 }
 
-// requestFields returns the fields in the table of a section whose header begins with "request".
-func requestFields(section string) (fields []string) {
-	_, table, _ := strings.Cut(section, "| request |")
+// tableFields returns the names in the first column of the table whose header begins so.
+func tableFields(text, header string) (fields []string) {
+	_, table, _ := strings.Cut(text, header)
 	table, _, _ = strings.Cut(table, "\n\n")
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
