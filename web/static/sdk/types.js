@@ -7,9 +7,9 @@
  * @property {string} id
  * @property {number} at
  * @property {User} from
- * @property {string} kind  text, packet, packet_done, member, edit, recall, react, room
+ * @property {string} kind
  * @property {string} [key]
- * @property {any} body  by kind: TextBody, PacketBody, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
+ * @property {any} body  by kind, such as TextBody for text
  *
  * @typedef {{code: string, exponent: number}} Currency
  * @typedef {Record<string, number>} Limits  by the names of web/docs/protocol/limits.md
