@@ -17,30 +17,6 @@ import (
 	"hongbao/web/wire/strict"
 )
 
-// TestEveryCommandHasASection checks the section of each command in the protocol pages. It must describe exactly the fields of the
-// request. What the section says of the reply, errors and rate is generated.
-func TestEveryCommandHasASection(t *testing.T) {
-	sections := commandSections(t)
-	for _, m := range wire.Methods {
-		section := sections[m.Name]
-		if section == "" {
-			t.Errorf("no page has a section `%s`: add one, with an example of a request and a table of its fields", m.Name)
-			continue
-		}
-		same(t, m.Name+": the table of the request's fields (| request | |)", tableFields(section, "| request |"), fieldNames(reflect.TypeOf(m.Request)))
-	}
-}
-
-// TestObjectsHaveTheirFields compares the tables of objects.md with the types.
-func TestObjectsHaveTheirFields(t *testing.T) {
-	page := readText(t, filepath.Join("protocol", "objects.md"))
-	for name, object := range map[string]any{"User": wire.User{}, "Room": wire.Room{}, "Entry": wire.Entry{}, "Packet": wire.Packet{}, "State": wire.State{}} {
-		_, section, _ := strings.Cut(page, "\n## "+name+"\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		same(t, "objects.md: the table of "+name, tableFields(section, "| field |"), fieldNames(reflect.TypeOf(object)))
-	}
-}
-
 // TestSizesAreThoseOfTheCode compares the table of sizes in limits.md with wire.Limits and its defaults.
 func TestSizesAreThoseOfTheCode(t *testing.T) {
 	page := readText(t, filepath.Join("protocol", "limits.md"))
@@ -182,20 +158,6 @@ func examples(text string) (all []string) {
 		all = append(all, compact.String())
 	}
 	return all
-}
-
-// commandSections returns, by command, the sections of the pages on commands.
-func commandSections(t *testing.T) map[string]string {
-	t.Helper()
-	sections := map[string]string{}
-	for _, page := range []string{"rooms.md", "messages.md", "packets.md", "wallet.md", "notifications.md"} {
-		parts := strings.Split(readText(t, filepath.Join("protocol", page)), "\n## ")
-		for _, part := range parts[1:] {
-			heading, _, _ := strings.Cut(part, "\n")
-			sections[strings.Trim(heading, "`")] = part
-		}
-	}
-	return sections
 }
 
 // tableFields returns the names in the first column of the table whose header begins so.

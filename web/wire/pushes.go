@@ -6,13 +6,13 @@ import (
 
 // Entry is one element in the numbered log of a room.
 type Entry struct {
-	Seq  int64           `json:"seq"`
-	ID   string          `json:"id"`
-	At   int64           `json:"at"`
-	From User            `json:"from"`
-	Kind string          `json:"kind"`
-	Key  string          `json:"key,omitempty"`
-	Body json.RawMessage `json:"body"`
+	Seq  int64           `json:"seq" doc:"position in the room; also the 'offset' of the publication"`
+	ID   string          `json:"id" doc:"UUIDv7"`
+	At   int64           `json:"at" doc:"Unix milliseconds"`
+	From User            `json:"from" doc:"the User that caused it"`
+	Kind string          `json:"kind" doc:"see the table"`
+	Key  string          `json:"key,omitempty" doc:"the sender's key, on every text and packet entry, for everyone"`
+	Body json.RawMessage `json:"body" doc:"by kind"`
 }
 
 // TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions, also in the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,14 @@ func pageParts(frames map[string]json.RawMessage) map[string]part {
 	for _, m := range wire.Methods {
 		section, reply := "the section `"+m.Name+"` of docs/protocol/"+pageOf(m), "reply-"+m.Name
 		parts["answers of "+m.Name] = part{answers(m), section}
+		if reflect.TypeOf(m.Request).NumField() > 0 {
+			parts["fields of "+m.Name] = part{fieldTable("request", m.Request), section}
+		}
 		parts[reply] = part{parts[reply].text, section}
+	}
+	for _, object := range []any{wire.User{}, wire.Room{}, wire.Entry{}, wire.Packet{}, wire.State{}} {
+		name := reflect.TypeOf(object).Name()
+		parts["fields of "+name] = part{fieldTable("field", object), "the section " + name + " of docs/protocol/objects.md"}
 	}
 	for _, p := range wire.Pushes() {
 		section, push := "the section `"+p.Name+"` of docs/protocol/pushes.md", "push-"+p.Name
@@ -171,6 +179,39 @@ func rightTable() string {
 		rows = append(rows, []string{codes(of[r]), r.Who, r.Direct})
 	}
 	return table("command | allowed for, otherwise `forbidden` | in direct rooms", rows...)
+}
+
+// usualWords says what fields of requests are whose words are the same in most requests, unless their tag doc has others.
+var usualWords = map[string]string{
+	"room": "the room", "packet": "the packet", "user": "the user", "key": "see [keys](commands.md#put-a-key-on-what-you-create)",
+	"next": "see [lists](commands.md#read-a-list-page-by-page)", "limit": "see [lists](commands.md#read-a-list-page-by-page)",
+	"after_rank": "see [lists](commands.md#read-a-list-page-by-page)",
+}
+
+// fieldTable returns the fields of a request or an object with their words. Fields with the same words that follow each other share a
+// row.
+func fieldTable(head string, object any) string {
+	var rows [][]string
+	for f := range reflect.TypeOf(object).Fields() {
+		words := cmp.Or(words(f), usualWords[strings.TrimSuffix(fieldName(f), "?")])
+		if words == "" {
+			panic(fmt.Sprintf("generate: %T.%s needs the tag doc, with what the page of the protocol says of it", object, f.Name))
+		}
+		if last := len(rows) - 1; last >= 0 && rows[last][1] == words {
+			rows[last][0] += ", " + code(fieldName(f))
+		} else {
+			rows = append(rows, []string{code(fieldName(f)), words})
+		}
+	}
+	return table(head+" |", rows...)
+}
+
+// inQuotes matches a word of code in the tag doc, which cannot hold a back quote.
+var inQuotes = regexp.MustCompile(`(^|[ (])'([^']+)'`)
+
+// words returns what the tag doc of a field says, as Markdown.
+func words(f reflect.StructField) string {
+	return inQuotes.ReplaceAllString(f.Tag.Get("doc"), "$1`$2`")
 }
 
 // answers returns the lines at the end of a command's section.

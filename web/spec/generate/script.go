@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ export class Methods {
 			for f := range c.request.Fields() {
 				name := strings.TrimSuffix(fieldName(f), "?")
 				names = append(names, name)
-				fmt.Fprintf(&out, "   * @param {%s} %s%s\n", fromMethods.of(f.Type, f.Tag), name, doc(f, " "))
+				fmt.Fprintf(&out, "   * @param {%s} %s\n", fromMethods.of(f.Type, f.Tag), name)
 			}
 			data = "{ " + strings.Join(names, ", ") + " }"
 			if len(names) == 0 {
@@ -231,13 +232,11 @@ func (p place) fieldName(f reflect.StructField) string {
 	return "key?"
 }
 
-// doc returns what the tag doc of a field says, after the given space.
-func doc(f reflect.StructField, space string) string {
-	if text := f.Tag.Get("doc"); text != "" {
-		return space + text
-	}
-	return ""
-}
+// doc returns what the tag doc of a field says, without its links.
+func doc(f reflect.StructField) string { return link.ReplaceAllString(f.Tag.Get("doc"), "$1") }
+
+// link matches a link of Markdown.
+var link = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
 
 // scriptTypes returns the types of the wire, as typedefs for types.js.
 func scriptTypes() string {
@@ -293,7 +292,7 @@ func scriptTypes() string {
 // define writes the typedef of a struct: with a line for each field, if a field has words.
 func (p place) define(out *strings.Builder, t reflect.Type, name string) {
 	words := scriptDoes[name]
-	if !slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return doc(f, "") != "" }) || t.Field(0).Anonymous {
+	if p.input || !slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return doc(f) != "" }) || t.Field(0).Anonymous {
 		typedef(out, p.fields(t), name, words)
 		return
 	}
@@ -305,7 +304,7 @@ func (p place) define(out *strings.Builder, t reflect.Type, name string) {
 		fmt.Fprintf(out, " * @property {%s} %s%s\n", kind, name, words)
 	}
 	for f := range t.Fields() {
-		line(p.fieldName(f), p.of(f.Type, f.Tag), doc(f, "  "))
+		line(p.fieldName(f), p.of(f.Type, f.Tag), spaced(doc(f)))
 	}
 	if extras := scriptExtras[name]; extras != "" {
 		for extra := range strings.SplitSeq(extras, ", ") {

@@ -28,26 +28,37 @@
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
- * @property {string} id
- * @property {string} room
- * @property {User} from
- * @property {'lucky'|'equal'} mode
- * @property {'calm'|'classic'|'wild'|''} spread
- * @property {number} total
- * @property {number} count
- * @property {string} greeting
- * @property {string[]} [to]
- * @property {boolean} locked
- * @property {number} created_at
- * @property {number} expires_at
- * @property {string} commitment
- * @property {string} key
- * @property {boolean} [earlier_members]  only users may grab that have been members since before the packet was sent
- * @property {Skin} [skin]  missing: the plain envelope
- * @typedef {{id: string, name: string, avatar?: string, guest?: boolean}} User
+ * @property {string} id  id
+ * @property {string} room  id of the room
+ * @property {User} from  the User that sent it
+ * @property {'lucky'|'equal'} mode  'lucky' or 'equal'
+ * @property {'calm'|'classic'|'wild'|''} spread  'calm', 'classic' or 'wild'; '""' for 'equal'
+ * @property {number} total  sum in minor units
+ * @property {number} count  number of shares
+ * @property {string} greeting  text
+ * @property {string[]} [to]  the users that may grab; missing: all members
+ * @property {boolean} locked  true: a passphrase is asked
+ * @property {number} created_at  Unix milliseconds
+ * @property {number} expires_at  Unix milliseconds
+ * @property {string} commitment  hex SHA-256 of the seed, see Proof
+ * @property {string} key  the sender's key
+ * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
+ * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ *
+ * @typedef {object} User
+ * @property {string} id  the 'sub' of the JWT, or 'guest:…'; '~system': the host's back end, which is in no list of members
+ * @property {string} name  display name, normalised
+ * @property {string} [avatar]  URL of http or https, or relative
+ * @property {boolean} [guest]  true: a user without an account of the host
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
- * @typedef {{packet: string, status: 'open'|'drained'|'expired'|'cancelled', claimed: number, mine?: Mine, luckiest?: Luckiest,
- *   refunded?: number}} State  the state of a packet as the user may see it
+ *
+ * @typedef {object} State  the state of a packet as the user may see it
+ * @property {string} packet  id
+ * @property {'open'|'drained'|'expired'|'cancelled'} status  'open', 'drained', 'expired' or 'cancelled'
+ * @property {number} claimed  number of shares taken
+ * @property {Mine} [mine]  {amount, rank, at}: the share of the user that asks
+ * @property {Luckiest} [luckiest]  {user, amount, rank}; 'user' is an id; once a lucky packet is finished
+ * @property {number} [refunded]  left out when it is 0
  * @typedef {{amount: number, rank: number, at: number}} Mine
  * @typedef {{user: string, amount: number, rank: number}} Luckiest
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string,
@@ -60,20 +71,20 @@
  * @typedef {{room: Room, dup: boolean}} CreateRoomReply
  *
  * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
- * @property {string} id
- * @property {string} name
- * @property {'public'|'private'|'direct'} kind
- * @property {string} [announcement]
- * @property {Inviters} [invite]  missing: admins in a private room, else members
- * @property {boolean} [guests]  missing: true
- * @property {boolean} [frozen]  only the system may post; packets can still be opened
- * @property {number} members
- * @property {number} last_seq
- * @property {number} created_at
- * @property {Role} [role]
- * @property {boolean} [silent]  see RoomPrefs
- * @property {boolean} [pinned]
- * @property {boolean} [archived]
+ * @property {string} id  id
+ * @property {string} name  empty for a direct room
+ * @property {'public'|'private'|'direct'} kind  'public', 'private' or 'direct'
+ * @property {string} [announcement]  text
+ * @property {Inviters} [invite]  which members may invite: 'members' or 'admins'; left out at the default: 'admins' in a private room, 'members' in a public one
+ * @property {boolean} [guests]  false: guests cannot enter; left out when they can
+ * @property {boolean} [frozen]  true: the host has frozen the room, and only the system may post. Disable the message field; grabs go on
+ * @property {number} members  number of members
+ * @property {number} last_seq  seq of the last entry
+ * @property {number} created_at  Unix milliseconds
+ * @property {Role} [role]  role of the user that asks: 'owner', 'admin' or 'member'
+ * @property {boolean} [silent]  true if the user that asks has decided so; at a connect and on entering
+ * @property {boolean} [pinned]  true if the user that asks has decided so; at a connect and on entering
+ * @property {boolean} [archived]  true if the user that asks has decided so; at a connect and on entering
  * @property {number} [read_seq]
  * @property {number} [unread]
  * @typedef {{room: Room}} RoomReply
