@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -29,38 +30,50 @@ func fillParts(web string, parts map[string]part) (map[string][]byte, error) {
 	files, filled, used := os.DirFS(web), map[string][]byte{}, map[string]bool{}
 	for _, pattern := range partedFiles {
 		names, err := fs.Glob(files, pattern)
-		if err != nil {
-			return nil, err
+		if err != nil || len(names) == 0 {
+			return nil, fmt.Errorf("found %d files %s/%s, %w: go generate ./web/... runs this command in web/spec", len(names), web, pattern, cmp.Or(err, fs.ErrNotExist))
 		}
 		for _, file := range names {
 			text, err := fs.ReadFile(files, file)
 			if err != nil {
 				return nil, err
 			}
-			var faults []string
-			out := partLines.ReplaceAllFunc(text, func(found []byte) []byte {
-				m := partLines.FindSubmatch(found)
-				name := string(m[3])
-				if _, ok := parts[name]; !ok {
-					faults = append(faults, name)
-				}
-				used[name] = true
-				return slices.Concat(m[1], []byte(parts[name].text), m[4])
-			})
-			if len(faults) > 0 {
-				return nil, fmt.Errorf("%s: there are no generated parts %q", file, faults)
+			if !partLines.Match(text) {
+				continue
 			}
-			if partLines.Match(text) {
-				filled[file] = out
+			if filled[file], err = fill(text, parts, used); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if !used[name] && parts[name].where != "" {
-			return nil, fmt.Errorf("add the lines <!-- generated: %s --> and <!-- end --> to %s", name, parts[name].where)
+		switch p := parts[name]; {
+		case p.where == "":
+		case p.text == "":
+			return nil, fmt.Errorf("there is no golden frame %s: add it to web/wire/golden_test.go, and run go test ./web/wire -update", name)
+		case !used[name]:
+			return nil, fmt.Errorf("add the lines <!-- generated: %s --> and <!-- end --> to %s", name, p.where)
 		}
 	}
 	return filled, nil
+}
+
+// fill returns the text of a file with its parts filled. It notes them as used.
+func fill(text []byte, parts map[string]part, used map[string]bool) ([]byte, error) {
+	var unknown []string
+	out := partLines.ReplaceAllFunc(text, func(found []byte) []byte {
+		m := partLines.FindSubmatch(found)
+		name := string(m[3])
+		if _, ok := parts[name]; !ok {
+			unknown = append(unknown, name)
+		}
+		used[name] = true
+		return slices.Concat(m[1], []byte(parts[name].text), m[4])
+	})
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("there are no generated parts %q", unknown)
+	}
+	return out, nil
 }
 
 // table returns a Markdown table with these cells of its head.
