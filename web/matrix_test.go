@@ -83,6 +83,22 @@ func TestAuthorisation(t *testing.T) {
 	}
 }
 
+// TestEqualRightsHaveEqualVerdicts checks that commands in one row of the table of rights in the documents are tried with the same verdicts.
+func TestEqualRightsHaveEqualVerdicts(t *testing.T) {
+	first := map[wire.Right]trial{}
+	for _, m := range wire.Methods {
+		i := slices.IndexFunc(trials, func(x trial) bool { return x.name == m.Name })
+		if i < 0 || m.Name == "packet" { // a packet of a room in which the user never was is not found, even if the room is public
+			continue
+		}
+		if same, ok := first[m.Right]; !ok {
+			first[m.Right] = trials[i]
+		} else if same.want != trials[i].want {
+			t.Errorf("%s and %s have the same Right in wire.Methods, and other verdicts in trials", same.name, m.Name)
+		}
+	}
+}
+
 func (x trial) method() string {
 	method, _, _ := strings.Cut(x.name, "/")
 	return method

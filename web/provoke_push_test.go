@@ -121,7 +121,7 @@ func TestEveryPush(t *testing.T) {
 			})
 		})
 	}
-	for _, p := range wire.PushNames {
+	for _, p := range wire.Pushes() {
 		t.Run("push-"+p.Name, func(t *testing.T) {
 			t.Parallel()
 			place := "#/components/messages/push." + p.Name + "/payload/properties/push/properties/message/properties/data"

@@ -21,21 +21,6 @@ func (c *Client) Contacts(ctx context.Context) (Contacts, error) {
 	return Contacts{reply.Contact, reply.Blocked}, err
 }
 
-// SetContact sets which users may open a direct room with the user and put the user into rooms: everyone, shared, nobody.
-func (c *Client) SetContact(ctx context.Context, contact string) error {
-	return c.Call(ctx, "set_contact", wire.SetContactRequest{Contact: contact}, new(wire.SetContactReply))
-}
-
-// Block blocks a user, and takes the user of this client out of the direct room of the two.
-func (c *Client) Block(ctx context.Context, user string) error {
-	return c.Call(ctx, "block", wire.BlockRequest{User: user}, new(wire.BlockReply))
-}
-
-// Unblock ends a block. It brings neither user back to the direct room.
-func (c *Client) Unblock(ctx context.Context, user string) error {
-	return c.Call(ctx, "unblock", wire.UnblockRequest{User: user}, new(wire.UnblockReply))
-}
-
 // usersPerCall is how many ids the server takes at once.
 const usersPerCall = 100
 

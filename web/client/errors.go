@@ -14,35 +14,6 @@ import (
 	"hongbao/web/wire"
 )
 
-// Errors that the server may answer, for use with errors.Is. For a code that is not here, compare Error.Code.
-var (
-	ErrInternal            = &Error{Code: wire.CodeInternal}
-	ErrUnauthorized        = &Error{Code: wire.CodeUnauthorized}
-	ErrForbidden           = &Error{Code: wire.CodeForbidden}
-	ErrUnknownCommand      = &Error{Code: wire.CodeUnknownCommand}
-	ErrBadRequest          = &Error{Code: wire.CodeBadRequest}
-	ErrRateLimited         = &Error{Code: wire.CodeRateLimited}
-	ErrUnavailable         = &Error{Code: wire.CodeUnavailable}
-	ErrNotFound            = &Error{Code: wire.CodeNotFound}
-	ErrNotMember           = &Error{Code: wire.CodeNotMember}
-	ErrMuted               = &Error{Code: wire.CodeMuted}
-	ErrBanned              = &Error{Code: wire.CodeBanned}
-	ErrTooLong             = &Error{Code: wire.CodeTooLong}
-	ErrLimitExceeded       = &Error{Code: wire.CodeLimitExceeded}
-	ErrKeyReused           = &Error{Code: wire.CodeKeyReused}
-	ErrConflict            = &Error{Code: wire.CodeConflict}
-	ErrInsufficientBalance = &Error{Code: wire.CodeInsufficientBalance}
-	ErrNotRecipient        = &Error{Code: wire.CodeNotRecipient}
-	ErrJoinedLater         = &Error{Code: wire.CodeJoinedLater}
-	ErrWrongPassphrase     = &Error{Code: wire.CodeWrongPassphrase}
-	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
-	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
-	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
-	ErrSuspended           = &Error{Code: wire.CodeSuspended}
-	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
-	ErrDenied              = &Error{Code: wire.CodeDenied}
-)
-
 // ErrClosed is returned by calls and Events after Close.
 var ErrClosed = errors.New("client closed")
 

@@ -2,38 +2,12 @@ package client
 
 import (
 	"encoding/json"
-	"os"
-	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/centrifugal/centrifuge-go"
 
 	"hongbao/web/wire"
 )
-
-// TestEveryCodeHasAnError checks that a program can name each error that a call may return.
-func TestEveryCodeHasAnError(t *testing.T) {
-	codes, err := os.ReadFile("../wire/codes.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.ReadFile("errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	internal := []string{"TokenExpired", "AlreadySubscribed", "NotAvailable"} // answers to commands that only the underlying SDK sends
-	names := regexp.MustCompile(`(?m)^\tCode(\w+) +(?:Code )?= `).FindAllSubmatch(codes, -1)
-	if len(names) < 20 {
-		t.Fatalf("found %d codes in web/wire/codes.go, want at least 20", len(names))
-	}
-	for _, name := range names {
-		code := string(name[1])
-		if !slices.Contains(internal, code) && !regexp.MustCompile(`\tErr`+code+` += &Error\{Code: wire\.Code`+code+`\}`).Match(own) {
-			t.Errorf("errors.go has no Err%s", code)
-		}
-	}
-}
 
 // TestDenialIsDecoded reads the message of an error as every SDK passes it on.
 func TestDenialIsDecoded(t *testing.T) {

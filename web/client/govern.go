@@ -9,11 +9,6 @@ import (
 	"hongbao/web/wire"
 )
 
-// Invite adds users to a room. It adds all of them or, on an error, none.
-func (c *Client) Invite(ctx context.Context, room string, users ...string) error {
-	return c.Call(ctx, "invite", wire.InviteRequest{Room: room, Users: users}, new(wire.InviteReply))
-}
-
 // Kick removes a user from a room.
 func (c *Client) Kick(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user}, new(wire.KickReply))
@@ -28,17 +23,6 @@ func (c *Client) Ban(ctx context.Context, room, user string) error {
 // If it is "", the reason of an earlier ban stays.
 func (c *Client) BanUntil(ctx context.Context, room, user string, until time.Time, reason string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true, Until: until.UnixMilli(), Reason: reason}, new(wire.KickReply))
-}
-
-// Unban allows a banned user to come back. It does not add the user to the room.
-func (c *Client) Unban(ctx context.Context, room, user string) error {
-	return c.Call(ctx, "unban", wire.UnbanRequest{Room: room, User: user}, new(wire.UnbanReply))
-}
-
-// SetRole makes a member owner, admin or member. A room has one owner: if the owner makes another member the owner, the old owner
-// becomes an admin. If the answer to such a call is lost, the repeated call returns ErrForbidden with Repeated set.
-func (c *Client) SetRole(ctx context.Context, room, user, role string) error {
-	return c.Call(ctx, "set_role", wire.SetRoleRequest{Room: room, User: user, Role: role}, new(wire.SetRoleReply))
 }
 
 // Mute forbids a user to send to the room for the duration, rounded up to whole seconds; 0 ends the mute.

@@ -45,15 +45,6 @@ func (c *Client) page(ctx context.Context, r wire.HistoryRequest) (Page, error) 
 	}, nil
 }
 
-// Mentions iterates over the texts of other users that mention the user, in the rooms that the user is in, the newest first.
-func (c *Client) Mentions(ctx context.Context) iter.Seq2[model.Entry, error] {
-	return pages(func(next string) ([]model.Entry, string, error) {
-		var reply wire.MentionsReply
-		err := c.Call(ctx, "mentions", wire.MentionsRequest{Next: next, Limit: pageLimit}, &reply)
-		return mapped(reply.Mentions, func(m wire.Mention) model.Entry { return model.EntryOf(m.Room, m.Entry, nil) }), reply.Next, err
-	})
-}
-
 // History iterates over the entries of a room after a seq, to the end of the room.
 func (c *Client) History(ctx context.Context, room string, after int64) iter.Seq2[model.Entry, error] {
 	return func(yield func(model.Entry, error) bool) {
@@ -82,3 +73,5 @@ func mapped[From, To any](list []From, convert func(From) To) []To {
 	}
 	return out
 }
+
+func mentionOf(m wire.Mention) model.Entry { return model.EntryOf(m.Room, m.Entry, nil) }

@@ -29,18 +29,6 @@ func (c *Client) CreateLink(ctx context.Context, l NewLink) (link model.Link, co
 	return model.LinkOf(reply.Link), reply.Code, err
 }
 
-// Links returns the invite links of a room: to the owner and admins all of them, to other members their own.
-func (c *Client) Links(ctx context.Context, room string) ([]model.Link, error) {
-	var reply wire.LinksReply
-	err := c.Call(ctx, "links", wire.LinksRequest{Room: room}, &reply)
-	return mapped(reply.Links, model.LinkOf), err
-}
-
-// RevokeLink ends an invite link. A repeated RevokeLink succeeds.
-func (c *Client) RevokeLink(ctx context.Context, room, link string) error {
-	return c.Call(ctx, "revoke_link", wire.RevokeLinkRequest{Room: room, Link: link}, new(wire.RevokeLinkReply))
-}
-
 // JoinLink adds the user to the room of the invite link with this code. If the link needs approval, waiting is true and room is
 // zero: the event Entered tells when the user was let in, and JoinRefused when the request was dropped.
 func (c *Client) JoinLink(ctx context.Context, code string) (room model.Room, waiting bool, err error) {
@@ -51,16 +39,6 @@ func (c *Client) JoinLink(ctx context.Context, code string) (room model.Room, wa
 	return room, reply.Waiting, err
 }
 
-// JoinRequests returns the users that ask to enter a room. Only the owner and admins may call it.
-func (c *Client) JoinRequests(ctx context.Context, room string) ([]model.JoinRequest, error) {
-	var reply wire.JoinRequestsReply
-	err := c.Call(ctx, "join_requests", wire.JoinRequestsRequest{Room: room}, &reply)
-	return mapped(reply.Requests, func(r wire.AskingUser) model.JoinRequest {
-		return model.JoinRequest{User: r.User, At: model.TimeOf(r.At)}
-	}), err
-}
-
-// AnswerRequest answers a user's request to enter a room: it lets the user in (admit) or drops the request.
-func (c *Client) AnswerRequest(ctx context.Context, room, user string, admit bool) error {
-	return c.Call(ctx, "answer_request", wire.AnswerRequestRequest{Room: room, User: user, Admit: admit}, new(wire.AnswerRequestReply))
+func joinRequestOf(r wire.AskingUser) model.JoinRequest {
+	return model.JoinRequest{User: r.User, At: model.TimeOf(r.At)}
 }

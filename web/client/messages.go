@@ -41,29 +41,6 @@ func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	return Sent{Seq: reply.Seq, ID: reply.ID, At: model.TimeOf(reply.At), Dup: reply.Dup}, nil
 }
 
-// Edit replaces the user's own text, within two minutes of sending.
-func (c *Client) Edit(ctx context.Context, room string, seq int64, text string) error {
-	return c.Call(ctx, "edit", wire.EditRequest{Room: room, Seq: seq, Text: text}, new(wire.SeqReply))
-}
-
-// Recall removes a text: the user's own within two minutes of sending, or any text if the user is owner or admin.
-func (c *Client) Recall(ctx context.Context, room string, seq int64) error {
-	return c.Call(ctx, "recall", wire.RecallRequest{Room: room, Seq: seq}, new(wire.SeqReply))
-}
-
-// React adds the user's emoji to a text or a packet (on) or removes it.
-func (c *Client) React(ctx context.Context, room string, seq int64, emoji string, on bool) error {
-	return c.Call(ctx, "react", wire.ReactRequest{Room: room, Seq: seq, Emoji: emoji, On: on}, new(wire.ReactReply))
-}
-
-// MarkRead stores up to which seq the user has read, and returns how many entries are unread. A lower seq than before
-// changes nothing.
-func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (unread int64, err error) {
-	var reply wire.ReadReply
-	err = c.Call(ctx, "read", wire.ReadRequest{Room: room, Seq: seq}, &reply)
-	return reply.Unread, err
-}
-
 // SayTyping tells the members of a room that the user is typing. It has no answer. While the client is offline, nothing
 // is sent, now or later.
 func (c *Client) SayTyping(ctx context.Context, room string) error {

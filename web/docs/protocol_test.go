@@ -9,55 +9,38 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"hongbao/web/host/hostapi"
 	"hongbao/web/wire"
 	"hongbao/web/wire/strict"
 )
 
-// TestEveryCommandHasASection checks the section of each command in the protocol pages. It must name exactly the
-// fields, errors and rate limit of the code, and show the golden reply.
-func TestEveryCommandHasASection(t *testing.T) {
-	sections := commandSections(t)
-	golden := goldenFrames(t)
-	for _, m := range wire.Methods {
-		section := sections[m.Name]
-		if section == "" {
-			t.Errorf("no page has a section `%s`", m.Name)
-			continue
-		}
-		same(t, m.Name+": fields of the request", requestFields(section), fieldNames(reflect.TypeOf(m.Request)))
-		same(t, m.Name+": fields of the reply", names(paragraph(section, "Reply:")), fieldNames(reflect.TypeOf(m.Reply)))
-		same(t, m.Name+": errors", names(paragraph(section, "Errors:")), words(m.Errors))
-		rate := names(paragraph(section, "Rate:"))
-		if m.Rate == "" && len(rate) > 0 || m.Rate != "" && !slices.Equal(rate, []string{m.Rate}) {
-			t.Errorf("%s: rate %q, want %q", m.Name, rate, m.Rate)
-		}
-		if !slices.Contains(examples(section), golden["reply-"+m.Name+".json"]) {
-			t.Errorf("%s: the section does not show the golden frame reply-%s.json", m.Name, m.Name)
+// TestSizesAreThoseOfTheCode compares the table of sizes in limits.md with wire.Limits and its defaults.
+func TestSizesAreThoseOfTheCode(t *testing.T) {
+	page := readText(t, filepath.Join("protocol", "limits.md"))
+	same(t, "limits.md: the table of sizes", tableFields(page, "| limit |"), fieldNames(reflect.TypeFor[wire.Limits]()))
+	text, err := json.Marshal(wire.DefaultLimits())
+	noError(t, err)
+	var defaults map[string]int
+	noError(t, json.Unmarshal(text, &defaults))
+	for name, value := range defaults {
+		if row := fmt.Sprintf("| `%s` | %d |", name, value); !strings.Contains(page, row) {
+			t.Errorf("limits.md has no row %q", row)
 		}
 	}
 }
 
-// TestCostsOfCommands compares the costs in limits.md with those of the code. A command has either a rate or a cost.
-func TestCostsOfCommands(t *testing.T) {
-	_, table, _ := strings.Cut(readText(t, filepath.Join("protocol", "limits.md")), "| command | cost |")
-	costs := map[string]string{}
-	for line := range strings.Lines(table) {
-		if cells := strings.Split(line, "|"); len(cells) > 2 {
-			for _, name := range names(cells[1]) {
-				costs[name] = strings.TrimSpace(cells[2])
-			}
-		}
-	}
-	for _, m := range wire.Methods {
-		if (m.Rate == "") != (m.Cost > 0) {
-			t.Errorf("%s: rate %q and cost %d, want one of them", m.Name, m.Rate, m.Cost)
-		}
-		if m.Cost > 0 && costs[m.Name] != strconv.Itoa(m.Cost) {
-			t.Errorf("%s: cost %q in limits.md, want %d", m.Name, costs[m.Name], m.Cost)
+// TestEveryOperationIsOnAPage checks that a page names the path of each operation of the server API that is not a command, or has an
+// example of it.
+func TestEveryOperationIsOnAPage(t *testing.T) {
+	pages := readText(t, "server-api.md") + readText(t, "events.md")
+	for _, o := range hostapi.Operations() {
+		path := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(o.Path), `[^/\s]+`)
+		last := "…" + o.Path[strings.LastIndex(o.Path, "/"):]
+		if o.Command == "" && !regexp.MustCompile(path+`\b`).MatchString(pages) && !strings.Contains(pages, last) {
+			t.Errorf("neither server-api.md nor events.md names %s %s", o.Verb, o.Path)
 		}
 	}
 }
@@ -177,23 +160,9 @@ func examples(text string) (all []string) {
 	return all
 }
 
-// commandSections returns, by command, the sections of the pages on commands.
-func commandSections(t *testing.T) map[string]string {
-	t.Helper()
-	sections := map[string]string{}
-	for _, page := range []string{"rooms.md", "messages.md", "packets.md", "wallet.md", "notifications.md"} {
-		parts := strings.Split(readText(t, filepath.Join("protocol", page)), "\n## ")
-		for _, part := range parts[1:] {
-			heading, _, _ := strings.Cut(part, "\n")
-			sections[strings.Trim(heading, "`")] = part
-		}
-	}
-	return sections
-}
-
-// requestFields returns the fields in the table of a section whose header begins with "request".
-func requestFields(section string) (fields []string) {
-	_, table, _ := strings.Cut(section, "| request |")
+// tableFields returns the names in the first column of the table whose header begins so.
+func tableFields(text, header string) (fields []string) {
+	_, table, _ := strings.Cut(text, header)
 	table, _, _ = strings.Cut(table, "\n\n")
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
@@ -201,17 +170,6 @@ func requestFields(section string) (fields []string) {
 		}
 	}
 	return fields
-}
-
-// paragraph returns the line of a section that begins with the label.
-func paragraph(section, label string) string {
-	for line := range strings.Lines(section) {
-		if rest, ok := strings.CutPrefix(line, label); ok {
-			rest, _, _ = strings.Cut(rest, ". ") // the text after the first sentence describes the fields of an item
-			return rest
-		}
-	}
-	return ""
 }
 
 // names returns the words that are in code font, without the mark for optional fields.
@@ -230,19 +188,12 @@ func fieldNames(kind reflect.Type) (all []string) {
 	return all
 }
 
-func words(codes []wire.Code) (all []string) {
-	for _, code := range codes {
-		all = append(all, code.Word())
-	}
-	return all
-}
-
 // same compares two sets of names and reports the differences.
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: the page has %q, the server %q", what, got, want)
+		t.Errorf("%s: the page has %q, the code %q", what, got, want)
 	}
 }

@@ -10,7 +10,8 @@
 //   - Every operation and every kind of event is in the documents of the server API. A test of package server sends the example of
 //     each operation to a live listener, and the answers match the documents.
 //
-// After a change in package wire, package hostapi, the generator or the examples that it reads, run:
+// The generator also writes the calls of both SDKs, and parts of the protocol pages. After a change in package wire, package hostapi, the
+// generator or the examples that it reads, run:
 //
 //	go generate ./web/...
 package spec

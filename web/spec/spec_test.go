@@ -217,7 +217,7 @@ func missing(d spectest.Document, overHTTP bool) (all []string) {
 	if overHTTP {
 		return all
 	}
-	for _, p := range wire.PushNames {
+	for _, p := range wire.Pushes() {
 		want(p.Name, "#/components/messages/push."+p.Name)
 	}
 	for _, c := range wire.Closes() {

@@ -47,40 +47,41 @@ const (
 	CodeNotAvailable      Code = 108
 )
 
-// codes holds, for each error code, its word, its HTTP status, and whether repeating the request may succeed.
+// codes holds, for each error code, its word, its HTTP status, whether repeating the request may succeed, and what it means.
 var codes = map[Code]struct {
 	word      string
 	status    int
 	temporary bool
+	meaning   string // for the documents
 }{
-	CodeInternal:            {"internal", 500, true},
-	CodeUnauthorized:        {"unauthorized", 401, false},
-	CodeForbidden:           {"forbidden", 403, false},
-	CodeUnknownCommand:      {"unknown_command", 404, false},
-	CodeAlreadySubscribed:   {"already_subscribed", 400, false},
-	CodeBadRequest:          {"bad_request", 400, false},
-	CodeNotAvailable:        {"not_available", 400, false},
-	CodeTokenExpired:        {"token_expired", 401, false},
-	CodeRateLimited:         {"rate_limited", 429, true},
-	CodeUnavailable:         {"unavailable", 503, true},
-	CodeNotFound:            {"not_found", 404, false},
-	CodeNotMember:           {"not_member", 403, false},
-	CodeMuted:               {"muted", 403, false},
-	CodeBanned:              {"banned", 403, false},
-	CodeTooLong:             {"too_long", 400, false},
-	CodeLimitExceeded:       {"limit_exceeded", 422, false},
-	CodeKeyReused:           {"key_reused", 409, false},
-	CodeConflict:            {"conflict", 409, false},
-	CodeInsufficientBalance: {"insufficient_balance", 422, false},
-	CodeNotRecipient:        {"not_recipient", 403, false},
-	CodeWrongPassphrase:     {"wrong_passphrase", 403, false},
-	CodePacketFinished:      {"packet_finished", 409, false},
-	CodeEditWindowOver:      {"edit_window_over", 409, false},
-	CodeJoinedLater:         {"joined_later", 403, false},
-	CodeContactRefused:      {"contact_refused", 403, false},
-	CodeSuspended:           {"suspended", 403, false},
-	CodeWalletFrozen:        {"wallet_frozen", 403, false},
-	CodeDenied:              {"denied", 403, false},
+	CodeInternal:            {"internal", 500, true, "a fault of the server; `internal id=<id>` names the line in the server's log"},
+	CodeUnauthorized:        {"unauthorized", 401, false, "the token is missing or bad"},
+	CodeForbidden:           {"forbidden", 403, false, "the role or a setting of the room does not allow it, or the scope is missing"},
+	CodeUnknownCommand:      {"unknown_command", 404, false, "no such method"},
+	CodeAlreadySubscribed:   {"already_subscribed", 400, false, "of the envelope: see connect.md"},
+	CodeBadRequest:          {"bad_request", 400, false, "a field is missing, of the wrong type, not an integer or out of its range; unknown mode or spread; total < count"},
+	CodeNotAvailable:        {"not_available", 400, false, "of the envelope: see connect.md"},
+	CodeTokenExpired:        {"token_expired", 401, false, "get a new token"},
+	CodeRateLimited:         {"rate_limited", 429, true, "wait `retry_after_ms`"},
+	CodeUnavailable:         {"unavailable", 503, true, "a part of the system is out of reach"},
+	CodeNotFound:            {"not_found", 404, false, "unknown, or not for this user to know"},
+	CodeNotMember:           {"not_member", 403, false, "the user is not in the room"},
+	CodeMuted:               {"muted", 403, false, "the user may not write for now"},
+	CodeBanned:              {"banned", 403, false, "the user may not come in"},
+	CodeTooLong:             {"too_long", 400, false, "a text is over its limit"},
+	CodeLimitExceeded:       {"limit_exceeded", 422, false, "over a configured maximum: total, count, ttl, members, rooms, open packets"},
+	CodeKeyReused:           {"key_reused", 409, false, "the key was used with other content"},
+	CodeConflict:            {"conflict", 409, false, "the state has changed: another commitment, a recalled text"},
+	CodeInsufficientBalance: {"insufficient_balance", 422, false, "the wallet has less than the total"},
+	CodeNotRecipient:        {"not_recipient", 403, false, "the packet is for other users"},
+	CodeWrongPassphrase:     {"wrong_passphrase", 403, false, "the packet has another passphrase"},
+	CodePacketFinished:      {"packet_finished", 409, false, "it cannot be cancelled any more"},
+	CodeEditWindowOver:      {"edit_window_over", 409, false, "2 minutes have passed"},
+	CodeJoinedLater:         {"joined_later", 403, false, "the packet is for members that joined before it was sent"},
+	CodeContactRefused:      {"contact_refused", 403, false, "a user has left, has blocked the caller or is blocked, does not want this contact, or is unknown; the error does not tell which"},
+	CodeSuspended:           {"suspended", 403, false, "the host has suspended the user; over a socket close 3505 says so"},
+	CodeWalletFrozen:        {"wallet_frozen", 403, false, "the wallet may not spend; it still receives"},
+	CodeDenied:              {"denied", 403, false, "the host has denied the command: see below"},
 }
 
 // Word returns the first word of the error's message.
@@ -92,6 +93,9 @@ func (c Code) Status() int { return codes[c].status }
 // Temporary reports whether repeating the request may succeed. The request may have been carried out all the same. Repeating a
 // grab, or a request with a key, is safe.
 func (c Code) Temporary() bool { return codes[c].temporary }
+
+// Meaning returns what the error means, for the documents.
+func (c Code) Meaning() string { return codes[c].meaning }
 
 // Error is an error as the client, or the host's back end, receives it.
 type Error struct {
@@ -162,20 +166,23 @@ const (
 )
 
 // CloseFor returns the close code with its reason.
-func CloseFor(code int) Close { return Close{Code: code, Reason: closeReasons[code]} }
+func CloseFor(code int) Close { return Close{Code: code, Reason: closes[code].reason} }
 
-var closeReasons = map[int]string{
-	CloseDrain:            "drain",
-	CloseServerError:      "server error",
-	CloseTokenExpired:     "token expired",
-	CloseTooSlow:          "too slow",
-	CloseNoPong:           "no pong",
-	CloseTooManyCommands:  "too many commands",
-	CloseStateInvalidated: "state invalidated",
-	CloseInvalidToken:     "invalid token",
-	CloseProtocolError:    "protocol error",
-	CloseNoConnect:        "no connect in time",
-	CloseRevoked:          "revoked",
-	ClosePushedOut:        "pushed out by a newer socket",
-	CloseSuspended:        "suspended",
+// Meaning returns what the close code means, for the documents.
+func (c Close) Meaning() string { return closes[c.Code].meaning }
+
+var closes = map[int]struct{ reason, meaning string }{
+	CloseDrain:            {"drain", "the server stops; reconnect elsewhere"},
+	CloseServerError:      {"server error", "a fault of the server"},
+	CloseTokenExpired:     {"token expired", "get a new token first"},
+	CloseTooSlow:          {"too slow", "the connection did not take its publications; it recovers"},
+	CloseNoPong:           {"no pong", "no pong and no other frame within 8 s of a ping; or a message still incomplete after 30 s"},
+	CloseTooManyCommands:  {"too many commands", "sustained abuse of the rates, or of an address's budget"},
+	CloseStateInvalidated: {"state invalidated", "the database has lost entries or was restored; forget all offsets and connect again; some SDKs also fetch a new token"},
+	CloseInvalidToken:     {"invalid token", "sign in again"},
+	CloseProtocolError:    {"protocol error", "a fault of the client program"},
+	CloseNoConnect:        {"no connect in time", "`connect` did not arrive within 8 s"},
+	CloseRevoked:          {"revoked", "an administrator disconnected the user"},
+	ClosePushedOut:        {"pushed out by a newer socket", "the user opened an 11th socket"},
+	CloseSuspended:        {"suspended", "the host has suspended the user; no token of the user is accepted"},
 }

@@ -3,6 +3,9 @@
 // the data of requests. Package hostapi has the payloads of the server API. web/docs/protocol describes the protocol. Golden frames
 // of both encodings are in testdata.
 //
+// Methods, Kinds, Codes and Message are the tables from which the documents and the SDKs are generated (package spec). The tag doc of a
+// field has what the pages say of it, with code in single quotes, because a tag cannot hold back quotes.
+//
 // The envelope is the Centrifugo client protocol with the types of its own Go module. The data inside the envelope is JSON in both
 // encodings. It must always hold:
 //

@@ -14,10 +14,10 @@ type Link struct {
 // CreateLinkRequest is the request of create_link.
 type CreateLinkRequest struct {
 	Room     string `json:"room"`
-	Key      string `json:"key,omitempty"`
-	TTLS     int64  `json:"ttl_s,omitempty" min:"1"`
-	MaxUses  int    `json:"max_uses,omitempty" min:"1"`
-	Approval bool   `json:"approval,omitempty"`
+	Key      string `json:"key,omitempty" doc:"repeats return the same link; draw it at random"`
+	TTLS     int64  `json:"ttl_s,omitempty" min:"1" doc:"seconds until it expires, 1 to 31536000; a week if left out"`
+	MaxUses  int    `json:"max_uses,omitempty" min:"1" doc:"how many users may enter by it, or ask to, 1 to 'room_members'; any number if left out"`
+	Approval bool   `json:"approval,omitempty" doc:"users that come by it ask to enter, and the owner or an admin [lets them in](#answer_request)"`
 }
 
 // CreateLinkReply is the reply of create_link.
@@ -40,7 +40,7 @@ type LinksReply struct {
 // RevokeLinkRequest is the request of revoke_link.
 type RevokeLinkRequest struct {
 	Room string `json:"room"`
-	Link string `json:"link"`
+	Link string `json:"link" doc:"the id of the link"`
 }
 
 // RevokeLinkReply is the reply of revoke_link.
@@ -48,7 +48,7 @@ type RevokeLinkReply struct{}
 
 // JoinLinkRequest is the request of join_link.
 type JoinLinkRequest struct {
-	Code string `json:"code"`
+	Code string `json:"code" doc:"the code of the link"`
 }
 
 // JoinLinkReply is the reply of join_link. It has a room, or the user waits for approval.
@@ -76,8 +76,8 @@ type AskingUser struct {
 // AnswerRequestRequest is the request of answer_request.
 type AnswerRequestRequest struct {
 	Room  string `json:"room"`
-	User  string `json:"user"`
-	Admit bool   `json:"admit,omitempty"`
+	User  string `json:"user" doc:"the user; 'not_found field=user' if the user is to be let in and does not ask"`
+	Admit bool   `json:"admit,omitempty" doc:"let the user in; otherwise the request is dropped, and the user may ask again"`
 }
 
 // AnswerRequestReply is the reply of answer_request.

@@ -2,61 +2,61 @@ package wire
 
 // User is a user as others see them.
 type User struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Avatar string `json:"avatar,omitempty"`
-	Guest  bool   `json:"guest,omitempty"` // a user without an account of the host
+	ID     string `json:"id" doc:"the 'sub' of the JWT, or 'guest:…'; '~system': the host's [back end](../server-api.md#speak-as-the-system), which is in no list of members"`
+	Name   string `json:"name" doc:"display name, [normalised](limits.md#texts)"`
+	Avatar string `json:"avatar,omitempty" doc:"URL of http or https, or relative"`
+	Guest  bool   `json:"guest,omitempty" doc:"true: a user without an account of the host"`
 }
 
 // Room is a room as a user sees it. Role, Silent, Pinned and Archived are of that user; they are left out where the user
 // is not known to be a member. Invite and Guests are left out where they are as usual: admins invite in private rooms,
 // members in public ones, and guests may enter.
 type Room struct {
-	ID           string `json:"id"`
-	Name         string `json:"name"`
-	Kind         string `json:"kind" enum:"public,private,direct"`
-	Announcement string `json:"announcement,omitempty"`
-	Invite       string `json:"invite,omitempty" enum:"members,admins"`
-	Guests       *bool  `json:"guests,omitempty"`
-	Frozen       bool   `json:"frozen,omitempty"` // only the system may post
-	Members      int    `json:"members"`
-	LastSeq      int64  `json:"last_seq"`
-	CreatedAt    int64  `json:"created_at"`
-	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
-	Silent       bool   `json:"silent,omitempty"`
-	Pinned       bool   `json:"pinned,omitempty"`
-	Archived     bool   `json:"archived,omitempty"`
+	ID           string `json:"id" doc:"id"`
+	Name         string `json:"name" doc:"empty for a direct room"`
+	Kind         string `json:"kind" enum:"public,private,direct" doc:"'public', 'private' or 'direct'"`
+	Announcement string `json:"announcement,omitempty" doc:"text"`
+	Invite       string `json:"invite,omitempty" enum:"members,admins" doc:"which members may invite: 'members' or 'admins'; left out at the default: 'admins' in a private room, 'members' in a public one"`
+	Guests       *bool  `json:"guests,omitempty" doc:"false: guests cannot enter; left out when they can"`
+	Frozen       bool   `json:"frozen,omitempty" doc:"true: the host has frozen the room, and only the system may post. Disable the message field; grabs go on"`
+	Members      int    `json:"members" doc:"number of members"`
+	LastSeq      int64  `json:"last_seq" doc:"seq of the last entry"`
+	CreatedAt    int64  `json:"created_at" doc:"Unix milliseconds"`
+	Role         string `json:"role,omitempty" enum:"owner,admin,member" doc:"role of the user that asks: 'owner', 'admin' or 'member'"`
+	Silent       bool   `json:"silent,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
+	Pinned       bool   `json:"pinned,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
+	Archived     bool   `json:"archived,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
 }
 
 // Packet is the part of a packet that never changes.
 type Packet struct {
-	ID         string   `json:"id"`
-	Room       string   `json:"room"`
-	From       User     `json:"from"`
-	Mode       string   `json:"mode" enum:"lucky,equal"`
-	Spread     string   `json:"spread" enum:"calm,classic,wild,"` // "" for equal
-	Total      int64    `json:"total"`
-	Count      int      `json:"count"`
-	Greeting   string   `json:"greeting"`
-	To         []string `json:"to,omitempty"`
-	Locked     bool     `json:"locked"` // a passphrase is required
-	CreatedAt  int64    `json:"created_at"`
-	ExpiresAt  int64    `json:"expires_at"`
-	Commitment string   `json:"commitment"`
-	Key        string   `json:"key"`
+	ID         string   `json:"id" doc:"id"`
+	Room       string   `json:"room" doc:"id of the room"`
+	From       User     `json:"from" doc:"the User that sent it"`
+	Mode       string   `json:"mode" enum:"lucky,equal" doc:"'lucky' or 'equal'"`
+	Spread     string   `json:"spread" enum:"calm,classic,wild," doc:"'calm', 'classic' or 'wild'; '\"\"' for 'equal'"`
+	Total      int64    `json:"total" doc:"sum in minor units"`
+	Count      int      `json:"count" doc:"number of shares"`
+	Greeting   string   `json:"greeting" doc:"text"`
+	To         []string `json:"to,omitempty" doc:"the users that may grab; missing: all members"`
+	Locked     bool     `json:"locked" doc:"true: a passphrase is asked"`
+	CreatedAt  int64    `json:"created_at" doc:"Unix milliseconds"`
+	ExpiresAt  int64    `json:"expires_at" doc:"Unix milliseconds"`
+	Commitment string   `json:"commitment" doc:"hex SHA-256 of the seed, see [Proof](proof.md)"`
+	Key        string   `json:"key" doc:"the sender's key"`
 
-	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
-	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
+	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that have been members since before the packet was sent"`
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one"`
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.
 type State struct {
-	Packet   string    `json:"packet"`
-	Status   string    `json:"status" enum:"open,drained,expired,cancelled"`
-	Claimed  int       `json:"claimed"`
-	Mine     *Mine     `json:"mine,omitempty"`
-	Luckiest *Luckiest `json:"luckiest,omitempty"`
-	Refunded int64     `json:"refunded,omitempty"`
+	Packet   string    `json:"packet" doc:"id"`
+	Status   string    `json:"status" enum:"open,drained,expired,cancelled" doc:"'open', 'drained', 'expired' or 'cancelled'"`
+	Claimed  int       `json:"claimed" doc:"number of shares taken"`
+	Mine     *Mine     `json:"mine,omitempty" doc:"{amount, rank, at}: the share of the user that asks"`
+	Luckiest *Luckiest `json:"luckiest,omitempty" doc:"{user, amount, rank}; 'user' is an id; once a lucky packet is finished"`
+	Refunded int64     `json:"refunded,omitempty" doc:"left out when it is 0"`
 }
 
 // Mine is the user's own share of a packet.

@@ -4,18 +4,18 @@ package wire
 type SendPacketRequest struct {
 	Room       string   `json:"room"`
 	Key        string   `json:"key"`
-	Mode       string   `json:"mode,omitempty" enum:"lucky,equal"`
-	Total      int64    `json:"total"`
-	Count      *int     `json:"count,omitempty"` // may be left out if To is set
-	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild"`
-	Greeting   string   `json:"greeting,omitempty"`
-	To         []string `json:"to,omitempty"`
-	Passphrase string   `json:"passphrase,omitempty"`
-	TTLS       *int64   `json:"ttl_s,omitempty"`
-	Commitment string   `json:"commitment,omitempty"`
+	Mode       string   `json:"mode,omitempty" enum:"lucky,equal" doc:"'lucky' (default) or 'equal'"`
+	Total      int64    `json:"total" doc:"minor units; less than 'count' is 'bad_request'"`
+	Count      *int     `json:"count,omitempty" doc:"number of shares; may be left out with 'to'"`
+	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild" doc:"'classic' (default), 'calm' or 'wild'; '\"\"' for 'equal'"`
+	Greeting   string   `json:"greeting,omitempty" doc:"default '恭喜发财，大吉大利'"`
+	To         []string `json:"to,omitempty" doc:"only these users may grab; see below"`
+	Passphrase string   `json:"passphrase,omitempty" doc:"must be given to grab; see below"`
+	TTLS       *int64   `json:"ttl_s,omitempty" doc:"seconds until the deadline: 5 to 604800, default 86400"`
+	Commitment string   `json:"commitment,omitempty" doc:"the 'next_commitment' that the client holds; another than the current one is 'conflict'"`
 
-	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
-	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
+	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that are members already; see below"`
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; default: the plain one"`
 }
 
 // SendPacketReply is the reply of send_packet.
@@ -32,7 +32,7 @@ type SendPacketReply struct {
 // GrabRequest is the request of grab.
 type GrabRequest struct {
 	Packet     string `json:"packet"`
-	Passphrase string `json:"passphrase,omitempty"`
+	Passphrase string `json:"passphrase,omitempty" doc:"of a locked packet; one that is too long is simply wrong"`
 }
 
 // GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Balance and AccountVersion
@@ -67,7 +67,7 @@ type PacketReply struct {
 
 // CancelPacketRequest is the request of cancel_packet.
 type CancelPacketRequest struct {
-	Packet string `json:"packet"`
+	Packet string `json:"packet" doc:"the packet; its sender may cancel as a member or as a former member"`
 }
 
 // CancelPacketReply is the reply of cancel_packet.
@@ -79,9 +79,9 @@ type CancelPacketReply struct {
 
 // PacketsRequest is the request of packets. It selects packets that the user sent or received at From or later, and before To.
 type PacketsRequest struct {
-	Direction string `json:"direction" enum:"sent,received"`
-	From      *int64 `json:"from,omitempty" min:"0"`
-	To        *int64 `json:"to,omitempty" min:"0"`
+	Direction string `json:"direction" enum:"sent,received" doc:"'sent' or 'received'"`
+	From      *int64 `json:"from,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to"`
+	To        *int64 `json:"to,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to"`
 	Next      string `json:"next,omitempty"`
 	Limit     int    `json:"limit,omitempty" min:"1"`
 }

@@ -10,9 +10,9 @@ type PushKeyReply struct {
 
 // SubscribePushRequest is the request of subscribe_push: a subscription as a browser gives it to a page.
 type SubscribePushRequest struct {
-	Endpoint string `json:"endpoint"`
-	P256dh   string `json:"p256dh"`
-	Auth     string `json:"auth"`
+	Endpoint string `json:"endpoint" doc:"https address of the push service, with port 443 and at most 1024 bytes"`
+	P256dh   string `json:"p256dh" doc:"public key of the browser, in base64url"`
+	Auth     string `json:"auth" doc:"secret of the browser, in base64url"`
 }
 
 // SubscribePushReply is the reply of subscribe_push.
@@ -20,7 +20,7 @@ type SubscribePushReply struct{}
 
 // UnsubscribePushRequest is the request of unsubscribe_push.
 type UnsubscribePushRequest struct {
-	Endpoint string `json:"endpoint"`
+	Endpoint string `json:"endpoint" doc:"that of the subscription"`
 }
 
 // UnsubscribePushReply is the reply of unsubscribe_push.

@@ -6,13 +6,13 @@ import (
 
 // Entry is one element in the numbered log of a room.
 type Entry struct {
-	Seq  int64           `json:"seq"`
-	ID   string          `json:"id"`
-	At   int64           `json:"at"`
-	From User            `json:"from"`
-	Kind string          `json:"kind"`
-	Key  string          `json:"key,omitempty"`
-	Body json.RawMessage `json:"body"`
+	Seq  int64           `json:"seq" doc:"position in the room; also the 'offset' of the publication"`
+	ID   string          `json:"id" doc:"UUIDv7"`
+	At   int64           `json:"at" doc:"Unix milliseconds"`
+	From User            `json:"from" doc:"the User that caused it"`
+	Kind string          `json:"kind" doc:"see the table"`
+	Key  string          `json:"key,omitempty" doc:"the sender's key, on every text and packet entry, for everyone"`
+	Body json.RawMessage `json:"body" doc:"by kind"`
 }
 
 // TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions, also in the
@@ -85,19 +85,19 @@ type RoomBody struct {
 }
 
 // Message is the data of a push without a seq, except the pushes subscribe and unsubscribe. Exactly one field is set: its name is
-// the push's name.
+// the push's name. The tag event is the name of the event in the SDKs; the SDKs have no event for left, but for its room's unsubscribe.
 type Message struct {
-	Members        *MembersPush      `json:"members,omitempty"`
-	PacketProgress *ProgressPush     `json:"packet_progress,omitempty"`
-	Wallet         *WalletPush       `json:"wallet,omitempty"`
-	Read           *ReadPush         `json:"read,omitempty"`
+	Members        *MembersPush      `json:"members,omitempty" event:"MemberCount"`
+	PacketProgress *ProgressPush     `json:"packet_progress,omitempty" event:"Progress"`
+	Wallet         *WalletPush       `json:"wallet,omitempty" event:"Wallet"`
+	Read           *ReadPush         `json:"read,omitempty" event:"Read"`
 	Left           *LeftPush         `json:"left,omitempty"`
-	Typing         *TypingPush       `json:"typing,omitempty"`
-	Presence       *PresencePush     `json:"presence,omitempty"`
-	Contacts       *ContactsPush     `json:"contacts,omitempty"`
-	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty"`
-	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty"`
-	JoinRefused    *JoinRefusedPush  `json:"join_refused,omitempty"`
+	Typing         *TypingPush       `json:"typing,omitempty" event:"Typing"`
+	Presence       *PresencePush     `json:"presence,omitempty" event:"Presence"`
+	Contacts       *ContactsPush     `json:"contacts,omitempty" event:"Contacts"`
+	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty" event:"RoomPrefs"`
+	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty" event:"JoinRequested"`
+	JoinRefused    *JoinRefusedPush  `json:"join_refused,omitempty" event:"JoinRefused"`
 }
 
 // JoinRefusedPush says that the user's request to enter a room was dropped.

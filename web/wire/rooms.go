@@ -7,11 +7,11 @@ import (
 // CreateRoomRequest is the request of create_room.
 type CreateRoomRequest struct {
 	Key     string   `json:"key"`
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind,omitempty" enum:"public,private"`
-	Members []string `json:"members,omitempty"`
-	Invite  string   `json:"invite,omitempty" enum:"members,admins"`
-	Guests  *bool    `json:"guests,omitempty"`
+	Name    string   `json:"name" doc:"at most 64 characters"`
+	Kind    string   `json:"kind,omitempty" enum:"public,private" doc:"'private' (default) or 'public': anyone may find, read and join it"`
+	Members []string `json:"members,omitempty" doc:"users to put in; each must accept [contact](#set_contact); a user never seen counts as one that does not"`
+	Invite  string   `json:"invite,omitempty" enum:"members,admins" doc:"which members may [invite](#invite): 'members' (default in public rooms) or 'admins' (default in private rooms: the owner and admins)"`
+	Guests  *bool    `json:"guests,omitempty" doc:"false: guests cannot enter (default true); with a guest as the caller or in 'members' it is 'forbidden field=guests'"`
 }
 
 // CreateRoomReply is the reply of create_room.
@@ -40,7 +40,7 @@ type LeaveReply struct{}
 
 // FindRoomsRequest is the request of find_rooms.
 type FindRoomsRequest struct {
-	Query string `json:"query,omitempty"`
+	Query string `json:"query,omitempty" doc:"part of the name; upper and lower case are alike in ASCII; empty: all. The id of such a room finds that room alone"`
 	Next  string `json:"next,omitempty"`
 	Limit int    `json:"limit,omitempty" min:"1"`
 }
@@ -87,7 +87,7 @@ type Member struct {
 
 // DirectRequest is the request of direct.
 type DirectRequest struct {
-	User string `json:"user"`
+	User string `json:"user" doc:"the other user; oneself is 'bad_request field=user'; a user never seen is 'contact_refused field=user'"`
 }
 
 // DirectReply is the reply of direct.
@@ -97,7 +97,7 @@ type DirectReply struct {
 
 // BlockRequest is the request of block.
 type BlockRequest struct {
-	User string `json:"user"`
+	User string `json:"user" doc:"the user; oneself is 'bad_request field=user'"`
 }
 
 // BlockReply is the reply of block.
@@ -113,7 +113,7 @@ type UnblockReply struct{}
 
 // SetContactRequest is the request of set_contact.
 type SetContactRequest struct {
-	Contact string `json:"contact" enum:"everyone,shared,nobody"`
+	Contact string `json:"contact" enum:"everyone,shared,nobody" doc:"'everyone' (at first), 'shared': users that are in some room together with the caller, or 'nobody'"`
 }
 
 // SetContactReply is the reply of set_contact.
@@ -130,7 +130,7 @@ type ContactsReply struct {
 
 // UsersRequest is the request of users.
 type UsersRequest struct {
-	Users []string `json:"users"`
+	Users []string `json:"users" doc:"1 to 100 ids"`
 }
 
 // UsersReply is the reply of users. It leaves out users that the caller may not know.
@@ -141,22 +141,22 @@ type UsersReply struct {
 // SetRoomPrefsRequest is the request of set_room_prefs. A missing field is unchanged.
 type SetRoomPrefsRequest struct {
 	Room     string `json:"room"`
-	Silent   *bool  `json:"silent,omitempty"`
-	Pinned   *bool  `json:"pinned,omitempty"`
-	Archived *bool  `json:"archived,omitempty"`
+	Silent   *bool  `json:"silent,omitempty" doc:"true: new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
+	Pinned   *bool  `json:"pinned,omitempty" doc:"true: the room is at the top of the list"`
+	Archived *bool  `json:"archived,omitempty" doc:"true: the room is not in the list"`
 }
 
 // SetRoomPrefsReply is the reply of set_room_prefs.
 type SetRoomPrefsReply struct {
-	Silent   bool `json:"silent"`
-	Pinned   bool `json:"pinned"`
-	Archived bool `json:"archived"`
+	Silent   bool `json:"silent" doc:"new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
+	Pinned   bool `json:"pinned" doc:"at the top of the list"`
+	Archived bool `json:"archived" doc:"not in the list, until the next text or packet if the room is not silent"`
 }
 
 // InviteRequest is the request of invite.
 type InviteRequest struct {
 	Room  string   `json:"room"`
-	Users []string `json:"users"`
+	Users []string `json:"users" doc:"1 to 100 users; repetitions are dropped; users already in the room are skipped"`
 }
 
 // InviteReply is the reply of invite.
@@ -165,11 +165,11 @@ type InviteReply struct{}
 // KickRequest is the request of kick.
 type KickRequest struct {
 	Room string `json:"room"`
-	User string `json:"user"`
-	Ban  bool   `json:"ban,omitempty"`
+	User string `json:"user" doc:"any user: the answer does not tell whether the server knows the id"`
+	Ban  bool   `json:"ban,omitempty" doc:"also ban the user; outsiders can be banned before they come"`
 
-	Until  int64  `json:"until,omitempty" min:"0"` // of a ban: when it ends; 0: it does not
-	Reason string `json:"reason,omitempty"`        // of a ban, for the host
+	Until  int64  `json:"until,omitempty" min:"0" doc:"when the ban ends, in Unix milliseconds; missing: never"`
+	Reason string `json:"reason,omitempty" doc:"of the ban, at most 200 characters; only the [host](../server-api.md#moderate-a-room) sees it"`
 }
 
 // KickReply is the reply of kick.
@@ -178,7 +178,7 @@ type KickReply struct{}
 // UnbanRequest is the request of unban.
 type UnbanRequest struct {
 	Room string `json:"room"`
-	User string `json:"user"`
+	User string `json:"user" doc:"the banned user"`
 }
 
 // UnbanReply is the reply of unban.
@@ -187,8 +187,8 @@ type UnbanReply struct{}
 // SetRoleRequest is the request of set_role.
 type SetRoleRequest struct {
 	Room string `json:"room"`
-	User string `json:"user"`
-	Role string `json:"role" enum:"owner,admin,member"`
+	User string `json:"user" doc:"must be in the room, otherwise 'not_found field=user'"`
+	Role string `json:"role" enum:"owner,admin,member" doc:"'owner', 'admin' or 'member'"`
 }
 
 // SetRoleReply is the reply of set_role.
@@ -197,8 +197,8 @@ type SetRoleReply struct{}
 // MuteRequest is the request of mute. Seconds 0 ends the mute.
 type MuteRequest struct {
 	Room    string `json:"room"`
-	User    string `json:"user"`
-	Seconds int64  `json:"seconds" min:"0"`
+	User    string `json:"user" doc:"a member or former member, otherwise 'not_found field=user'"`
+	Seconds int64  `json:"seconds" min:"0" doc:"0 lifts the mute"`
 }
 
 // MuteReply is the reply of mute.
@@ -207,10 +207,10 @@ type MuteReply struct{}
 // UpdateRoomRequest is the request of update_room. A missing field is unchanged; an empty announcement removes the old one.
 type UpdateRoomRequest struct {
 	Room         string  `json:"room"`
-	Name         *string `json:"name,omitempty"`
-	Announcement *string `json:"announcement,omitempty"`
-	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
-	Guests       *bool   `json:"guests,omitempty"`
+	Name         *string `json:"name,omitempty" doc:"is trimmed; '\"\"' counts as left out; a name of blanks is 'bad_request'"`
+	Announcement *string `json:"announcement,omitempty" doc:"at most 1000 characters; '\"\"' removes the announcement"`
+	Invite       string  `json:"invite,omitempty" enum:"members,admins" doc:"which members may [invite](#invite): 'members', or 'admins': the owner and admins"`
+	Guests       *bool   `json:"guests,omitempty" doc:"false: guests can neither join, nor come back, nor be invited"`
 }
 
 // UpdateRoomReply is the reply of update_room.
@@ -241,10 +241,10 @@ type PresenceReply struct {
 type SendRequest struct {
 	Room     string          `json:"room"`
 	Key      string          `json:"key"`
-	Text     string          `json:"text,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	ReplyTo  int64           `json:"reply_to,omitempty" min:"1"`
-	Mentions []string        `json:"mentions,omitempty"`
+	Text     string          `json:"text,omitempty" doc:"at most 4000 characters; 'text' or 'data' must be there"`
+	Data     json.RawMessage `json:"data,omitempty" doc:"a JSON object of the host, such as an image URL or a sticker; at most 4096 bytes"`
+	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" doc:"a seq of the room, from 1 to the last one, otherwise 'bad_request'"`
+	Mentions []string        `json:"mentions,omitempty" doc:"at most 50 users; they need not be members"`
 }
 
 // SendReply is the reply of send.
@@ -258,8 +258,8 @@ type SendReply struct {
 // HistoryRequest is the request of history. The cursors are pointers because 0 is a cursor, too.
 type HistoryRequest struct {
 	Room   string `json:"room"`
-	Before *int64 `json:"before,omitempty" min:"0"`
-	After  *int64 `json:"after,omitempty" min:"0"`
+	Before *int64 `json:"before,omitempty" min:"0" doc:"a seq; both are 'bad_request'; none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
+	After  *int64 `json:"after,omitempty" min:"0" doc:"a seq; both are 'bad_request'; none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
 	Limit  int    `json:"limit,omitempty" min:"1"`
 }
 
@@ -291,7 +291,7 @@ type Mention struct {
 // ReadRequest is the request of read.
 type ReadRequest struct {
 	Room string `json:"room"`
-	Seq  int64  `json:"seq" min:"0"`
+	Seq  int64  `json:"seq" min:"0" doc:"a value past the last entry counts as the last"`
 }
 
 // ReadReply is the reply of read.
@@ -302,14 +302,14 @@ type ReadReply struct {
 // EditRequest is the request of edit.
 type EditRequest struct {
 	Room string `json:"room"`
-	Seq  int64  `json:"seq" min:"1"`
-	Text string `json:"text"`
+	Seq  int64  `json:"seq" min:"1" doc:"of a text; an unknown seq is 'not_found field=seq', any other entry 'bad_request field=seq'"`
+	Text string `json:"text" doc:"the new text"`
 }
 
 // RecallRequest is the request of recall.
 type RecallRequest struct {
 	Room string `json:"room"`
-	Seq  int64  `json:"seq" min:"1"`
+	Seq  int64  `json:"seq" min:"1" doc:"of a text or a packet; another entry is 'bad_request field=seq', an unknown one 'not_found field=seq'"`
 }
 
 // SeqReply is the reply of edit and recall: the seq of the entry that records it.
@@ -320,9 +320,9 @@ type SeqReply struct {
 // ReactRequest is the request of react.
 type ReactRequest struct {
 	Room  string `json:"room"`
-	Seq   int64  `json:"seq" min:"1"`
-	Emoji string `json:"emoji"`
-	On    bool   `json:"on"`
+	Seq   int64  `json:"seq" min:"1" doc:"of a text; errors as for 'edit'"`
+	Emoji string `json:"emoji" doc:"one emoji of Unicode, otherwise 'bad_request field=emoji'; stored in its fully qualified form ('❤' as '❤️'); to take one off, give it as the text has it"`
+	On    bool   `json:"on" doc:"true puts it on, false takes it off"`
 }
 
 // ReactReply is the reply of react.

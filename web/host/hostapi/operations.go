@@ -9,15 +9,15 @@ import (
 )
 
 // Scope names operations that a key may call.
-type Scope string
+type Scope = wire.Scope
 
 // The scopes. Each operation needs one of them. A key with the scope admin may call all operations.
 const (
-	Read     Scope = "read"     // operations and commands that change nothing; reports need moderate, and acts need admin
-	Chat     Scope = "chat"     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change something else
-	Money    Scope = "money"    // changes of wallets and their limits; send_packet, grab and cancel_packet for a user
-	Moderate Scope = "moderate" // suspensions and reports; recall, kick, unban and mute as the system
-	Admin    Scope = "admin"    // acts, and changes of the position of the webhook
+	Read     = wire.ScopeRead     // operations and commands that change nothing; reports need moderate, and acts need admin
+	Chat     = wire.ScopeChat     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change something else
+	Money    = wire.ScopeMoney    // changes of wallets and their limits; send_packet, grab and cancel_packet for a user
+	Moderate = wire.ScopeModerate // suspensions and reports; recall, kick, unban and mute as the system
+	Admin    = wire.ScopeAdmin    // acts, and changes of the position of the webhook
 )
 
 // Scopes returns all scopes.

@@ -31,9 +31,9 @@ func asyncAPI(examples exampleSet) object {
 	head := info("Group chats with red packets, over the socket. The envelope is the Centrifugo client protocol, version 2; " +
 		"a frame may hold several messages, one per line. /v1/openapi.json describes the HTTP interface.")
 	tagged, listed := object{}, []object{}
-	for _, t := range tags {
-		tagged[t.name] = object{"name": t.name, "description": t.does}
-		listed = append(listed, ref("tags", t.name))
+	for _, g := range wire.Groups {
+		tagged[g.Name] = object{"name": g.Name, "description": g.Does}
+		listed = append(listed, ref("tags", g.Name))
 	}
 	head["tags"] = listed
 	return object{
@@ -123,7 +123,7 @@ func (d channelDocument) pushes() {
 		}, "channel", "pub"))
 		d.operation("entry."+k.Kind, "send", "An entry goes to every member of the room, in order and without gaps.", publication)
 	}
-	for _, p := range wire.PushNames {
+	for _, p := range wire.Pushes() {
 		data := record(object{p.Name: d.all.of(p.Data)}, p.Name)
 		told := d.message("push."+p.Name, "The push "+p.Name+", which has no sequence number.", pushed(object{
 			"message": record(object{"data": data}, "data"),

@@ -3,57 +3,27 @@ package main
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"hongbao/web/wire"
 )
 
-// tag groups operations in the documents.
-type tag struct{ name, does string }
-
-var tags = []tag{
-	{"rooms", "Rooms and their members."},
-	{"links", "Invite links, and users that ask to enter a room."},
-	{"contacts", "Which users may contact the caller, and the names of others."},
-	{"push", "Notifications for users that have no socket (Web Push)."},
-	{"messages", "Texts, reactions, history and what was read."},
-	{"packets", "Red packets: send, grab, look at."},
-	{"wallet", "The caller's money."},
-	{"picture", "The picture by which others see the caller."},
-	{"admin", "Administration by the host's back end."},
-	{"guests", "Users without an account of the host."},
-}
-
-// tagOf holds the tag of each method and each endpoint of package wire.
-var tagOf = map[string]string{
-	"create_room": "rooms", "direct": "rooms", "join": "rooms", "leave": "rooms", "rooms": "rooms", "find_rooms": "rooms", "invite": "rooms",
-	"kick": "rooms", "unban": "rooms", "set_role": "rooms", "mute": "rooms", "update_room": "rooms", "delete_room": "rooms", "set_room_prefs": "rooms",
-	"members": "rooms", "presence": "rooms",
-	"create_link": "links", "links": "links", "revoke_link": "links", "join_link": "links", "join_requests": "links", "answer_request": "links",
-	"preview_link": "links", "preview_room": "rooms",
-	"block": "contacts", "unblock": "contacts", "set_contact": "contacts", "contacts": "contacts", "users": "contacts",
-	"push_key": "push", "subscribe_push": "push", "unsubscribe_push": "push",
-	"send": "messages", "edit": "messages", "recall": "messages", "react": "messages", "history": "messages", "mentions": "messages", "report": "messages", "read": "messages",
-	"send_packet": "packets", "grab": "packets", "packet": "packets", "cancel_packet": "packets", "packets": "packets",
-	"wallet": "wallet",
-	"credit": "admin", "debit": "admin", "disconnect": "admin", "audit": "admin", "start_audit": "admin", "heads": "admin", "stats": "admin",
-	"guests": "guests", "renew": "guests", "sign_out": "guests", "profile": "guests", "picture": "picture", "device_code": "guests", "redeem": "guests",
-}
-
 // allTags returns the tags for a document.
 func allTags() (all []object) {
-	for _, t := range tags {
-		all = append(all, object{"name": t.name, "description": t.does})
+	for _, g := range wire.Groups {
+		all = append(all, object{"name": g.Name, "description": g.Does})
 	}
 	return all
 }
 
-// tagsOf returns the tags of a method. It panics for a method that is not in tagOf.
+// tagsOf returns the tags of a method. It panics for a method whose group is not in wire.Groups.
 func tagsOf(m wire.Method) []string {
-	if tagOf[m.Name] == "" {
-		panic("generate: no tag for method " + m.Name)
+	if !slices.ContainsFunc(wire.Groups, func(g wire.Group) bool { return g.Name == m.Group }) {
+		panic("generate: method " + m.Name + " has the group " + strconv.Quote(m.Group) + ", which is not in wire.Groups")
 	}
-	return []string{tagOf[m.Name]}
+	return []string{m.Group}
 }
 
 // describe returns what a method does, its rate or else its cost, and, if its request has a key, that it may be repeated.

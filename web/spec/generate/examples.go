@@ -16,6 +16,7 @@ import (
 // exampleSet holds examples of requests and replies by the name of the method, and of messages by their names in the AsyncAPI document.
 type exampleSet struct {
 	requests, replies map[string]json.RawMessage
+	frames            map[string]json.RawMessage // golden frames, by the names of their files
 	messages          map[string]json.RawMessage // whole frames
 	server            map[string]json.RawMessage // replies of the server API, by the name of the operation
 	events            map[string]json.RawMessage // by kind
@@ -25,7 +26,7 @@ type exampleSet struct {
 // the golden frames. It reads those of the server API from host/server/testdata, and takes those of endpoints from endpointExamples.
 // web is the path of the folder web.
 func readExamples(web string) (exampleSet, error) {
-	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
+	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, frames: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
 	files := os.DirFS(web)
 	pages, err := fs.Glob(files, "docs/protocol/*.md")
 	if err != nil {
@@ -138,7 +139,9 @@ func (all exampleSet) readFrame(files fs.FS, name string) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	kind, rest, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".json"), "-")
+	name = strings.TrimSuffix(path.Base(name), ".json")
+	all.frames[name] = text
+	kind, rest, _ := strings.Cut(name, "-")
 	switch {
 	case kind == "reply" && f.RPC != nil:
 		all.replies[rest] = f.RPC.Data

@@ -1,9 +1,14 @@
-// Command generate writes openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API,
-// into the current directory. The documents are derived from the tables of packages wire (methods, endpoints, kinds, pushes,
-// codes) and hostapi (operations, kinds of events), from the fields and tags of their types, and from examples: those of the
-// protocol pages, the golden frames, the recorded answers of package server, the table of package hostapi, and endpointExamples.
+// Command generate writes what follows from the tables of packages wire (methods, endpoints, kinds, pushes, codes) and hostapi
+// (operations, kinds of events), from the fields and tags of their types, and from examples:
 //
-// go generate runs it in the folder of package spec, which embeds the files.
+//   - openapi.json and asyncapi.json, and server-openapi.json and server-asyncapi.json for the server API, in the folder of package
+//     spec, which embeds them
+//   - the parts of the protocol pages and of types.js that stand between the lines of a part (see partedFiles)
+//   - generated.go of package client
+//   - methods.js of the JavaScript SDK, and the calls that its test makes
+//
+// The examples are those of the protocol pages, the golden frames, the recorded answers of package server, the table of package
+// hostapi, and endpointExamples. go generate runs the command in the folder of package spec.
 package main
 
 import (
@@ -11,18 +16,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // object is a JSON object of a document.
 type object = map[string]any
 
-// documents returns the generated files by name. web is the path of the folder web.
-func documents(web string) (map[string][]byte, error) {
+// generated returns the generated files by their paths below the folder web. web is the path of that folder.
+func generated(web string) (map[string][]byte, error) {
 	examples, err := readExamples(web)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{}
+	parts := pageParts(examples.frames)
+	parts["types"] = part{scriptTypes(), "page/static/sdk/types.js"}
+	files, err := fillParts(web, parts)
+	if err != nil {
+		return nil, err
+	}
+	files["page/static/sdk/methods.js"] = []byte(scriptMethods())
+	if files["client/generated.go"], err = clientCalls(); err != nil {
+		return nil, fmt.Errorf("client/generated.go: %w", err)
+	}
+	files["testdata/sdk/requests.js"] = []byte(scriptRequests(examples))
 	for name, content := range map[string]object{
 		"openapi.json": withFailures(openAPI(examples)), "asyncapi.json": asyncAPI(examples),
 		"server-openapi.json": withFailures(serverOpenAPI(examples)), "server-asyncapi.json": serverAsyncAPI(examples),
@@ -34,7 +50,7 @@ func documents(web string) (map[string][]byte, error) {
 		if err := encoder.Encode(content); err != nil {
 			return nil, fmt.Errorf("encode %s: %w", name, err)
 		}
-		files[name] = out.Bytes()
+		files["spec/"+name] = out.Bytes()
 	}
 	return files, nil
 }
@@ -47,12 +63,12 @@ func main() {
 }
 
 func write() error {
-	files, err := documents("..")
+	files, err := generated("..")
 	if err != nil {
 		return err
 	}
 	for name, content := range files {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join("..", name), content, 0o600); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 // What tests say of what they see, and an ear that takes a client's events one by one.
 
+import { pushEvents } from '/sdk/methods.js';
+
 /** equal compares values as JSON, whatever the order of their fields. */
 export function equal(got, want, what = '') {
   const [a, b] = [got, want].map((value) => JSON.stringify(sorted(value)));
@@ -34,8 +36,7 @@ export function soon(promise, what, ms = 30_000) {
 
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const names = ['link', 'ready', 'entry', 'entered', 'left', 'skipped', 'typing', 'presence', 'read', 'progress', 'wallet',
-  'memberCount', 'contacts', 'roomPrefs', 'joinRequested', 'joinRefused', 'seedMismatch'];
+const names = ['link', 'ready', 'entry', 'entered', 'left', 'skipped', 'seedMismatch', ...Object.values(pushEvents)];
 
 /** Ear keeps what a client tells. */
 export class Ear {

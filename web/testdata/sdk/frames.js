@@ -1,63 +1,20 @@
 // The golden frames of the wire, each through the vendored SDK to what a program hears or gets.
 
 import { RefusedError } from '/sdk/index.js';
+import { pushEvents } from '/sdk/methods.js';
 import { Ear, equal, failure, ok } from './check.js';
+import { requests } from './requests.js';
 import { Script, inRoom } from './script.js';
 
 const frames = await (await fetch('/golden.json')).json(); // by name
 
-const events = {
-  typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet',
-  members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
-  join_refused: 'joinRefused',
-};
-
-/** How each reply is asked for, and what must have been asked. */
+/** The calls of commands that client.js has by hand, beside those of requests. */
 const calls = {
-  create_room: [(c) => c.createRoom({ name: 'n', kind: 'private', key: 'k' }), { name: 'n', kind: 'private', key: 'k' }],
-  direct: [(c) => c.direct('u'), { user: 'u' }],
-  join: [(c) => c.join('r'), { room: 'r' }],
-  leave: [(c) => c.leave('r'), { room: 'r' }],
-  rooms: [(c) => c.rooms({ next: 'n', limit: 3 }), { next: 'n', limit: 3 }],
-  find_rooms: [(c) => c.findRooms({ query: 'q', limit: 3 }), { query: 'q', limit: 3 }],
-  block: [(c) => c.block('u'), { user: 'u' }],
-  unblock: [(c) => c.unblock('u'), { user: 'u' }],
-  set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
-  contacts: [(c) => c.contacts(), {}],
-  users: [(c) => c.users(['u', 'v']), { users: ['u', 'v'] }],
-  invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
-  create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60, key: 'k' }), { room: 'r', ttl_s: 60, key: 'k' }],
-  links: [(c) => c.links('r'), { room: 'r' }],
-  revoke_link: [(c) => c.revokeLink('r', 'l'), { room: 'r', link: 'l' }],
-  join_link: [(c) => c.joinLink('x'), { code: 'x' }],
-  join_requests: [(c) => c.joinRequests('r'), { room: 'r' }],
-  answer_request: [(c) => c.answerRequest('r', 'u', true), { room: 'r', user: 'u', admit: true }],
+  ...requests,
   kick: [(c) => c.kick('r', 'u', true), { room: 'r', user: 'u', ban: true }],
-  unban: [(c) => c.unban('r', 'u'), { room: 'r', user: 'u' }],
-  set_role: [(c) => c.setRole('r', 'u', 'admin'), { room: 'r', user: 'u', role: 'admin' }],
-  mute: [(c) => c.mute('r', 'u', 60), { room: 'r', user: 'u', seconds: 60 }],
-  update_room: [(c) => c.updateRoom({ room: 'r', announcement: '' }), { room: 'r', announcement: '' }],
   delete_room: [(c) => c.deleteRoom('r'), { room: 'r' }],
-  set_room_prefs: [(c) => c.setRoomPrefs({ room: 'r', silent: true }), { room: 'r', silent: true }],
-  push_key: [(c) => c.pushKey(), {}],
-  subscribe_push: [(c) => c.subscribePush({ endpoint: 'e', p256dh: 'p', auth: 'a' }), { endpoint: 'e', p256dh: 'p', auth: 'a' }],
-  unsubscribe_push: [(c) => c.unsubscribePush('e'), { endpoint: 'e' }],
-  members: [(c) => c.members({ room: 'r', next: 'n' }), { room: 'r', next: 'n' }],
-  send: [(c) => c.send({ room: 'r', text: 't', reply_to: 4, key: 'k' }), { room: 'r', text: 't', reply_to: 4, key: 'k' }],
-  edit: [(c) => c.edit('r', 4, 't'), { room: 'r', seq: 4, text: 't' }],
-  recall: [(c) => c.recall('r', 4), { room: 'r', seq: 4 }],
-  react: [(c) => c.react('r', 4, '👍', false), { room: 'r', seq: 4, emoji: '👍', on: false }],
-  report: [(c) => c.report({ room: 'r', seq: 4, reason: 'spam', key: 'k' }), { room: 'r', seq: 4, reason: 'spam', key: 'k' }],
-  mentions: [(c) => c.mentions({ next: 'n' }), { next: 'n' }],
-  history: [(c) => c.history({ room: 'r', after: 0 }), { room: 'r', after: 0 }],
-  read: [(c) => c.read('r', 4), { room: 'r', seq: 4 }],
-  presence: [(c) => c.presence('r'), { room: 'r' }],
   send_packet: [(c) => c.sendPacket({ room: 'r', total: 10, key: 'k' }), { room: 'r', total: 10, key: 'k' }],
   grab: [(c) => c.grab('p-1', 'x'), { packet: 'p-1', passphrase: 'x' }],
-  packet: [(c) => c.packet({ packet: 'p', after_rank: 3 }), { packet: 'p', after_rank: 3 }],
-  cancel_packet: [(c) => c.cancelPacket('p'), { packet: 'p' }],
-  packets: [(c) => c.packets({ direction: 'sent' }), { direction: 'sent' }],
-  wallet: [(c) => c.wallet(), {}],
 };
 
 /** connected is a client of a script, in the room of the golden frames or not. */
@@ -92,7 +49,7 @@ async function tellPush({ push }) {
   if (name === 'left') script.say(frames['push-unsubscribe']);
   if (name === 'left') equal(await ear.next('left'), { room: 'r-1', reason: 'left' });
   else if (name === 'unsubscribe') equal(await ear.next('left'), { room: 'r-1', reason: '' });
-  else equal(await ear.next(events[name]), told[name]);
+  else equal(await ear.next(pushEvents[name]), told[name]);
   return client;
 }
 

@@ -260,18 +260,25 @@ func Methods() []string {
 	return names
 }
 
-// userRates are the rates of single methods in web/docs/protocol/limits.md. They are per user and over all instances; for the rate
-// of grab see freeGrabs.
-var userRates = map[string]chat.Rate{
-	"send":        {PerSecond: 10, Burst: 20},
-	"send_packet": {PerSecond: 2, Burst: 5},
-	MethodGrab:    {PerSecond: 20, Burst: 40},
-	"report":      {PerSecond: 0.1, Burst: 10},
-}
+// userRates holds the rate of each command that has one (wire.Rates). They are per user and over all instances; for the rate of grab
+// see freeGrabs.
+var userRates = func() map[string]userRate {
+	rates := map[string]userRate{}
+	for _, m := range wire.Methods {
+		for _, r := range wire.Rates {
+			if r.Name == m.Rate {
+				rates[m.Name] = userRate{r.Name, chat.Rate{PerSecond: r.PerSecond, Burst: r.Burst}}
+			}
+		}
+	}
+	return rates
+}()
 
-// sharedRate maps a method to the method whose limit it counts against. edit and react count as send, because their
-// entries cost a room as much as a text.
-var sharedRate = map[string]string{"edit": "send", "react": "send"}
+// userRate is a rate of one or more commands, which count together under its name.
+type userRate struct {
+	name string
+	rate chat.Rate
+}
 
 // Limits for all commands together: of one connection, and of one user over HTTP, where there is no connection.
 const (
@@ -339,12 +346,11 @@ func (r *Rates) spend(ctx context.Context, c Caller, method string) error {
 	if r.local == nil {
 		return nil
 	}
-	name := cmp.Or(sharedRate[method], method)
-	rate, limited := userRates[name]
+	counted, limited := userRates[method]
 	if !limited {
 		return r.spendBudget(ctx, c, costs[method])
 	}
-	return r.take(ctx, name+":"+c.User.ID, rate, name != MethodGrab)
+	return r.take(ctx, counted.name+":"+c.User.ID, counted.rate, counted.name != MethodGrab)
 }
 
 // SpendHTTP counts any command over HTTP against its user's limit. Each instance counts for itself.

@@ -9,7 +9,7 @@ import (
 )
 
 // The budgets of web/docs/protocol/limits.md. They belong to a user or an address, not to a connection, so a new connection does not
-// refill them. Each instance counts for itself. Commands with a rate (userRates, sharedRate) take nothing from them, except
+// refill them. Each instance counts for itself. Commands with a rate (userRates) take nothing from them, except
 // send_packet: 1 for 25 shares. Commands with a contact rate have a cost, too.
 var (
 	// userBudget is for the commands of one user that have a cost, and for the shares of send_packet.

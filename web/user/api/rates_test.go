@@ -123,7 +123,7 @@ func TestRatesOverInstances(t *testing.T) {
 		all := memstore.NewLimiter(memstore.LimiterOptions{})
 		shared := limiterFunc(func(ctx context.Context, key string) (time.Duration, error) {
 			asked++
-			return all.Take(ctx, key, userRates["send"])
+			return all.Take(ctx, key, userRates["send"].rate)
 		})
 		a, b := testRates(shared), testRates(shared)
 		n, _ := granted(t, func() error { return a.spend(t.Context(), userNamed("ann"), "send") })

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"testing"
@@ -31,6 +30,11 @@ func TestCommandsAreInTheTable(t *testing.T) {
 			t.Errorf("%s takes %v and returns %v, the table says %T and %T", name, request.Type, reply.Type, m.Request, m.Reply)
 		}
 	}
+	for _, m := range wire.Methods {
+		if (m.Rate == "") != (m.Cost > 0) {
+			t.Errorf("%s: rate %q and cost %d, want one of them", m.Name, m.Rate, m.Cost)
+		}
+	}
 	for _, e := range wire.Endpoints {
 		all[e.Name] = e.Method
 	}
@@ -38,13 +42,13 @@ func TestCommandsAreInTheTable(t *testing.T) {
 		if once := slices.Compact(slices.Sorted(slices.Values(m.Errors))); len(once) != len(m.Errors) || m.Does == "" {
 			t.Errorf("%s: errors %v are not unique, or it has no description: %q", m.Name, m.Errors, m.Does)
 		}
-		if _, limited := userRates[m.Rate]; m.Rate != "" && (!limited || m.Rate != cmp.Or(sharedRate[m.Name], m.Name)) {
-			t.Errorf("%s counts for the rate %q", m.Name, m.Rate)
+		if limited := userRates[m.Name].name; m.Rate != limited {
+			t.Errorf("%s counts against the rate %q, which is not in wire.Rates", m.Name, m.Rate)
 		}
 	}
-	for name := range userRates {
-		if all[name].Rate != name {
-			t.Errorf("%s is limited, and the table does not say so", name)
+	for _, r := range wire.Rates {
+		if all[r.Name].Rate != r.Name {
+			t.Errorf("the rate %s is not that of the command %[1]s", r.Name)
 		}
 	}
 }
@@ -52,20 +56,13 @@ func TestCommandsAreInTheTable(t *testing.T) {
 // TestOverlaps checks that only grab and commands that change nothing may run concurrently with others of their
 // connection.
 func TestOverlaps(t *testing.T) {
-	for method, want := range map[string]bool{
-		"create_room": false, "join": false, "leave": false, "send": false, "read": false, "send_packet": false, "cancel_packet": false,
-		"direct": false, "invite": false, "kick": false, "unban": false, "set_role": false, "mute": false, "update_room": false,
-		"delete_room": false, "edit": false, "recall": false, "react": false, "presence": true,
-		"create_link": false, "links": true, "revoke_link": false, "join_link": false,
-		"join_requests": true, "answer_request": false,
-		"block": false, "unblock": false, "set_contact": false, "contacts": true, "users": true, "set_room_prefs": false, "report": false,
-		"push_key": true, "subscribe_push": false, "unsubscribe_push": false,
-		"grab": true, "rooms": true, "find_rooms": true, "members": true, "history": true, "mentions": true, "packet": true, "packets": true, "wallet": true,
-		"no_such_command": false,
-	} {
-		r := NewRequest(method, nil)
-		if got := r.Overlaps(); got != want {
-			t.Errorf("%s: overlaps %t, want %t", method, got, want)
+	for _, m := range wire.Methods {
+		r := NewRequest(m.Name, nil)
+		if got, want := r.Overlaps(), m.AsUser == wire.ScopeRead || m.Name == MethodGrab; got != want {
+			t.Errorf("%s: overlaps %t, want %t, as its scope is %s", m.Name, got, want, m.AsUser)
 		}
+	}
+	if r := NewRequest("no_such_command", nil); r.Overlaps() {
+		t.Error("a command that does not exist overlaps")
 	}
 }

@@ -13,7 +13,7 @@ import { ClosedError, RefusedError } from './errors.js';
 import { Feed } from './feed.js';
 import { Link } from './link.js';
 import { Listeners } from './listeners.js';
-import { Methods } from './methods.js';
+import { Methods, pushEvents } from './methods.js';
 import { Packets } from './packets.js';
 
 /**
@@ -28,16 +28,9 @@ import { Packets } from './packets.js';
  */
 
 const channelPrefix = 'room:';
+const notFound = 1001;
 const pageLimit = 100; // the largest page that the server returns
 const maxHeld = 1024; // messages that wait while rooms are listed; older ones are dropped
-
-/** Our events by the names of the server's messages. */
-/** @type {Record<string, keyof Events>} */
-const messages = {
-  typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet',
-  members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
-  join_refused: 'joinRefused',
-};
 
 export class Client extends Methods {
   /** @type {User} */
@@ -143,6 +136,34 @@ export class Client extends Methods {
   }
 
   /**
+   * kick removes a user. A ban may end, at a time in Unix milliseconds, and have a reason, which only the host sees.
+   * @param {string} room
+   * @param {string} user
+   * @param {boolean | {until?: number, reason?: string}} [ban]
+   * @param {import('./types.js').CallOptions} [options]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  kick(room, user, ban, options) {
+    return this.call('kick', { room, user, ...(typeof ban === 'object' ? { ...ban, ban: true } : { ban }) }, options);
+  }
+
+  /**
+   * deleteRoom deletes a room for good.
+   * @param {string} room
+   * @param {import('./types.js').CallOptions} [options]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  async deleteRoom(room, options) {
+    try {
+      return await this.call('delete_room', { room }, options);
+    } catch (error) {
+      const done = error instanceof RefusedError && error.repeated && error.code === notFound;
+      if (done) return {}; // an earlier try was not answered, and has deleted the room
+      throw error;
+    }
+  }
+
+  /**
    * typing publishes to a room that the user is typing. There is no answer; while offline nothing is sent or repeated.
    * @param {string} room
    */
@@ -245,7 +266,7 @@ export class Client extends Methods {
       return;
     }
     const news = data.wallet ? { ...data, wallet: this.#newest(data.wallet) } : data;
-    for (const [name, event] of Object.entries(messages)) {
+    for (const [name, event] of Object.entries(pushEvents)) {
       if (news[name]) this.#tell(event, news[name]);
     }
   }

@@ -2,129 +2,156 @@
 // Money is in minor units, times are Unix milliseconds.
 
 /**
- * @typedef {{id: string, name: string, avatar?: string, guest?: boolean}} User
- * @typedef {'owner'|'admin'|'member'} Role
- * @typedef {'cloud'|'koi'|'plum'} Skin  the drawing on the envelope of a packet
- * @typedef {'members'|'admins'} Inviters  which members may invite users
- *
- * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
- * @property {string} id
- * @property {string} name
- * @property {'public'|'private'|'direct'} kind
- * @property {string} [announcement]
- * @property {Inviters} [invite]  missing: admins in a private room, else members
- * @property {boolean} [guests]   missing: true
- * @property {boolean} [frozen]   only the system may post; packets can still be opened
- * @property {number} members
- * @property {number} last_seq
- * @property {number} created_at
- * @property {Role} [role]
- * @property {number} [read_seq]
- * @property {number} [unread]
- * @property {boolean} [silent]   see RoomPrefs
- * @property {boolean} [pinned]
- * @property {boolean} [archived]
- *
- * @typedef {'spam' | 'scam' | 'abuse' | 'sexual' | 'violence' | 'other'} ReportReason
- *
- * @typedef {object} RoomPrefs  what the user has decided about a room
- * @property {boolean} silent     new entries make no sound, banner or notification, and do not count in the unread total of all rooms
- * @property {boolean} pinned     at the top of the list
- * @property {boolean} archived   not in the list, until the next text or packet if the room is not silent
- *
  * @typedef {object} Entry  one element of a room's sequence
  * @property {number} seq
  * @property {string} id
  * @property {number} at
  * @property {User} from
- * @property {string} kind  text, packet, packet_done, member, edit, recall, react, room
+ * @property {string} kind
  * @property {string} [key]
- * @property {any} body  by kind: TextBody, PacketBody, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
+ * @property {any} body  by kind, such as TextBody for text
  *
- * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
- *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ * @typedef {{code: string, exponent: number}} Currency
+ * @typedef {Record<string, number>} Limits  by the names of web/docs/protocol/limits.md
+ * @typedef {Record<string, never>} Nothing
+ */
+
+// generated: types
+/**
+ * @typedef {'owner'|'admin'|'member'} Role
+ * @typedef {'cloud'|'koi'|'plum'} Skin  the drawing on the envelope of a packet
+ * @typedef {'members'|'admins'} Inviters  which members may invite users
+ * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
+ * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
+ * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], edited_at?: number,
+ *   reactions?: Record<string, number>, recalled?: boolean}} TextBody
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
+ *
+ * @typedef {object} Packet  the part of a packet that never changes
+ * @property {string} id  id
+ * @property {string} room  id of the room
+ * @property {User} from  the User that sent it
+ * @property {'lucky'|'equal'} mode  'lucky' or 'equal'
+ * @property {'calm'|'classic'|'wild'|''} spread  'calm', 'classic' or 'wild'; '""' for 'equal'
+ * @property {number} total  sum in minor units
+ * @property {number} count  number of shares
+ * @property {string} greeting  text
+ * @property {string[]} [to]  the users that may grab; missing: all members
+ * @property {boolean} locked  true: a passphrase is asked
+ * @property {number} created_at  Unix milliseconds
+ * @property {number} expires_at  Unix milliseconds
+ * @property {string} commitment  hex SHA-256 of the seed, see Proof
+ * @property {string} key  the sender's key
+ * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
+ * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ *
+ * @typedef {object} User
+ * @property {string} id  the 'sub' of the JWT, or 'guest:…'; '~system': the host's back end, which is in no list of members
+ * @property {string} name  display name, normalised
+ * @property {string} [avatar]  URL of http or https, or relative
+ * @property {boolean} [guest]  true: a user without an account of the host
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
- * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string, role?: Role,
- *   until?: number, users?: string[], count?: number}} MemberBody
+ *
+ * @typedef {object} State  the state of a packet as the user may see it
+ * @property {string} packet  id
+ * @property {'open'|'drained'|'expired'|'cancelled'} status  'open', 'drained', 'expired' or 'cancelled'
+ * @property {number} claimed  number of shares taken
+ * @property {Mine} [mine]  {amount, rank, at}: the share of the user that asks
+ * @property {Luckiest} [luckiest]  {user, amount, rank}; 'user' is an id; once a lucky packet is finished
+ * @property {number} [refunded]  left out when it is 0
+ * @typedef {{amount: number, rank: number, at: number}} Mine
+ * @typedef {{user: string, amount: number, rank: number}} Luckiest
+ * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string,
+ *   role?: Role, until?: number, users?: string[], count?: number}} MemberBody
  * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
  * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, frozen?: boolean}} RoomBody
+ * @typedef {{key?: string, name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean}} NewRoom
+ * @typedef {{room: Room, dup: boolean}} CreateRoomReply
  *
- * @typedef {object} Packet  the part of a packet that never changes
- * @property {string} id
- * @property {string} room
- * @property {User} from
- * @property {'lucky'|'equal'} mode
- * @property {'calm'|'classic'|'wild'|''} spread
- * @property {number} total
- * @property {number} count
- * @property {string} greeting
- * @property {string[]} [to]
- * @property {boolean} locked
- * @property {number} created_at
- * @property {number} expires_at
- * @property {string} commitment
- * @property {string} key
- * @property {boolean} [earlier_members]  only users may grab that have been members since before the packet was sent
- * @property {Skin} [skin]  missing: the plain envelope
- *
- * @typedef {object} State  the state of a packet as the user may see it
- * @property {string} packet
- * @property {'open'|'drained'|'expired'|'cancelled'} status
- * @property {number} claimed
- * @property {{amount: number, rank: number, at: number}} [mine]
- * @property {{user: string, amount: number, rank: number}} [luckiest]
- * @property {number} [refunded]
- *
- * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number, approval?: boolean}} Link  an invite link
+ * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
+ * @property {string} id  id
+ * @property {string} name  empty for a direct room
+ * @property {'public'|'private'|'direct'} kind  'public', 'private' or 'direct'
+ * @property {string} [announcement]  text
+ * @property {Inviters} [invite]  which members may invite: 'members' or 'admins'; left out at the default: 'admins' in a private room, 'members' in a public one
+ * @property {boolean} [guests]  false: guests cannot enter; left out when they can
+ * @property {boolean} [frozen]  true: the host has frozen the room, and only the system may post. Disable the message field; grabs go on
+ * @property {number} members  number of members
+ * @property {number} last_seq  seq of the last entry
+ * @property {number} created_at  Unix milliseconds
+ * @property {Role} [role]  role of the user that asks: 'owner', 'admin' or 'member'
+ * @property {boolean} [silent]  true if the user that asks has decided so; at a connect and on entering
+ * @property {boolean} [pinned]  true if the user that asks has decided so; at a connect and on entering
+ * @property {boolean} [archived]  true if the user that asks has decided so; at a connect and on entering
+ * @property {number} [read_seq]
+ * @property {number} [unread]
+ * @typedef {{room: Room}} RoomReply
+ * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
+ * @typedef {{users: User[]}} UsersReply  without the users that the caller may not know
+ * @typedef {{rooms: Room[], next?: string}} RoomsReply
+ * @typedef {{rooms: Room[], next?: string}} FindRoomsReply
  * @typedef {{link: Link, code: string, dup?: boolean}} CreateLinkReply
+ * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number, approval?: boolean}} Link  an invite link
  * @typedef {{links: Link[]}} LinksReply
  * @typedef {{room?: Room, waiting?: boolean}} JoinLinkReply
- * @typedef {{requests: {user: User, at: number}[]}} JoinRequestsReply
- * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
- * @typedef {{room: {name: string, kind: 'public'|'private', members: number, guests?: boolean}, by: Face, people: Face[],
- *   packet?: {from: Face, greeting: string}, approval?: boolean}} LinkPreview
- * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
- * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
- * @typedef {{code: string, exponent: number}} Currency
- * @typedef {Record<string, number>} Limits  by the names of web/docs/protocol/limits.md
- * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
- *   note?: string}} Transfer
- * @typedef {{user: User, role: Role, online: boolean, muted_until?: number,
- *   read_seq?: number}} Member
- */
-
-/**
- * Replies.
- * @typedef {{room: Room}} RoomReply
- * @typedef {{room: Room, dup: boolean}} CreateRoomReply
- * @typedef {{rooms: Room[], next?: string}} RoomsReply  with read_seq and unread
- * @typedef {{rooms: Room[], next?: string}} FindRoomsReply
- * @typedef {{members: Member[], next?: string}} MembersReply
- * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
- * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
+ * @typedef {{requests: AskingUser[]}} JoinRequestsReply
+ * @typedef {{user: User, at: number}} AskingUser
+ *
+ * @typedef {object} RoomPrefs  what the user has decided about a room
+ * @property {boolean} silent  new entries make no sound, banner or notification, and do not count in the unread total of all rooms
+ * @property {boolean} pinned  at the top of the list
+ * @property {boolean} archived  not in the list, until the next text or packet if the room is not silent
  * @typedef {{key?: string}} PushKeyReply
  * @typedef {{endpoint: string, p256dh: string, auth: string}} PushSubscriptionKeys  the keys are in base64url
- * @typedef {{users: User[]}} UsersReply  without the users that the caller may not know
+ * @typedef {{members: Member[], next?: string}} MembersReply
+ * @typedef {{user: User, role: Role, online: boolean, muted_until?: number, read_seq?: number}} Member
+ * @typedef {{room: string, key?: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[]}} NewMessage
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
- * @typedef {{mentions: {room: string, entry: Entry}[], next?: string}} MentionsReply
+ * @typedef {{report: string, dup: boolean}} ReportReply
+ * @typedef {{mentions: Mention[], next?: string}} MentionsReply
+ * @typedef {{room: string, entry: Entry}} Mention
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
- * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version?: number, next_commitment: string, dup: boolean}} SendPacketReply
+ * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
+ *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin}} NewPacket
+ * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
+ *   dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired', amount?: number, rank?: number, at?: number,
- *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the
- *   call was not answered, so 'already' may mean that it has won
+ *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
- * @typedef {{state: State, balance: number, account_version?: number}} CancelPacketReply
- * @typedef {{packets: {packet: Packet, state: State}[], totals: {count: number, amount: number, luckiest: number},
- *   next?: string}} PacketsReply
- * @typedef {{balance: number, account_version?: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
- * @typedef {Record<string, never>} Nothing
+ * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
+ * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
+ * @typedef {{state: State, balance: number, account_version: number}} CancelPacketReply
+ * @typedef {{packets: PacketState[], totals: Totals, next?: string}} PacketsReply
+ * @typedef {{packet: Packet, state: State}} PacketState
+ * @typedef {{count: number, amount: number, luckiest: number}} Totals
+ * @typedef {{balance: number, account_version: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
+ * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
+ *   note?: string}} Transfer
+ * @typedef {{room: PreviewRoom, by: Face, people: Face[], packet?: PreviewPacket, approval?: boolean}} LinkPreview
+ * @typedef {{name: string, kind: 'public'|'private', members: number, guests?: boolean}} PreviewRoom
+ * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
+ * @typedef {{from: Face, greeting: string}} PreviewPacket
+ * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
+ * @typedef {{balance: number, account_version: number, change: number, kind: 'credit'|'debit'|'send'|'claim'|'refund',
+ *   packet?: string, next_commitment: string}} WalletEvent
+ * @typedef {{room: string, user: string, seq: number}} ReadEvent
+ * @typedef {{room: string, user: string}} TypingEvent
+ * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
+ * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
+ * @typedef {{room: string, silent: boolean, pinned: boolean, archived: boolean}} RoomPrefsEvent  set on any device
+ * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
+ * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
+ * @typedef {{memberCount: MemberCountEvent, progress: ProgressEvent, wallet: WalletEvent, read: ReadEvent, typing: TypingEvent,
+ *   presence: PresenceEvent, contacts: ContactsEvent, roomPrefs: RoomPrefsEvent, joinRequested: JoinRequestedEvent,
+ *   joinRefused: JoinRefusedEvent}} PushEvents  as on the wire
  */
+// end
 
 /**
  * The events of a client. Pushes are as on the wire.
@@ -135,22 +162,10 @@
  * @typedef {{room: Room}} EnteredEvent
  * @typedef {{room: string, reason: string}} LeftEvent  reason: left, kicked, banned, deleted; '' if unknown
  * @typedef {{room: string, after: number, through: number}} SkippedEvent  after is 0 if the room was renumbered
- * @typedef {{room: string, user: string}} TypingEvent
- * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
- * @typedef {{room: string, user: string, seq: number}} ReadEvent
- * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{packet: string, commitment: string}} SeedMismatchEvent  a packet for which the server had refused a commitment has ended with
  *   another seed: the server has not told the truth
- * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
- * @typedef {{room: string, count: number}} MemberCountEvent
- * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
- * @typedef {{room: string} & RoomPrefs} RoomPrefsEvent  set on any device
- * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
- * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
- *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent,
- *   seedMismatch: SeedMismatchEvent, roomPrefs: RoomPrefsEvent}} Events
+ *   seedMismatch: SeedMismatchEvent} & PushEvents} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */
@@ -171,12 +186,6 @@
  * @typedef {object} CallOptions
  * @property {AbortSignal} [signal]  ends the call; the command may have been executed
  * @property {number} [patience]  ms after which the call is not repeated and the last answer is the error; Infinity
- *
- * @typedef {{room: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], key?: string}} NewMessage
- * @typedef {{name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean, key?: string}} NewRoom
- * @typedef {{room: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string, to?: string[],
- *   passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
- *   skin?: Skin, key?: string}} NewPacket
  */
 
 export {};
