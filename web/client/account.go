@@ -11,7 +11,7 @@ import (
 type accountUpdate struct {
 	Balance        *int64 `json:"balance"`
 	NextCommitment string `json:"next_commitment"`
-	Version        *int64 `json:"account_version"`
+	Version        int64  `json:"account_version"`
 }
 
 // startAccountLocked replaces the account by the one in a connect reply, whatever its version is. The user may be
@@ -22,17 +22,13 @@ func (c *Client) startAccountLocked(data wire.ConnectData) {
 }
 
 // updateAccountLocked applies those fields of an update that are not older than the known ones, because replies and
-// pushes may arrive out of order. The commitment has a version of its own, because some replies have only a balance. A
-// field without a version, from an older server, counts as newer.
+// pushes may arrive out of order. The commitment has a version of its own, because some replies have only a balance.
 func (c *Client) updateAccountLocked(u accountUpdate) {
 	newer := func(known *int64) bool {
-		if u.Version == nil {
-			return true
-		}
-		if *u.Version < *known {
+		if u.Version < *known {
 			return false
 		}
-		*known = *u.Version
+		*known = u.Version
 		return true
 	}
 	if u.Balance != nil && newer(&c.account.Version) {
@@ -57,13 +53,4 @@ func (c *Client) updateAccount(method string, reply []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.updateAccountLocked(u)
-}
-
-// version converts a version from the wire. 0 means that the server sent none and becomes nil: a change always has a
-// version of at least 1.
-func version(v int64) *int64 {
-	if v == 0 {
-		return nil
-	}
-	return &v
 }

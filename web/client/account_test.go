@@ -63,13 +63,6 @@ func TestAccountKeepsHighestVersion(t *testing.T) {
 	s.wallet(140, 10, "c10")
 	wants("a push of the same version", 140, 10, "c10")
 
-	s.push(map[string]any{"wallet": map[string]any{"balance": 150, "change": 10, "kind": "claim", "next_commitment": "old"}})
-	wants("a push of an older server", 150, 10, "old")
-	call("wallet", map[string]any{"balance": 160, "next_commitment": "older", "transfers": []any{}})
-	wants("a reply of an older server", 160, 10, "older")
-	s.wallet(170, 10, "c10")
-	wants("a push with the version known last", 170, 10, "c10")
-
 	s.setConnect(wire.ConnectData{User: wire.User{ID: "bob"}, Balance: 5, AccountVersion: 1, NextCommitment: "b1"}, "e")
 	s.closeSocket(wire.CloseDrain)
 	await(t, c, func(e model.Connected) bool { return e.Again })

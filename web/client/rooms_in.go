@@ -178,7 +178,7 @@ func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 func (c *Client) applyLocked(event *model.Event) {
 	switch e := (*event).(type) {
 	case model.Wallet:
-		c.updateAccountLocked(accountUpdate{&e.Account.Balance, e.Account.NextCommitment, version(e.Account.Version)})
+		c.updateAccountLocked(accountUpdate{&e.Account.Balance, e.Account.NextCommitment, e.Account.Version})
 		e.Account = c.account
 		*event = e
 	case model.MemberCount:

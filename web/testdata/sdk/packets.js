@@ -147,14 +147,6 @@ export async function crossing() {
   await ear.next('wallet');
   is(60, 10, 'c9');
 
-  // An older server says no version.
-  script.say(push(70, undefined, 'c11'));
-  equal(await ear.next('wallet'), { balance: 70, change: 1, kind: 'claim', next_commitment: 'c11' });
-  is(70, 10, 'c11');
-  script.answer = () => ({ data: { state: {}, balance: 80 } });
-  await client.cancelPacket('p');
-  is(80, 10, 'c11');
-
   // After a connect all counts anew.
   script.greeting = ({ id }) => ({ id, connect: { client: 'c', data: { ...inRoom(0), balance: 3, account_version: 2, next_commitment: 'b2' } } });
   script.hangUp(3001, 'drain');

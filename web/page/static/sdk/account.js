@@ -1,5 +1,5 @@
 // The user's account. Replies and pushes may arrive out of order, so each has a version of the account: one with a
-// lower version changes nothing. One without a version, from an older server, counts as newer.
+// lower version changes nothing.
 
 /**
  * @typedef {import('./types.js').Currency} Currency
@@ -33,15 +33,14 @@ export class Account {
    * @param {AccountFields} fields
    */
   learn(fields) {
-    const given = fields?.account_version;
-    const version = typeof given === 'number' ? given : undefined;
-    if (typeof fields?.balance === 'number' && (version ?? this.version) >= this.version) {
+    const version = typeof fields?.account_version === 'number' ? fields.account_version : 0;
+    if (typeof fields?.balance === 'number' && version >= this.version) {
       this.balance = fields.balance;
-      this.version = version ?? this.version;
+      this.version = version;
     }
-    if (typeof fields?.next_commitment === 'string' && fields.next_commitment && (version ?? this.#commitmentVersion) >= this.#commitmentVersion) {
+    if (typeof fields?.next_commitment === 'string' && fields.next_commitment && version >= this.#commitmentVersion) {
       this.nextCommitment = fields.next_commitment;
-      this.#commitmentVersion = version ?? this.#commitmentVersion;
+      this.#commitmentVersion = version;
     }
   }
 

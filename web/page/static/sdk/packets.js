@@ -6,7 +6,7 @@
 import { RefusedError } from './errors.js';
 import { commitmentOf } from './verify.js';
 import { newKey } from './key.js';
-import { limits, pause } from './waiting.js';
+import { limits } from './waiting.js';
 
 /**
  * @typedef {import('./types.js').NewPacket} NewPacket
