@@ -243,6 +243,15 @@ func (c *testConn) awaitParking(want bool) {
 	}
 }
 
+// awaitTaken waits until the server has read what the client has written, and the connection is not parked. A poller that has claimed
+// the connection reads it a moment later: what the client writes in between would arrive in the same piece.
+func (c *testConn) awaitTaken() {
+	c.awaitParking(false)
+	for err := error(nil); !errors.Is(err, syscall.EAGAIN); runtime.Gosched() {
+		_, _, err = syscall.Recvfrom(int(c.owner.socket.fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	}
+}
+
 // eachPoller runs a test once with each poller of the operating system.
 func eachPoller(t *testing.T, test func(t *testing.T, s *testServer)) {
 	for _, poller := range []func() poll.Poller{poll.New, func() poll.Poller { return poll.Goroutines{} }} {
@@ -292,7 +301,7 @@ func TestPollerHandlesWholeShortMessages(t *testing.T) {
 			for i, piece := range test.pieces {
 				c.write(piece)
 				if i < len(test.pieces)-1 {
-					c.awaitParking(false)
+					c.awaitTaken()
 				}
 			}
 			for _, text := range test.want {
@@ -307,7 +316,7 @@ func TestPollerHandlesWholeShortMessages(t *testing.T) {
 		c.awaitParked()
 		addReplies(2)()
 		c.write(whole)
-		c.awaitParking(false)
+		c.awaitTaken()
 		select {
 		case m := <-c.owner.messages:
 			t.Errorf("%q was handled", m.text)
