@@ -14,9 +14,22 @@ import (
 // sent a text or a packet into it. A user that was only added by others has not chosen the room. The limits on rooms count
 // chosen rooms and others separately (UserStanding.Rooms).
 type Store interface {
+	UserStore
+	ContactStore
+	RoomStore
+	MemberStore
+	LinkStore
+	EntryStore
+	ReportStore
+	SubscriptionStore
+
 	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or
 	// renumbered.
 	Epoch(ctx context.Context) (string, error)
+}
+
+// UserStore keeps what is known of users, from their tokens and from the host.
+type UserStore interface {
 	// PutUser stores what a token says about its user. issued is the Unix second at which the token was issued; 0: the
 	// token does not say. PutUser returns the user as stored. Tokens issued up to the Unix second notBefore are refused; 0:
 	// none are; SuspendedSecond: all are. A refused token changes nothing.
@@ -58,10 +71,10 @@ type Store interface {
 	PutUserRecord(ctx context.Context, p UserPut) (UserRecord, error)
 	// EnsureUsers creates those of the users that are unknown, without a name.
 	EnsureUsers(ctx context.Context, users []string) error
-	// KeyUsed reports whether the user has used this key to send a text or a packet, or to create a room. The keys of reports
-	// and invite links are separate.
-	KeyUsed(ctx context.Context, user, key string) (bool, error)
+}
 
+// ContactStore keeps who may contact whom, and who may learn whose name.
+type ContactStore interface {
 	// Block makes b.User block b.Blocked, which may be an unknown user. It returns the direct room of the two if b.User is in
 	// that room, otherwise "". A block that exists already is kept. Error: ErrLimitExceeded.
 	Block(ctx context.Context, b Blocking) (room string, err error)
@@ -81,7 +94,10 @@ type Store interface {
 	Strangers(ctx context.Context, room, viewer string) ([]string, error)
 	// UnchosenDirect returns the direct rooms that the user is in and has not chosen.
 	UnchosenDirect(ctx context.Context, user string) ([]string, error)
+}
 
+// RoomStore keeps rooms, and changes them together with their members.
+type RoomStore interface {
 	// CreateRoom creates the room with its owner and first members. It looks up the key first. For a used key it returns dup and
 	// the room as it is now, or ErrKeyReused if the request was another one. The result has no role if the owner is no longer
 	// a member. If a room that is not deleted has the Ref already, CreateRoom returns that room with dup.
@@ -93,6 +109,14 @@ type Store interface {
 	// If NewRoom.Host is set, the key is one of System's, blocks and contact settings do not count, and the owner's membership
 	// is not chosen.
 	CreateRoom(ctx context.Context, r NewRoom) (m Membership, dup bool, err error)
+	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
+	// has left, but not the other user, and counts p.User's membership as chosen. It
+	// may return a FieldError with the field "user". ErrContactRefused: p.User would be
+	// added, but the other user is unknown, or a block or that user's contact setting forbids it. ErrLimitExceeded: a user to add is in too many rooms.
+	Direct(ctx context.Context, p Pairing) (Paired, error)
+	// Change changes a room or its members as Change.Rule decides. It makes a change only if Rule allows it on state that is
+	// locked until the commit; it may refuse one without a lock. An unknown room is ErrNotFound.
+	Change(ctx context.Context, c Change) (Changed, error)
 	// Join adds the user to a public room, and changes nothing if the user is in it already. Entries sent before the
 	// Join count as read. A user that joins an empty room becomes its owner. A user is added only if Joining.Refusal allows it
 	// on state that is locked until the commit; Join may refuse without a lock. The error of Refusal is ErrForbidden for a
@@ -104,14 +128,42 @@ type Store interface {
 	// returns the new entries for publication; in a public room only the new owner makes one. A repeated Leave changes
 	// nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
-	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
-	// has left, but not the other user, and counts p.User's membership as chosen. It
-	// may return a FieldError with the field "user". ErrContactRefused: p.User would be
-	// added, but the other user is unknown, or a block or that user's contact setting forbids it. ErrLimitExceeded: a user to add is in too many rooms.
-	Direct(ctx context.Context, p Pairing) (Paired, error)
-	// Change changes a room or its members as Change.Rule decides. It makes a change only if Rule allows it on state that is
-	// locked until the commit; it may refuse one without a lock. An unknown room is ErrNotFound.
-	Change(ctx context.Context, c Change) (Changed, error)
+	// FindRooms lists public rooms that have members and whose name contains query, newest first. For ASCII letters case does
+	// not matter. next is the cursor of the page; "" is the first page. more is the cursor of the following page; "" if there
+	// is none.
+	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
+	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
+	// there never was such a room.
+	Room(ctx context.Context, room string) (Room, error)
+	// RoomRecord returns the room as the host sees it. ErrNotFound: there is no such room, or it is deleted.
+	RoomRecord(ctx context.Context, room string) (RoomRecord, error)
+	// RoomRecords lists the rooms that are not deleted, also direct rooms, ordered by id and so oldest first. If q.Ref is set,
+	// RoomRecords returns only the room that has the Ref, if there is one. q.Next and more are cursors, as in FindRooms.
+	RoomRecords(ctx context.Context, q RoomQuery) (rooms []RoomRecord, more string, err error)
+}
+
+// MemberStore keeps what users have to do with rooms.
+type MemberStore interface {
+	// Standing returns the standing of a user in a room, which may have a ban that has ended (Standing.At). If the user never
+	// was a member and never was banned, only Visible can be set: if the room is public and not deleted.
+	Standing(ctx context.Context, room, user string) (Standing, error)
+	// Memberships lists every room the user is in.
+	Memberships(ctx context.Context, user string) ([]Membership, error)
+	// Membership returns one room as the user sees it; ErrNotMember if the user is not in it.
+	Membership(ctx context.Context, room, user string) (Membership, error)
+	// Members lists the room's members, owner and admins first. next and more are cursors, as in FindRooms.
+	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
+	// Roster lists the members of a room, at most limit of them, in any order.
+	Roster(ctx context.Context, room string, limit int) (users []string, err error)
+	// Bans lists the users that are banned from the room at the time now, ordered by id. next and more are cursors, as in
+	// FindRooms.
+	Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []Banned, more string, err error)
+	// SetPrefs changes the Prefs of a member, and returns all of them after the change.
+	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
+}
+
+// LinkStore keeps invite links, and users that ask to enter a room.
+type LinkStore interface {
 	// CreateLink stores a link. It first looks up l.Request, unless that is nil. If the room has a link with the same Request,
 	// CreateLink returns that link, or the error of NewLink.Repeats, and changes nothing. Otherwise NewLink.Refusal decides, on
 	// state that is locked until the commit. Links of the room that have expired or are used up do not count, and are deleted.
@@ -128,33 +180,13 @@ type Store interface {
 	// JoinRequests lists at most limit users that ask to enter the room, oldest request first. It leaves out members, banned
 	// users, and users that have become members since their request, even if they have left again.
 	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
-	// FindRooms lists public rooms that have members and whose name contains query, newest first. For ASCII letters case does
-	// not matter. next is the cursor of the page; "" is the first page. more is the cursor of the following page; "" if there
-	// is none.
-	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
-	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
-	// there never was such a room.
-	Room(ctx context.Context, room string) (Room, error)
-	// RoomRecord returns the room as the host sees it. ErrNotFound: there is no such room, or it is deleted.
-	RoomRecord(ctx context.Context, room string) (RoomRecord, error)
-	// RoomRecords lists the rooms that are not deleted, also direct rooms, ordered by id and so oldest first. If q.Ref is set,
-	// RoomRecords returns only the room that has the Ref, if there is one. q.Next and more are cursors, as in FindRooms.
-	RoomRecords(ctx context.Context, q RoomQuery) (rooms []RoomRecord, more string, err error)
-	// Bans lists the users that are banned from the room at the time now, ordered by id. next and more are cursors, as in
-	// FindRooms.
-	Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []Banned, more string, err error)
-	// Roster lists the members of a room, at most limit of them, in any order.
-	Roster(ctx context.Context, room string, limit int) (users []string, err error)
-	// Members lists the room's members, owner and admins first. next and more are cursors, as in FindRooms.
-	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
-	// Standing returns the standing of a user in a room, which may have a ban that has ended (Standing.At). If the user never
-	// was a member and never was banned, only Visible can be set: if the room is public and not deleted.
-	Standing(ctx context.Context, room, user string) (Standing, error)
-	// Memberships lists every room the user is in.
-	Memberships(ctx context.Context, user string) ([]Membership, error)
-	// Membership returns one room as the user sees it; ErrNotMember if the user is not in it.
-	Membership(ctx context.Context, room, user string) (Membership, error)
+}
 
+// EntryStore keeps the entries of rooms, and how far members have read them.
+type EntryStore interface {
+	// KeyUsed reports whether the user has used this key to send a text or a packet, or to create a room. The keys of reports
+	// and invite links are separate.
+	KeyUsed(ctx context.Context, user, key string) (bool, error)
 	// Append adds a text entry at the end of its room. It looks up the key first. For a used key it returns the seq, id and time
 	// of the first entry, with dup set, or ErrKeyReused if the request was another one. Otherwise Draft.Refusal decides, and
 	// the entry takes the next seq. A direct room that the other user has left refuses entries: ErrContactRefused. A frozen
@@ -181,6 +213,10 @@ type Store interface {
 	// UnreadBy returns at most u.Limit of the users that u selects. They are in the room, have not read the entry and have not
 	// made the room silent. They are ordered by id.
 	UnreadBy(ctx context.Context, u Unread) ([]string, error)
+}
+
+// ReportStore keeps what users report.
+type ReportStore interface {
 	// ReportByKey returns the report that n.By has made with this key, if there is one; ErrKeyReused if its hash differs.
 	ReportByKey(ctx context.Context, n NewReport) (stored Report, found bool, err error)
 	// AddReport stores a report. If the user has made a report with this key, AddReport returns that report with dup set, or
@@ -194,9 +230,10 @@ type Store interface {
 	// ResolveReport resolves an open report. A report that has this outcome and note already is returned unchanged. Errors:
 	// ErrNotFound, and FieldError{ErrConflict, "outcome"} for a report that was resolved with another outcome or note.
 	ResolveReport(ctx context.Context, r Resolution) (Report, error)
-	// SetPrefs changes the Prefs of a member, and returns all of them after the change.
-	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
+}
 
+// SubscriptionStore keeps subscriptions to notifications (Web Push).
+type SubscriptionStore interface {
 	// PutSubscription stores a push subscription, in place of the user's subscription with the same endpoint. If the user then
 	// has more than most, it removes the oldest ones. It creates the user if it is unknown. ErrUnavailable: tokens issued at
 	// sub.At are refused. A command that began before a revocation must not undo it.
