@@ -38,22 +38,22 @@
 //	              │ commit
 //	              ▼
 //	┌────────── open ◄───────────────────────────┐
-//	│             │ Join: Image reads the packet  │ Missing, Conflict: Join
+//	│             │ copy: Image reads the packet  │ Missing, Conflict: copy
 //	│             ▼ from SQL, Load merges it      │
 //	│      granted by the Pool ──► outbox         │
 //	│             │ Settle (group commit)         │
 //	│             ▼                               │
 //	│   PaidNow   ──► publish, queue Ack, answer  │
 //	│   Duplicate ──► queue Ack, answer           │
-//	│   Conflict ──► queue Ack, Join, grab again ─┘
-//	│   TooLate  ──► queue Ack, Join, answer expired or empty
+//	│   Conflict ──► queue Ack, copy, grab again ─┘
+//	│   TooLate  ──► queue Ack, copy, answer expired or empty
 //	│
 //	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel │ room deleted │ from before the epoch
 //	▼
 //	Pool.Close: for ever; returns the grants that the Pool has
 //	│ claims that SQL lacks are settled in ordinary batches
 //	▼
-//	Ledger.End (one transaction): inserts the claims still missing, refunds total - sum(claims),
+//	Ledger.End (one transaction, shared by packets that end together): inserts the claims still missing, refunds total - sum(claims),
 //	│ reveals the seed, appends packet_done
 //	▼
 //	drained | expired | cancelled ──► Load, which retires it
@@ -90,7 +90,7 @@
 //   - Packets that were open when an epoch of the database began are ended early (closing.go). Otherwise a packet whose end
 //     the database has lost stays open although its seed is known.
 //   - Each instance asks SQL for deleted rooms with open packets. Otherwise no instance closes these packets before their
-//     deadlines if the instance that deleted the room dies, or runs a version that does not close them.
+//     deadlines if the instance that deleted the room dies.
 //
 // # Clocks
 //

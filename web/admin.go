@@ -20,6 +20,10 @@ type administration struct {
 	stats   func() wire.StatsReply
 }
 
+func (s *Server) administration() administration {
+	return administration{packets: s.packets, revoke: s.revoke, stats: s.stats}
+}
+
 // adminCommand is the function that runs one command of an administrator.
 type adminCommand func(a administration, ctx context.Context, c api.Caller, data []byte) (reply any, err error)
 

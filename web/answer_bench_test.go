@@ -91,6 +91,8 @@ func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*
 	if err != nil {
 		tb.Fatal(err)
 	}
+	h.SetPeers(s.Peers())
+	pub.CacheStandings(rooms)
 	callers := make([]api.Caller, benchCrowd)
 	for i := range callers {
 		callers[i].User.ID = "u-" + strconv.Itoa(i)

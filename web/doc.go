@@ -46,6 +46,8 @@
 //	rooms := chat.New(store, pub, chat.Options{Presence: presence})
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{})})
 //	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: auth.JWT{Secret: secret}, Presence: presence, Alone: true})
+//	h.SetPeers(server.Peers())
+//	pub.CacheStandings(rooms)
 //
 // Then the program runs h.Run, packets.Run and server.Run, and serves server.Handler() and server.OpsHandler() on two
 // listeners. At the end it calls server.Drain before it shuts the listeners down.

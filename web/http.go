@@ -71,7 +71,7 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 			if err != nil {
 				return nil, err
 			}
-			return s.administration.call(ctx, c, method, data)
+			return s.administration().call(ctx, c, method, data)
 		})
 	}
 }
@@ -213,7 +213,7 @@ func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, err
 
 // authenticate verifies the token of a request. All invalid tokens get the same error, except expired ones.
 func (s *Server) authenticate(ctx context.Context, r *http.Request, token string) (auth.Identity, error) {
-	identity, err := s.verify(ctx, token)
+	identity, err := s.tokens.Verify(ctx, token)
 	if errors.Is(err, auth.ErrInvalid) {
 		s.refusedToken(r)
 		return auth.Identity{}, errUnauthorized
@@ -226,16 +226,6 @@ func (s *Server) refusedToken(r *http.Request) {
 	client := s.proxies.client(r)
 	s.o.Log.Debug("request refused", "client", client, "path", r.URL.Path)
 	s.o.Security.Count(CountUnauthorized, subnet(client))
-}
-
-// verify returns the identity that a token proves. It logs why a token was refused, because clients learn only whether the token
-// is invalid or has expired.
-func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error) {
-	identity, err := s.tokens.Verify(ctx, token)
-	if err != nil {
-		s.o.Log.Debug("token refused", "err", err)
-	}
-	return identity, err
 }
 
 // proxies are the trusted proxies in front of the server. Their headers about clients (X-Forwarded-*) are believed. From any

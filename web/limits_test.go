@@ -13,7 +13,7 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
-	if got := s.limits(); got != wire.DefaultLimits() {
+	if got := limits(s.commands, s.o); got != wire.DefaultLimits() {
 		t.Errorf("by default %+v", got)
 	}
 	engines := newTestEngines(t)
@@ -32,7 +32,7 @@ func TestLimits(t *testing.T) {
 		PacketTotal: 10, PacketCount: 11, GreetingChars: 12, PacketTo: 13, PassphraseChars: 14,
 		TTLMinS: 15, TTLMaxS: 17, TTLDefaultS: 16, SocketsPerUser: 18, PublicRooms: 19, Blocks: 20, OpenPackets: 21,
 	}
-	if got := s.limits(); got != want {
+	if got := limits(s.commands, s.o); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
 	"hongbao/web/ops"
 	"hongbao/web/ops/metrics"
@@ -13,28 +16,28 @@ import (
 )
 
 // newMetrics returns the metrics of the server and of the parts that it uses.
-func (s *Server) newMetrics() *metrics.Metrics {
+func newMetrics(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, commands *api.Commands, b bounds, o Options) *metrics.Metrics {
 	return metrics.New(metrics.Sources{
-		Build: s.o.Build, Methods: api.Methods(), Hub: s.hub, Chat: s.chat, Packets: s.packets, Engines: s.o.Engines,
+		Build: o.Build, Methods: api.Methods(), Hub: h, Chat: rooms, Packets: packets, Engines: o.Engines,
 		Web: func() metrics.Web {
-			kinds, acts := s.o.Security.Totals()
-			reading, readsRefused := s.commands.Scans()
+			kinds, acts := o.Security.Totals()
+			reading, readsRefused := commands.Scans()
 			var events metrics.Events
 			var pushes webpush.Stats
-			if s.o.Push != nil {
-				pushes = s.o.Push.Stats()
+			if o.Push != nil {
+				pushes = o.Push.Stats()
 			}
-			if s.o.Events != nil {
-				events = s.o.Events()
+			if o.Events != nil {
+				events = o.Events()
 			}
 			var questions []meter.Questions
-			if s.o.HookStats != nil {
-				questions = s.o.HookStats()
+			if o.HookStats != nil {
+				questions = o.HookStats()
 			}
 			return metrics.Web{
 				Questions:       questions,
-				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
-				SocketsRefused: int64(s.sockets.Refusals()), HTTPSlow: int64(s.replies.Endings()), ConnsClosed: int64(s.conns.Closings()),
+				ConnectsWaiting: b.connects.waiting.Load(), ConnectsRefused: b.connects.refused.Load(),
+				SocketsRefused: int64(b.sockets.Refusals()), HTTPSlow: int64(b.replies.Endings()), ConnsClosed: int64(b.conns.Closings()),
 				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Events: events, Push: pushes.ByOutcome(),
 			}
 		},

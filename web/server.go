@@ -101,15 +101,10 @@ type Server struct {
 	pub      *push.Publisher
 	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
-	connects *connectLimiter
-	conns    *admission.Connections
-	sockets  *admission.Sockets
-	replies  *admission.Replies
-	errors   errorCodes
+	bounds
+	errors   *errorCodes
 	notAdmin rareLines
 	connEnds rareLines // lines about connections that were closed because there were too many
-
-	administration administration // static after New
 
 	stopping atomic.Bool // /readyz answers 503
 	draining atomic.Bool // new sockets are refused
@@ -120,9 +115,58 @@ type Server struct {
 // not cause that.
 const httpShare = 4
 
-// New returns a server that uses the hub and the two services. The services must publish through pub. New calls h.SetPeers, so
-// that the sessions receive notices of other instances and learn when the bus is lost.
+// New returns a server that uses the hub and the two services. The services must publish through pub. The caller gives the server's
+// Peers to the hub, and the rooms to pub (push.Publisher.CacheStandings).
 func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
+	if o.Rates && o.Local == nil {
+		return nil, errors.New("web: rates need a limiter of this instance")
+	}
+	o = o.withDefaults()
+	tokens, err := auth.NewVerifier(o.JWT, auth.GuestKeys{Key: o.Guests.Key, Previous: o.Guests.PreviousKey}, o.Now, o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	proxies, origins := proxies(o.TrustedProxies), newOrigins(o.AllowedOrigins, o.TrustedProxies)
+	bounds := bounds{
+		connects: newConnectLimiter(connectSlots, maxConnectWait),
+		conns:    admission.NewConnections(o.MaxConns, o.MaxPerAddress, h.Connections, proxies.holder),
+		sockets:  admission.NewSockets(o.MaxSockets, o.MaxPerAddress),
+		replies:  admission.NewReplies(o.MaxReplyBytes/httpShare, h.CountReplies),
+	}
+	tracker := presence.New(presence.Options{
+		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
+		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
+		Announce:    rooms.AnnouncePresence, Paused: bounds.connects.queued, Log: o.Log,
+	})
+	rates := api.NewRates(o.Local, o.Limiter, o.Now, o.Log)
+	config := api.Config{
+		Chat: rooms, Packets: packets, Rates: rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
+		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 }, Hooks: o.Hooks,
+	}
+	if o.Push != nil {
+		config.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
+	}
+	commands := api.New(config)
+	config.Rates, config.ContactRates, config.Hooks = new(api.Rates), ContactRates{}, nil
+	figures := newMetrics(h, rooms, packets, commands, bounds, o)
+	failures := &errorCodes{log: o.Log}
+	sessions := session.NewManager(session.Config{
+		Hub: h, Chat: rooms, Packets: packets, Commands: commands, Presence: tracker, Errors: failures,
+		Verify: tokens.Verify, Rates: rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: bounds.sockets.Leave,
+		AcquireConnect: bounds.connects.acquire, Observe: figures.Command,
+		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: limits(commands, o),
+		ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
+		Now: o.Now, Log: o.Log,
+	})
+	return &Server{
+		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
+		proxies: proxies, origins: origins, upgrader: newUpgrader(origins), rates: rates, commands: commands, unpaced: api.New(config),
+		sessions: sessions, started: o.Now(), metrics: figures, tracker: tracker, bounds: bounds, errors: failures,
+	}, nil
+}
+
+// withDefaults returns the options with the defaults in place of what is not set. Without Rates, the options that need it are off.
+func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -132,65 +176,30 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	if o.Security == nil {
 		o.Security = noSecurity{}
 	}
+	if !o.Rates {
+		o.Local, o.MaxPerAddress, o.ReadWait = nil, 0, 0
+	}
 	o.Currency = cmp.Or(o.Currency, wire.Currency{Code: "CNY", Exponent: 2})
 	o.SocketsPerUser = cmp.Or(o.SocketsPerUser, wire.DefaultLimits().SocketsPerUser)
+	o.MaxReplyBytes = cmp.Or(o.MaxReplyBytes, 256<<20)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ConnectWithin = cmp.Or(o.ConnectWithin, 8*time.Second)
 	o.RefreshGrace = cmp.Or(o.RefreshGrace, 25*time.Second)
 	o.StandingWithin = cmp.Or(o.StandingWithin, time.Second)
-	if o.Rates && o.Local == nil {
-		return nil, errors.New("web: rates need a limiter of this instance")
-	}
-	tokens, err := auth.NewVerifier(o.JWT, auth.GuestKeys{Key: o.Guests.Key, Previous: o.Guests.PreviousKey}, o.Now, o.Log)
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	local := o.Local
-	if !o.Rates {
-		local = nil
-	}
-	s := &Server{
-		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
-		proxies: o.TrustedProxies, started: o.Now(), origins: newOrigins(o.AllowedOrigins, o.TrustedProxies),
-		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
-	}
-	s.errors.log = o.Log
-	s.replies = admission.NewReplies(cmp.Or(o.MaxReplyBytes, 256<<20)/httpShare, h.CountReplies)
-	if !o.Rates {
-		o.MaxPerAddress, o.ReadWait = 0, 0
-	}
-	s.sockets = admission.NewSockets(o.MaxSockets, o.MaxPerAddress)
-	s.conns = admission.NewConnections(o.MaxConns, o.MaxPerAddress, h.Connections, s.proxies.holder)
-	s.tracker = presence.New(presence.Options{
-		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
-		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
-		Announce:    rooms.AnnouncePresence, Paused: s.connects.queued, Log: o.Log,
-	})
-	commands := api.Config{
-		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
-		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 }, Hooks: o.Hooks,
-	}
-	if o.Push != nil {
-		commands.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
-	}
-	s.commands = api.New(commands)
-	commands.Rates, commands.ContactRates, commands.Hooks = new(api.Rates), ContactRates{}, nil
-	s.unpaced = api.New(commands)
-	s.metrics = s.newMetrics()
-	s.administration = administration{packets: packets, revoke: s.revoke, stats: s.stats}
-	s.sessions = session.NewManager(session.Config{
-		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
-		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.Leave,
-		AcquireConnect: s.connects.acquire, Observe: s.metrics.Command,
-		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
-		ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
-		Now: o.Now, Log: o.Log,
-	})
-	h.SetPeers(s.sessions)
-	pub.CacheStandings(rooms)
-	s.upgrader = newUpgrader(s.origins)
-	return s, nil
+	return o
 }
+
+// bounds are what the server bounds: connects at a time, connections, sockets, and replies over HTTP that clients have not taken.
+type bounds struct {
+	connects *connectLimiter
+	conns    *admission.Connections
+	sockets  *admission.Sockets
+	replies  *admission.Replies
+}
+
+// Peers returns the part of the server that receives the notices of other instances, and learns when the bus is lost. Give it to the
+// hub (SetPeers).
+func (s *Server) Peers() hub.Peers { return s.sessions }
 
 // Handler serves clients: sockets, commands, previews of invite links and public rooms, guests, pictures, admin commands, the OpenAPI and AsyncAPI
 // documents, and the page.
@@ -236,9 +245,9 @@ func (s *Server) pageFacts() page.Facts {
 }
 
 // limits returns the limits that the server tells its clients.
-func (s *Server) limits() wire.Limits {
-	l := s.commands.Limits()
-	l.SocketsPerUser = s.o.SocketsPerUser
+func limits(commands *api.Commands, o Options) wire.Limits {
+	l := commands.Limits()
+	l.SocketsPerUser = o.SocketsPerUser
 	return l
 }
 

@@ -177,6 +177,8 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	}
 	server, err := New(h, pub, rooms, packets, options)
 	noError(t, err)
+	h.SetPeers(server.Peers())
+	pub.CacheStandings(rooms)
 	s := &testServer{Server: server, db: engines.db, store: engines.store}
 	s.other = func() *redpacket.Service {
 		return redpacket.New(engines.ledger, engines.pool, rooms, pub, engines.packets)
@@ -232,7 +234,7 @@ func (s *testServer) refused(t *testing.T, c api.Caller, method string, data []b
 	t.Helper()
 	run := s.Call
 	if c.Admin {
-		run = s.administration.call
+		run = s.administration().call
 	}
 	reply, err := run(context.Background(), c, method, data)
 	if err == nil {
@@ -244,7 +246,7 @@ func (s *testServer) refused(t *testing.T, c api.Caller, method string, data []b
 
 func (s *testServer) admin(t *testing.T, method string, request any) []byte {
 	t.Helper()
-	reply, err := s.administration.call(context.Background(), api.Caller{Admin: true}, method, encoded(t, request))
+	reply, err := s.administration().call(context.Background(), api.Caller{Admin: true}, method, encoded(t, request))
 	if err != nil {
 		t.Fatalf("%s: %v", method, err)
 	}

@@ -119,6 +119,8 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err != nil {
 		return nil, err
 	}
+	h.SetPeers(clients.Peers())
+	pub.CacheStandings(rooms)
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, clients
 	if made.events, err = made.newEvents(c, pub.Node(), engines, log); err != nil {
 		return nil, err

@@ -125,6 +125,8 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
 	noError(t, err)
+	h.SetPeers(host.web.Peers())
+	pub.CacheStandings(host.rooms)
 	host.recorder = security.NewRecorder(store, "i", time.Now, log)
 	host.keysFile = filepath.Join(t.TempDir(), "keys")
 	host.all = host.addKey("all", "", hostapi.Admin)

@@ -68,12 +68,13 @@ type Verifier struct {
 	parser *jwt.Parser
 	host   *issuer // nil: not configured
 	guests *issuer // nil: guests are disabled
+	log    *slog.Logger
 }
 
 // NewVerifier returns a Verifier for tokens of the host and for guests' tokens.
 func NewVerifier(host JWT, guests GuestKeys, now func() time.Time, log *slog.Logger) (*Verifier, error) {
 	// The parser checks only the signature. The issuer's validator checks the claims afterwards.
-	v := &Verifier{parser: jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())}
+	v := &Verifier{parser: jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding()), log: log}
 	var err error
 	if v.host, err = host.hostIssuer(now, log); err != nil {
 		return nil, fmt.Errorf("JWT %w", err)
@@ -130,8 +131,17 @@ func (j JWT) shared() bool { return len(j.PublicKey) > 0 || j.JWKS != "" }
 
 // Verify returns the identity that the token proves. Its error is ErrExpired if expiry is the token's only fault. It wraps
 // chat.ErrUnavailable if the token's key is unknown and no keys can be fetched now, and ErrInvalid otherwise. If the token's
-// key is unknown, Verify may wait for a fetch of keys, until ctx ends.
+// key is unknown, Verify may wait for a fetch of keys, until ctx ends. It logs why a token was refused, because
+// clients learn only whether the token is invalid or has expired.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
+	identity, err := v.verify(ctx, token)
+	if err != nil {
+		v.log.Debug("token refused", "err", err)
+	}
+	return identity, err
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) == 0 || len(token) > maxTokenBytes {
 		return Identity{}, fmt.Errorf("%w: it has %d bytes", ErrInvalid, len(token))
 	}
