@@ -30,7 +30,7 @@
 //   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
 //     position is forgotten.
 //   - No message with a seq from an earlier epoch of the store is delivered after Reset, however long it was on the bus. This
-//     holds if each message is published within doubtFor after its commit.
+//     holds if each message is published within doubtFor (10 s) after its commit.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written to a socket or fetched from the store under
 //     a lock.
 //   - Handlers must not block: Handler.Frame returns the work that has to wait, and Conn has no method that blocks.

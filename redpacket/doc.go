@@ -50,7 +50,7 @@
 //	│
 //	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel │ room deleted │ from before the epoch
 //	▼
-//	Pool.Close: for ever; returns the grants that the Pool has
+//	Pool.Close: the packet never grants again; returns the grants that the Pool has
 //	│ claims that SQL lacks are settled in ordinary batches
 //	▼
 //	Ledger.End (one transaction, shared by packets that end together): inserts the claims still missing, refunds total - sum(claims),

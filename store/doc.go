@@ -5,8 +5,8 @@
 // instances together, and the notes of package lineage.
 //
 // Package store imports the engines pgstore, sqlitestore, redisstore and memstore. Each engine imports the packages whose
-// interfaces it implements: chat and redpacket, and redisstore also hub and lineage.
-// Both SQL engines use tables, audit, chain, eventlog, lineage, secret and security; tables uses cursor. Tests use
+// interfaces it implements: chat and redpacket; redisstore also hub; redisstore and both SQL engines also lineage.
+// Both SQL engines use tables, audit, chain, eventlog and secret; tables uses cursor and security. Tests use
 // storetest, loopback and enginetest.
 //
 // Invariants: both modes use the same interfaces and give the same guarantees. In embedded mode, at most one process serves from a

@@ -16,8 +16,8 @@
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. docs: the pages.
 //   - dial: connections to public addresses, and to hosts that the operator allows. webtest: a browser for tests.
 //
-// The diagram shows the packages that a command passes through. Of the packages in the diagram, each imports at most those that its
-// arrows lead to, directly or through others. cmd/hongbao/arch_test.go lists all imports.
+// The diagram shows the packages that a command passes through, without hub, chat and redpacket. An arrow means: may import. An import may
+// skip a step. cmd/hongbao/arch_test.go lists all imports.
 //
 //	web ──► user/session ──► user/api ──► convert ──► wire
 //	             session ──► user/push ──► convert

@@ -393,6 +393,21 @@ var postgresMutants = []mutant{
 		harm:  "two ends of one packet in the same transaction refund it twice",
 	},
 	{
+		file: "store/pgstore/end.go",
+		old: `			j.alone = false
+			j.maybeCommitted = j.maybeCommitted || w.maybeCommitted`,
+		new:   `			j.alone = false`,
+		tests: "-run=RerunLeavesOut ./store/pgstore",
+		harm:  "the end of a packet whose commit was lost, and whose room was locked then, is told to nobody",
+	},
+	{
+		file:  "store/pgstore/internal/batch/lanes.go",
+		old:   `slices.Chunk(batch, c.work.Most)`,
+		new:   `slices.Chunk(batch, maxBatch)`,
+		tests: "-run=TransactionsAreBounded ./store/pgstore/internal/batch",
+		harm:  "a lane ends hundreds of packets in one transaction, which never finishes in time",
+	},
+	{
 		file: "store/pgstore/append.go",
 		old: `	case inserted < int64(len(l.rooms)):
 		return tables.ErrRetry

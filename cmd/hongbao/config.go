@@ -25,7 +25,7 @@ import (
 // has a password; the flag refuses such a value.
 type config struct {
 	Addr           string          `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
-	TLSCertFile    string          `flag:"tls-cert-file" for:"serve" help:"certificate of HONGBAO_ADDR and its chain (PEM file): clients then use TLS; a new file is used within 10 s"`
+	TLSCertFile    string          `flag:"tls-cert-file" for:"serve" help:"certificate of HONGBAO_ADDR, and of HONGBAO_API_ADDR unless that is loopback, with its chain (PEM file): clients then use TLS; a new file is used within 10 s"`
 	TLSKeyFile     string          `flag:"tls-key-file" for:"serve" help:"key of the certificate (PEM file)"`
 	ACMEHosts      hosts           `flag:"acme-hosts" for:"serve" help:"names for which the server gets certificates by ACME, and so accepts the authority's terms; embedded only"`
 	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the authority for HONGBAO_ACME_HOSTS"`

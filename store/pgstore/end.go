@@ -36,16 +36,16 @@ type endJob struct {
 	missing        []redpacket.Grant // grants without a claim in SQL, as the last run saw them; paid together with the end
 	closed         redpacket.Closed  // the result
 	err            error             // a refusal
-	alone          bool              // it needs a transaction of its own, because grants are missing
+	alone          bool              // it needs a transaction of its own, because grants are missing or there are very many shares
 }
 
 // End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet. Ends that are called at the same time share
 // transactions. Otherwise many packets that expire together would wait for each other, because each end locks the room and the
-// wallet of the sender. An end that must pay missing grants has a transaction of its own.
+// wallet of the sender. An end that must pay missing grants, or has very many shares, has a transaction of its own.
 func (s *Store) End(ctx context.Context, c redpacket.Close) (redpacket.Closed, error) {
 	ctx = arrived(ctx)
 	j, err := s.newEndJob(ctx, c)
-	if err == nil {
+	if err == nil && !j.alone {
 		err = s.ends.Do(ctx, j)
 	}
 	if err == nil && j.alone {
@@ -67,17 +67,21 @@ func (s *Store) newEndJob(ctx context.Context, c redpacket.Close) (*endJob, erro
 		refused: map[redpacket.Grant]bool{}, paidBefore: map[redpacket.Grant]bool{},
 	}
 	err := s.withReader(ctx, func(r reader) error {
-		found, err := r.Row(`select room_id, sender from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{c.ID}, &j.room, &j.sender)
+		var shares int
+		found, err := r.Row(`select room_id, sender, count from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{c.ID}, &j.room, &j.sender, &shares)
 		if err == nil && !found {
 			err = chat.ErrNotFound
 		}
+		j.alone = shares > sharesTogether
 		return err
 	})
 	return j, err
 }
 
-// endsTogether is the most packets that one transaction ends. Each has up to 10,000 claims, which are read.
-const endsTogether = 32
+const (
+	endsTogether   = 32    // most packets that one transaction ends
+	sharesTogether = 1_000 // a packet with more shares has a transaction of its own: all claims of its packets are read under locks
+)
 
 // endWork returns how the committer of ends runs its jobs.
 func (s *Store) endWork() batch.Work[*endJob] {
@@ -99,8 +103,9 @@ func keysOfEnd(j *endJob) [3]string {
 // endAll ends the packets of a batch of jobs in one transaction. For skipLocked and locked see work.run.
 func (s *Store) endAll(ctx context.Context, jobs []*endJob, skipLocked bool) (locked []string, err error) {
 	err = s.groupTx(ctx, func(w *writer) (committing bool, err error) {
-		for _, j := range jobs {
+		for _, j := range jobs { // also those that this run leaves out
 			j.alone = false
+			j.maybeCommitted = j.maybeCommitted || w.maybeCommitted
 		}
 		free := jobs
 		if skipLocked {
@@ -143,6 +148,7 @@ func beginFreeEnds(w *writer, jobs []*endJob) (locked []string, err error) {
 // endAlone ends a packet in a transaction of its own, which pays the missing grants.
 func (s *Store) endAlone(ctx context.Context, j *endJob) error {
 	run := func(w *writer) error {
+		j.maybeCommitted = j.maybeCommitted || w.maybeCommitted
 		err := w.end([]*endJob{j})
 		crashpoint.Here("close.before-commit")
 		return err
@@ -199,7 +205,6 @@ func (w *writer) sortEnds(jobs []*endJob) (first []*endJob, repeats map[*endJob]
 	byPacket := map[string]*endJob{}
 	repeats = map[*endJob]*endJob{}
 	for _, j := range jobs {
-		j.maybeCommitted = j.maybeCommitted || w.maybeCommitted
 		j.book, j.missing, j.closed, j.err = redpacket.Book{}, nil, redpacket.Closed{}, nil
 		if of := byPacket[j.ID]; of != nil {
 			repeats[j] = of
@@ -448,7 +453,7 @@ func (w *writer) payOut(jobs []*endJob) error {
 			return err
 		}
 	}
-	queueCredits(&batch, jobs)
+	w.queueCredits(&batch, jobs)
 	for _, j := range jobs {
 		if b := &j.book; b.Refunded > 0 {
 			w.queueTransfer(&batch, tables.RefundTransfer(j.refundID, j.ID, b.Packet.From.ID, b.Refunded, j.At))
@@ -473,8 +478,8 @@ func (w *writer) payOut(jobs []*endJob) error {
 }
 
 // queueCredits makes the batch add each user's money to the wallet with one write. Wallets are locked in order of
-// users.
-func queueCredits(batch *pgx.Batch, jobs []*endJob) {
+// users, on Citus by bucket first.
+func (w *writer) queueCredits(batch *pgx.Batch, jobs []*endJob) {
 	sums := map[string]redpacket.Money{}
 	for _, j := range jobs {
 		for _, g := range j.missing {
@@ -485,12 +490,18 @@ func queueCredits(batch *pgx.Batch, jobs []*endJob) {
 		}
 	}
 	users := slices.Sorted(maps.Keys(sums))
-	amounts := make([]redpacket.Money, len(users))
-	for i, user := range users {
-		amounts[i] = sums[user]
+	groups, order := map[int][]string{0: users}, []int{0}
+	if w.Citus { // one statement would lock rows of several buckets in any order
+		groups, order = byBucket(users, func(user string) string { return user })
 	}
-	if len(users) > 0 {
-		queueCredit(batch, users, amounts)
+	for _, n := range order {
+		amounts := make([]redpacket.Money, len(groups[n]))
+		for i, user := range groups[n] {
+			amounts[i] = sums[user]
+		}
+		if len(amounts) > 0 {
+			queueCredit(batch, groups[n], amounts)
+		}
 	}
 }
 

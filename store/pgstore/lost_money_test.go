@@ -24,7 +24,7 @@ func moneyGate() []string {
 		table = "links"
 	}
 	return []string{
-		`create function wait_with_money() returns trigger language plpgsql as
+		`create function wait_with_money() returns trigger language plpgsql set lock_timeout = 0 as
 			$$ begin perform pg_advisory_xact_lock_shared(42); return null; end $$`,
 		`create constraint trigger gate after insert or update on ` + table + ` deferrable initially deferred
 			for each row execute function wait_with_money()`,
@@ -154,6 +154,28 @@ func TestEndWhoseCommitWasLost(t *testing.T) {
 	again, err := m.End(t.Context(), c)
 	if err != nil || again.Done || len(again.Inserted)+len(again.Accounts) > 0 {
 		t.Errorf("second call: %+v", again)
+	}
+	wantBalanced(t, m.direct)
+}
+
+// TestEndThatARerunLeavesOut loses the reply to the commit that ends a packet, and locks the room before the transaction runs again. That
+// run leaves the packet out. A later run must still report the end.
+func TestEndThatARerunLeavesOut(t *testing.T) {
+	t.Parallel()
+	m := newFaultyLedger(t)
+	p := m.packet(1000, 3)
+	j, err := m.newEndJob(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: m.life.At, EntryID: "done"})
+	m.must(err)
+	unlock := func() {}
+	m.beforeCut = func() { unlock = hold(t, m.direct, `select from rooms where id = 'room-1' for update`) }
+	m.withCommitReplyLost(true, func() {
+		if locked, err := m.endAll(t.Context(), []*endJob{j}, true); err != nil || locked[0] == "" {
+			t.Errorf("the run after the loss: %q, %v; want it to leave the packet out", locked, err)
+		}
+	})
+	unlock()
+	if _, err := m.endAll(t.Context(), []*endJob{j}, false); err != nil || !j.closed.Done || j.closed.Entry.ID != "done" || j.closed.Accounts["owner"] != m.account("owner") {
+		t.Errorf("%+v, %v; want the end of the first run", j.closed, err)
 	}
 	wantBalanced(t, m.direct)
 }

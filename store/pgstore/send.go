@@ -176,9 +176,10 @@ const openOfSender = `select count(*) from packets where sender = $1 and done_se
 // limits, it also reads the number of open packets and the sender's use of the day. While the row is locked, the number of open
 // packets can only fall, and no other send adds to what was sent on the day. lockSender draws a seed if there is none.
 //
-// The coordinator of Citus frees the row before the workers have committed. So with limits the wallet, which is on the worker that has
-// the transfers, is locked too: then all earlier sends count for the day. A packet of another worker may still be missing among the
-// open ones, for the moment between two workers' commits.
+// The coordinator of Citus frees the row before the workers have committed. So the wallet is locked next, before the reads and before
+// fundings: it is on the worker that has the requests and the transfers of the user. Then an earlier use of the key is found, and
+// earlier sends count for the day. Only a first send, before which there is no wallet, is not waited for. A packet of another worker
+// may be missing among the open ones, for the moment between two workers' commits.
 //
 // If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
 // other content, it returns chat.ErrKeyReused.
@@ -193,14 +194,14 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
 		return noRowsOK(row.Scan(&stored))
 	})
+	if w.Citus {
+		b.Queue(`select from wallets where user_id = $1 and bucket = bucket_of($1) for update`, user)
+	}
 	b.Queue(`select hash, room_id, seq, ref from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2`, user, o.Packet.Key).
 		QueryRow(func(row pgx.Row) error {
 			return noRowsOK(row.Scan(&hash, &from.request.Room, &from.request.Seq, &from.request.Ref))
 		})
 	queueReadStanding(&b, o.Packet.Room, user, "", &standings)
-	if w.Citus && (o.MaxOpen > 0 || o.LimitsSends()) {
-		b.Queue(`select from wallets where user_id = $1 and bucket = bucket_of($1) for update`, user)
-	}
 	if o.MaxOpen > 0 {
 		b.Queue(openOfSender, user).QueryRow(func(row pgx.Row) error { return row.Scan(&from.open) })
 	}

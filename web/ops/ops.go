@@ -1,8 +1,8 @@
-// Package ops serves the operator's listener: health, readiness, metrics and profiles. metrics, below it, is what /metrics shows, and
-// traces sends spans to a collector.
+// Package ops serves the operator's listener: health, readiness, metrics and profiles. Package web passes the figures in. Below it,
+// metrics has what /metrics shows, and traces sends spans to a collector.
 //
-// It must always hold: without the operator's token, or from another machine if none is set, a request learns at most whether the
-// instance accepts clients.
+// It must always hold: without the operator's token a request learns at most whether the instance accepts clients. If no token is set, the
+// Host of the request must name this machine.
 package ops
 
 import (

@@ -258,8 +258,8 @@ type SendReply struct {
 // HistoryRequest is the request of history. The cursors are pointers because 0 is a cursor, too.
 type HistoryRequest struct {
 	Room   string `json:"room"`
-	Before *int64 `json:"before,omitempty" min:"0" doc:"a seq; both are 'bad_request'; none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
-	After  *int64 `json:"after,omitempty" min:"0" doc:"a seq; both are 'bad_request'; none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
+	Before *int64 `json:"before,omitempty" min:"0" doc:"a seq; both together are 'bad_request'; with none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
+	After  *int64 `json:"after,omitempty" min:"0" doc:"a seq; both together are 'bad_request'; with none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
 	Limit  int    `json:"limit,omitempty" min:"1"`
 }
 
@@ -309,7 +309,7 @@ type EditRequest struct {
 // RecallRequest is the request of recall.
 type RecallRequest struct {
 	Room string `json:"room"`
-	Seq  int64  `json:"seq" min:"1" doc:"of a text or a packet; another entry is 'bad_request field=seq', an unknown one 'not_found field=seq'"`
+	Seq  int64  `json:"seq" min:"1" doc:"of a text; errors as for 'edit'"`
 }
 
 // SeqReply is the reply of edit and recall: the seq of the entry that records it.
@@ -320,7 +320,7 @@ type SeqReply struct {
 // ReactRequest is the request of react.
 type ReactRequest struct {
 	Room  string `json:"room"`
-	Seq   int64  `json:"seq" min:"1" doc:"of a text; errors as for 'edit'"`
+	Seq   int64  `json:"seq" min:"1" doc:"of a text or a packet; another entry is 'bad_request field=seq', an unknown one 'not_found field=seq'"`
 	Emoji string `json:"emoji" doc:"one emoji of Unicode, otherwise 'bad_request field=emoji'; stored in its fully qualified form ('❤' as '❤️'); to take one off, give it as the text has it"`
 	On    bool   `json:"on" doc:"true puts it on, false takes it off"`
 }

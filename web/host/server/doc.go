@@ -2,7 +2,7 @@
 // events adds the routes of the event stream.
 //
 // Package server imports neither a store nor package api. The program gives it what it needs behind interfaces: Acts stores the
-// acts, and Config.Web carries out commands for a user.
+// acts, and Config.Web carries out commands for a user, without rates and hooks. It also closes and refreshes sockets.
 //
 // Package server owns keys, scopes, limits per key, and the way from a request to a function of the domain. It must always hold:
 //

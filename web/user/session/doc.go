@@ -12,8 +12,8 @@
 //
 // It must always hold:
 //
-//   - Commands of one connection start in the order sent. Commands that only read, grabs and typing overlap: they may run
-//     beside any others. Of the commands that do not overlap, each starts only after the one before it was answered. Before the
+//   - Commands of one connection start in the order sent. Commands that only read, grabs and typing overlap: they may start
+//     while an earlier command runs. Of the commands that do not overlap, each starts only after the one before it was answered. Before the
 //     connect reply no command overlaps.
 //   - No push is sent on a connection before its connect reply. No entry of a room at or below the position in that reply
 //     comes after it.

@@ -48,7 +48,7 @@ type Committer[J any] struct {
 // Work defines how a Committer runs its jobs.
 type Work[J any] struct {
 	Span string // name of the span of a batch
-	Most int    // most jobs of a batch; 0 means maxBatch
+	Most int    // most jobs of a transaction; 0 means maxBatch
 	// Run does the jobs in one transaction, or one query, and stores each answer in its job. With skipLocked it does
 	// not wait for locked rows, and leaves out the jobs that need them. For each such job it returns the key of the
 	// locked row, and "" for the others. A nil list means that no job was left out. After an error, no job counts as
@@ -71,9 +71,9 @@ type Work[J any] struct {
 //
 //	fault       a batch                                  a job that is alone
 //	Outage      all its jobs get the error               gets the error
-//	RowsLocked  is run again, then without the jobs that waits in the lane of its user, and is run again
+//	RowsLocked  is run again, then without the jobs that waits in the lane of its second key, and is run again
 //	            need a locked row; if that fails, halved
-//	KeyTaken    is halved                                waits in the lane of its user, and is run again
+//	KeyTaken    is halved                                waits in the lane of its second key, and is run again
 //	PassingRow  is halved                                the same, until it has failed maxTries times
 //	Exhausted   is halved                                the same
 //	LastingRow  is halved                                gets the error
@@ -256,7 +256,7 @@ func (c *Committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
 // set, the batch comes from that lane: its jobs that need a locked row stay there, and commit returns them.
 //
 // If a single row may have caused an error, or other transactions keep the batch from its rows, the batch is halved until the
-// failing job is alone. That job is retried in the lane of its user. It is answered at once if its row is a LastingRow, or if
+// failing job is alone. That job is retried in the lane of its second key. It is answered at once if its row is a LastingRow, or if
 // the jobs of this Committer lock no rows. After halveUntil a batch is not halved any more, and all its jobs get the error: if
 // so many jobs fail, the database is the cause and not a job.
 func (c *Committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey string, halveUntil time.Time) (waiting []*ticket[J]) {

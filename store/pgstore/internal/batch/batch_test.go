@@ -170,6 +170,37 @@ func TestLaneKeepsTheOrder(t *testing.T) {
 	})
 }
 
+// TestTransactionsAreBounded locks a row while many jobs need it. No transaction may have more jobs than Work.Most, in the queue or in the lane.
+func TestTransactionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, first := newRowCommitter()
+		first.Close()
+		w := first.work
+		most := 0
+		w.Most, w.Run = 3, func(ctx context.Context, jobs []rowJob, skip bool) ([]string, error) {
+			s.mu.Lock()
+			most = max(most, len(jobs))
+			s.mu.Unlock()
+			return s.run(ctx, jobs, skip)
+		}
+		c := New(w, make(chan struct{}, 4), slog.New(slog.DiscardHandler))
+		s.lock("room", time.Second)
+		var wg sync.WaitGroup
+		for n := range 20 {
+			wg.Go(func() {
+				if err := c.Do(t.Context(), rowJob{[3]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		c.Close()
+		if most != 3 || len(s.done) != 20 {
+			t.Errorf("%d jobs done, at most %d in a transaction; want 20 and 3", len(s.done), most)
+		}
+	})
+}
+
 // TestLanesAreBounded adds more lanes, and more jobs to one lane, than allowed. Jobs beyond a bound are refused at
 // once.
 func TestLanesAreBounded(t *testing.T) {

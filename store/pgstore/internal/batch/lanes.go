@@ -11,11 +11,11 @@ import (
 )
 
 // lanes lets a locked or failing row delay the jobs that do not need it only briefly. A job that needs a locked row waits
-// in the lane of that row's key, and a job that has failed alone waits in the lane of its user. The rest of the batch is
+// in the lane of that row's key, and a job that has failed alone waits in the lane of its second key (Work.Keys): that of its user. The rest of the batch is
 // committed. While a lane exists, later jobs that need its row queue behind the first.
 //
-// Each lane tries all its jobs in order, in transactions of its own, with a pause if jobs are left. It ends when it is
-// empty. A job leaves its lane when it is answered, or when it fails alone: then it moves to the lane of its user.
+// Each lane tries all its jobs in order, in transactions of its own (each with at most Work.Most jobs), with a pause if jobs are left. It ends when it is
+// empty. A job leaves its lane when it is answered, or when it fails alone: then it moves to the lane of its second key.
 //
 // The number of lanes, their length, the time that a job waits and the connections in use are bounded.
 type lanes[J any] struct {
@@ -169,7 +169,10 @@ func (c *Committer[J]) tryInSlot(ln *lane[J], batch []*ticket[J], skipLocked boo
 		select {
 		case c.lanes.slots <- struct{}{}:
 			defer func() { <-c.lanes.slots }()
-			return c.commit(batch, skipLocked, ln.key, c.halveUntil())
+			for some := range slices.Chunk(batch, c.work.Most) {
+				waiting = append(waiting, c.commit(some, skipLocked, ln.key, c.halveUntil())...)
+			}
+			return waiting
 		case <-time.After(time.Until(first.until)):
 			batch = c.expire(batch, ln, false)
 		}
@@ -213,7 +216,7 @@ func (c *Committer[J]) expire(waiting []*ticket[J], ln *lane[J], all bool) []*ti
 	return waiting
 }
 
-// retry moves a job that failed alone to the lane of its user, until it has failed maxTries times. Then it answers the
+// retry moves a job that failed alone to the lane of its second key, until it has failed maxTries times. Then it answers the
 // job with the error. If other jobs were committed meanwhile, the row is at fault and not the database: then the error
 // is a PoisonedError. After the fault Exhausted it is one only if jobs with the same keys have failed so for starvedFor:
 // an overloaded machine fails any job, and commits others at the same time. Conflicts with other transactions do not count as failures. If the job is in that lane already,
