@@ -401,6 +401,36 @@ var postgresMutants = []mutant{
 		harm:  "the end of a packet whose commit was lost, and whose room was locked then, is told to nobody",
 	},
 	{
+		file:  "store/pgstore/faults.go",
+		old:   `return pg.SQLState(err) == "57P01"`,
+		new:   `return pg.SQLState(err) == "none"`,
+		tests: "-run=EndedSessions ./store/pgstore",
+		harm:  "a few sessions that an operator ends by hand make all instances refuse all calls",
+	},
+	{
+		file: "store/sqlitestore/commit.go",
+		old: `		if j.taken.CompareAndSwap(false, true) {
+			return tables.Unavailable`,
+		new: `		if false {
+			return tables.Unavailable`,
+		tests: "-run=ForeignLock ./store/sqlitestore",
+		harm:  "while another process holds the write lock, calls wait for longer than their patience",
+	},
+	{
+		file:  "store/sqlitestore/database.go",
+		old:   "return clockFunction + `()`",
+		new:   "return clockFunction + `() * 0 + cast(unixepoch('subsec') * 1000 as integer)`",
+		tests: "-run=LeaseEndsByTheClock ./store/sqlitestore",
+		harm:  "tests of takeovers fail on a machine that stalls for the time of a lease",
+	},
+	{
+		file:  "store/redisstore/store.go",
+		old:   `		err = s.pool.Ready(ctx)`,
+		new:   `		err = nil`,
+		tests: "-run=ReadyRunsWhatAGrabRuns ./store/redisstore",
+		harm:  "load balancers send clients to an instance whose Redis refuses every grab",
+	},
+	{
 		file:  "store/pgstore/internal/batch/lanes.go",
 		old:   `slices.Chunk(batch, c.work.Most)`,
 		new:   `slices.Chunk(batch, maxBatch)`,
