@@ -155,7 +155,7 @@ var packetMutants = []mutant{
 	{
 		file:  "redpacket/flow.go",
 		old:   `case !closing.Missing:`,
-		new:   `case joins == 0:`,
+		new:   `case copies == 0:`,
 		tests: "-run=Simulator$|Backstop ./redpacket",
 		harm:  "a packet that the Pool does not have is closed without its grants, and their users are refused",
 	},
@@ -299,7 +299,7 @@ var packetMutants = []mutant{
 	{
 		file:  "redpacket/grab.go",
 		old:   `case p.EarlierMembers && !standing.JoinedBefore(p.Seq):`,
-		new:   `case p.EarlierMembers && !g.standing.In:`,
+		new:   `case p.EarlierMembers && !standing.In:`,
 		tests: "-run=OnlyEarlierMembersGrab ./redpacket",
 		harm:  "robots that join for a packet for earlier members empty it",
 	},

@@ -23,7 +23,7 @@ func testFundings(t *testing.T, open func(*testing.T) *Store) {
 		s := open(t)
 		exec := func(statement string) error {
 			return s.tx(t.Context(), func(w *writer) error {
-				_, err := w.Exec(statement + ` /* of the test */`)
+				_, err := w.Exec(ofTheTest(statement))
 				return err
 			})
 		}
