@@ -73,7 +73,7 @@ type UserStore interface {
 	EnsureUsers(ctx context.Context, users []string) error
 }
 
-// ContactStore keeps who may contact whom, and who may learn whose name.
+// ContactStore keeps which users may contact which others, and which names a user may learn.
 type ContactStore interface {
 	// Block makes b.User block b.Blocked, which may be an unknown user. It returns the direct room of the two if b.User is in
 	// that room, otherwise "". A block that exists already is kept. Error: ErrLimitExceeded.

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -281,7 +282,26 @@ func TestEndsShareOneTransaction(t *testing.T) {
 	if w := s.ends.Measured("", ""); w.Size.Count != 2 {
 		t.Errorf("%d ends in %d transactions, want 2", 1+len(calls), w.Size.Count)
 	}
+	large := l.Send("owner", "large", redpacket.Equal, "", sharesTogether+1, sharesTogether+1)
+	if closed, err := s.End(t.Context(), redpacket.Close{Ref: large.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done-large"}); err != nil || !closed.Done {
+		t.Errorf("a packet with very many shares: %v, %v", closed.Done, err)
+	}
+	if w := s.ends.Measured("", ""); w.Size.Count != 2 {
+		t.Error("a packet with very many shares is ended together with others")
+	}
 	wantBalanced(t, s)
+}
+
+// TestEndsAreSorted sorts ends for the locks of their packets. Of two with one packet, the second is a repeat of the first.
+func TestEndsAreSorted(t *testing.T) {
+	job := func(packet string) *endJob {
+		return &endJob{Close: redpacket.Close{Ref: redpacket.Ref{ID: packet}}}
+	}
+	jobs := []*endJob{job("c"), job("a"), job("b"), job("a")}
+	first, repeats := (&writer{}).sortEnds(jobs)
+	if !slices.Equal(first, []*endJob{jobs[1], jobs[2], jobs[0]}) || len(repeats) != 1 || repeats[jobs[3]] != jobs[1] {
+		t.Errorf("%v, %v", first, repeats)
+	}
 }
 
 // TestLockedPacketDelaysOnlyItsOwnEnd locks a packet, the wallet of its sender or its room, while packets of other rooms and senders are

@@ -17,17 +17,6 @@ const Deserted = `kind = 'direct' and members < 2`
 // it refuses content that is not from System. Whether the room is deleted, and whether the key was used before, must be
 // checked elsewhere.
 func AppendEntry(w Tx, e chat.Entry, hash []byte) (chat.Entry, error) {
-	var b Batch
-	e, err := QueueEntry(w, &b, e, hash)
-	if err != nil {
-		return chat.Entry{}, err
-	}
-	return e, w.Send(&b)
-}
-
-// QueueEntry does what AppendEntry does, but only queues the insert. Meanwhile the transaction holds the lock of the room, so the
-// caller sends the batch soon, together with all that is left to write.
-func QueueEntry(w Tx, b *Batch, e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
@@ -53,6 +42,7 @@ func QueueEntry(w Tx, b *Batch, e chat.Entry, hash []byte) (chat.Entry, error) {
 	if err != nil {
 		return chat.Entry{}, err
 	}
+	var b Batch
 	b.Exec(`insert into entries (/*! bucket, */ `+EntryColumns+`, content_no, link, name_seal, text_seal)
 		values (/*! bucket_of($1), */ $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
@@ -62,7 +52,7 @@ func QueueEntry(w Tx, b *Batch, e chat.Entry, hash []byte) (chat.Entry, error) {
 	}
 	w.Events().Entry(e.Room, e.Seq, e.Kind)
 	e.At = Millis(e.At.UnixMilli()) // with the precision that is stored
-	return e, nil
+	return e, w.Send(&b)
 }
 
 // queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. Notes are entries that are not

@@ -57,8 +57,8 @@ func (c *Client) Unblock(ctx context.Context, user string) error {
 	return c.Call(ctx, "unblock", wire.UnblockRequest{User: user}, new(wire.UnblockReply))
 }
 
-// SetContact sets who may open direct rooms with the caller and put the caller into rooms. The setting is everyone, shared (users
-// of a common room) or nobody.
+// SetContact sets which users may open direct rooms with the caller and put the caller into rooms. The setting is everyone,
+// shared (users of a common room) or nobody.
 func (c *Client) SetContact(ctx context.Context, contact string) error {
 	return c.Call(ctx, "set_contact", wire.SetContactRequest{Contact: contact}, new(wire.SetContactReply))
 }

@@ -62,7 +62,7 @@ var Methods = []Method{
 		Group: "contacts", AsUser: ScopeChat, Right: anyone, Cost: 5,
 	},
 	{
-		Name: "set_contact", Does: "Sets who may open direct rooms with the caller and put the caller into rooms.",
+		Name: "set_contact", Does: "Sets which users may open direct rooms with the caller and put the caller into rooms.",
 		Note: "The setting is everyone, shared (users of a common room) or nobody.", Request: SetContactRequest{}, Reply: SetContactReply{},
 		Group: "contacts", AsUser: ScopeChat, Right: anyone, Cost: 5,
 	},

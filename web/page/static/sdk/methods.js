@@ -78,8 +78,8 @@ export class Methods {
   }
 
   /**
-   * setContact sets who may open direct rooms with the caller and put the caller into rooms. The setting is everyone, shared
-   * (users of a common room) or nobody.
+   * setContact sets which users may open direct rooms with the caller and put the caller into rooms. The setting is everyone,
+   * shared (users of a common room) or nobody.
    * @param {import('./types.js').Contact} contact
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
