@@ -136,19 +136,12 @@ func (b *claimBatch) holdByBucket(w *writer) (held map[string]bool, err error) {
 
 // queueClaims adds the statement that inserts the claims of one bucket, in their order. scan reads its result: the ids
 // of the transfers of those claims that were inserted.
-func queueClaims(m *pg.Message, bucket int, rows []*claimRow, link int64, scan func(pgx.Rows) error) {
-	m.Raw(`insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `)
-	for i, r := range rows {
-		m.Raw([]string{"(", ",("}[min(i, 1)], bucket, `,`)
-		m.Literal(r.ID)
-		m.Raw(`,`, r.Share, `,`)
-		m.Literal(r.User)
-		m.Raw(`,`, int64(r.amount), `,`, r.At.UnixMilli(), `,`)
-		m.Literal(r.transfer)
-		m.Raw(`,`, link, `)`)
+func queueClaims(m *pg.Message, bucket int, claims []*claimRow, link int64, scan func(pgx.Rows) error) {
+	rows := make([][]any, len(claims))
+	for i, r := range claims {
+		rows[i] = []any{bucket, r.ID, r.Share, r.User, int64(r.amount), r.At.UnixMilli(), r.transfer, link}
 	}
-	m.Raw(" on conflict do nothing returning transfer")
-	m.End(scan)
+	m.Insert(scan, `insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `, rows, ` on conflict do nothing returning transfer`)
 }
 
 // queueWallets adds the statements that add the sums to the wallets. Their results go into accounts, which get no
@@ -156,15 +149,11 @@ func queueClaims(m *pg.Message, bucket int, rows []*claimRow, link int64, scan f
 func queueWallets(m *pg.Message, users []string, sums map[string]redpacket.Money, accounts map[string]redpacket.Account, sends map[string]int64) {
 	groups, order := byBucket(users, func(user string) string { return user })
 	for _, n := range order {
-		m.Raw(`insert into wallets (bucket, user_id, balance, version) values `)
+		rows := make([][]any, len(groups[n]))
 		for i, user := range groups[n] {
-			m.Raw([]string{"(", ",("}[min(i, 1)], n, `,`)
-			m.Literal(user)
-			m.Raw(`,`, int64(sums[user]), `,1)`)
+			rows[i] = []any{n, user, int64(sums[user]), 1}
 		}
-		m.Raw(` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
-			returning user_id, balance, version, sends`)
-		m.End(func(rs pgx.Rows) error {
+		m.Insert(func(rs pgx.Rows) error {
 			return pg.Each(rs, func(row tables.Row) error {
 				var (
 					user string
@@ -177,29 +166,21 @@ func queueWallets(m *pg.Message, users []string, sums map[string]redpacket.Money
 				accounts[user], sends[user] = acc, n
 				return nil
 			})
-		})
+		}, `insert into wallets (bucket, user_id, balance, version) values `, rows,
+			` on conflict (bucket, user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
+			returning user_id, balance, version, sends`)
 	}
 }
 
 // queueClaimTransfers adds the statements that insert the transfers of the claims.
-func queueClaimTransfers(m *pg.Message, rows []*claimRow) {
-	groups, order := byBucket(rows, func(r *claimRow) string { return r.User })
+func queueClaimTransfers(m *pg.Message, claims []*claimRow) {
+	groups, order := byBucket(claims, func(r *claimRow) string { return r.User })
 	for _, n := range order {
-		m.Raw(`insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id, share_no) values `)
+		rows := make([][]any, len(groups[n]))
 		for i, r := range groups[n] {
-			m.Raw([]string{"(", ",("}[min(i, 1)], n, `,`)
-			m.Literal(r.transfer)
-			m.Raw(`,`, r.At.UnixMilli(), `,`)
-			m.Literal(tables.PacketParty(r.ID))
-			m.Raw(`,`)
-			m.Literal(tables.UserParty(r.User))
-			m.Raw(`,`, int64(r.amount), `,'claim',`)
-			m.Literal(r.User)
-			m.Raw(`,`)
-			m.Literal(r.ID)
-			m.Raw(`,`, r.Share, `)`)
+			rows[i] = []any{n, r.transfer, r.At.UnixMilli(), tables.PacketParty(r.ID), tables.UserParty(r.User), int64(r.amount), "claim", r.User, r.ID, r.Share}
 		}
-		m.End(nil)
+		m.Insert(nil, `insert into transfers (bucket, id, at, debit, credit, amount, kind, user_id, packet_id, share_no) values `, rows, ``)
 	}
 }
 

@@ -12,21 +12,31 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/tables"
 )
 
-// TestMessageCarriesAnyText sends texts with special characters to prepared and unprepared statements. They arrive
-// unchanged, and a zero byte is refused.
+// TestMessageCarriesAnyText sends texts with special characters to prepared and unprepared statements, and to those of a writer. They
+// arrive unchanged, and a text that Postgres cannot store is refused.
 func TestMessageCarriesAnyText(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
 	carriesAnyText(t, s, []string{"", "'", `"`, `\`, `\\'`, "a,b", "{}", "NULL", "$1", "$", "é\n\t;--/*", strings.Repeat("x'\"", 5000)})
-	err := s.withReader(t.Context(), func(r reader) error {
-		var m pg.Message
-		m.Run(nil, "", echo, []string{"a\x00b"}, []int64{}, [][]byte{})
-		return m.Send(r)
-	})
-	if pg.SQLState(err) != "22021" || !poisonous(err) {
-		t.Errorf("a zero byte: %v", err)
+	for _, bad := range []string{"a\x00b", "\xff"} {
+		err := s.withReader(t.Context(), func(r reader) error {
+			var m pg.Message
+			m.Run(nil, "", echo, []string{bad}, []int64{}, [][]byte{})
+			return m.Send(r)
+		})
+		if pg.SQLState(err) != "22021" || !poisonous(err) {
+			t.Errorf("%q in a message: %v", bad, err)
+		}
+		err = s.tx(t.Context(), func(w *writer) error {
+			_, err := w.Exec(`select $1::text`, bad)
+			return err
+		})
+		if pg.SQLState(err) != "22021" || !poisonous(err) {
+			t.Errorf("%q in a statement: %v", bad, err)
+		}
 	}
 }
 
@@ -86,6 +96,31 @@ func carriesAnyText(t *testing.T, s *Store, texts []string) {
 			t.Errorf("prepared %v: read back %q, %v, %q", prepared, gotTexts, gotNumbers, gotBlobs)
 		}
 	}
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		var b pgx.Batch
+		for i, text := range texts {
+			same := func(row pgx.Row) error {
+				var got string
+				var blob []byte
+				var none *string
+				err := row.Scan(&got, &blob, &none)
+				if got != text || !bytes.Equal(blob, blobs[i]) || none != nil {
+					t.Errorf("a writer read back %q, %q and %v for %q", got, blob, none, text)
+				}
+				return err
+			}
+			const statement = `select $1::text, $2::bytea, $3::text`
+			b.Queue(statement, text, blobs[i], nil).QueryRow(same)
+			rs, err := w.Query(statement, text, blobs[i], nil)
+			if err != nil {
+				return err
+			}
+			if err := pg.Each(rs, func(row tables.Row) error { return same(row) }); err != nil {
+				return err
+			}
+		}
+		return w.SendBatch(&b)
+	}))
 }
 
 // TestStringsOfTheDatabaseDoNotMatter gives the database another standard_conforming_strings and client_encoding. A store must write texts

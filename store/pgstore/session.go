@@ -1,12 +1,9 @@
 package pgstore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +19,7 @@ type reader = pg.Reader
 
 // writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
-// Every statement, and every batch, is one simple Query with its arguments in the text. After each one, Postgres ends the session if the
+// Every statement, and every batch, is one simple Query with its arguments as literals (pg.Inline). After each one, Postgres ends the session if the
 // client is silent for long (boundIdle). Between messages of the extended protocol that timer does not run, so a
 // frozen client would keep its locks for ever.
 type writer struct {
@@ -51,10 +48,11 @@ func (w *writer) Events() *eventlog.Refs { return &w.refs }
 
 // Exec implements tables.Tx.
 func (w *writer) Exec(query string, args ...any) (affected int64, err error) {
-	if err := w.checkArgs(args); err != nil {
+	text, err := pg.Inline(w.Conn, w.noted(query), args)
+	if err != nil {
 		return 0, err
 	}
-	tag, err := w.Conn.Exec(w.Ctx, w.noted(query), args...)
+	tag, err := w.Conn.Exec(w.Ctx, text)
 	return tag.RowsAffected(), err
 }
 
@@ -69,10 +67,11 @@ func (w *writer) Each(scan func(tables.Row) error, query string, args ...any) er
 
 // Query runs a query.
 func (w *writer) Query(query string, args ...any) (pgx.Rows, error) {
-	if err := w.checkArgs(args); err != nil {
+	text, err := pg.Inline(w.Conn, w.noted(query), args)
+	if err != nil {
 		return nil, err
 	}
-	return w.Conn.Query(w.Ctx, w.noted(query), args...)
+	return w.Conn.Query(w.Ctx, text)
 }
 
 // noted is what Text returns. It also notes, for commit, whether the statement changes a split table.
@@ -83,10 +82,11 @@ func (w *writer) noted(statement string) string {
 
 // Row implements tables.Querier.
 func (w *writer) Row(query string, args []any, dest ...any) (found bool, err error) {
-	if err := w.checkArgs(args); err != nil {
+	text, err := pg.Inline(w.Conn, w.noted(query), args)
+	if err != nil {
 		return false, err
 	}
-	return pg.Scanned(w.Conn.QueryRow(w.Ctx, w.noted(query), args...).Scan(dest...))
+	return pg.Scanned(w.Conn.QueryRow(w.Ctx, text).Scan(dest...))
 }
 
 // Send implements tables.Tx.
@@ -97,37 +97,9 @@ func (w *writer) Send(batch *tables.Batch) error {
 // SendBatch is Send for a batch of pgx.
 func (w *writer) SendBatch(b *pgx.Batch) error {
 	for _, q := range b.QueuedQueries {
-		if err := w.checkArgs(q.Arguments); err != nil {
-			return err
-		}
 		w.splitWrites = w.splitWrites || w.Citus && schema.ChangesSplit(q.SQL)
 	}
 	return w.reader.SendBatch(b)
-}
-
-// checkArgs returns pg.ErrZeroByte if an argument contains the character U+0000, and another error if pgx cannot encode an
-// argument.
-func (w *writer) checkArgs(args []any) error {
-	for _, arg := range args {
-		zero := false
-		switch arg := arg.(type) {
-		case nil, int, int32, int64, bool, []byte, [][]byte, []int32, []int64:
-		case string:
-			zero = strings.IndexByte(arg, 0) >= 0
-		case []string:
-			zero = slices.ContainsFunc(arg, func(text string) bool { return strings.IndexByte(text, 0) >= 0 })
-		default: // in the encoding that pgx uses
-			text, err := w.Conn.TypeMap().Encode(0, pgx.TextFormatCode, arg, nil)
-			if err != nil {
-				return fmt.Errorf("write a %T into a query: %w", arg, err)
-			}
-			zero = bytes.IndexByte(text, 0) >= 0
-		}
-		if zero {
-			return pg.ErrZeroByte
-		}
-	}
-	return nil
 }
 
 // withReader runs fn with a connection. Each statement sees the data that was committed when the statement began. If

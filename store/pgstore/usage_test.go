@@ -224,7 +224,7 @@ func splitStatements(text string) (all []string) {
 }
 
 // withoutValues returns the text of a statement of a simple Query without its texts, numbers and other values, and with each list of values once.
-// Most of them are values that pgx or pg.Message has written there.
+// Most of them are literals that package pg has written there.
 func withoutValues(text string) string {
 	out := make([]byte, 0, 512)
 	value := func() {
@@ -244,6 +244,7 @@ func withoutValues(text string) string {
 				i++
 			}
 			i++
+			out = bytes.TrimSuffix(out, []byte("U&")) // before the quote of a literal with code points
 			value()
 		case c == ' ' || c == '\t' || c == '\n':
 			if len(out) > 0 && out[len(out)-1] != ' ' {

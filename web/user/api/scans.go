@@ -13,7 +13,7 @@ import (
 
 // scans limits the commands of one Commands that scan (made by scanning, such as history and members). It bounds how many of
 // them run at once, so that they leave connections to the database for grabs, texts and wallets. The others wait, and the user
-// that has read least lately is served next.
+// that has read least lately is served next. One user never has all slots, if there are several.
 //
 // It also bounds the expected wait: the number of waiting commands times how long one runs, divided by how many run at once.
 // Beyond this bound a command of the user that has read most is refused. A fixed rate would have to be chosen anew for each
@@ -34,6 +34,7 @@ type scans struct {
 
 // reader is a user of commands that scan.
 type reader struct {
+	running int       // commands that run
 	wornOff time.Time // when the user counts again as one that has read nothing
 	waiting []*waiter // in the order of arrival
 }
@@ -88,13 +89,13 @@ func (s *scans) acquire(ctx context.Context, user string) (release func(), err e
 func (s *scans) enter(user string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := &waiter{done: make(chan struct{})}
-	if s.free > 0 {
+	w, r := &waiter{done: make(chan struct{})}, s.readerLocked(user)
+	if s.free > 0 && s.mayRunLocked(r) {
 		s.free--
+		r.running++
 		close(w.done)
 		return w
 	}
-	r := s.readerLocked(user)
 	if len(r.waiting) == 0 {
 		s.turns = append(s.turns, r)
 	}
@@ -110,6 +111,9 @@ func (s *scans) enter(user string) *waiter {
 	}
 	return w
 }
+
+// mayRunLocked reports whether a command of the user may start in a free slot. The last slot is for others.
+func (s *scans) mayRunLocked(r *reader) bool { return r.running < max(1, s.slots-1) }
 
 // expectedLocked returns how long the last of the waiting commands is expected to wait.
 func (s *scans) expectedLocked() time.Duration {
@@ -128,11 +132,11 @@ func (s *scans) readerLocked(user string) *reader {
 	return r
 }
 
-// pruneLocked forgets the users that do not wait and count as users that have read nothing.
+// pruneLocked forgets the users that have no commands and count as users that have read nothing.
 func (s *scans) pruneLocked() {
 	now, kept := time.Now(), map[string]*reader{} // a new map frees the memory of a large one
 	for user, r := range s.readers {
-		if len(r.waiting) > 0 || r.wornOff.After(now) {
+		if r.running > 0 || len(r.waiting) > 0 || r.wornOff.After(now) {
 			kept[user] = r
 		}
 	}
@@ -151,10 +155,13 @@ func (s *scans) mostLocked() (most *reader) {
 	return most
 }
 
-// leastLocked returns the waiting user that has read least.
+// leastLocked returns the waiting user that has read least, of those that may run a command.
 func (s *scans) leastLocked() (least *reader) {
 	now := time.Now()
 	for _, r := range s.turns { // of equals the first
+		if !s.mayRunLocked(r) {
+			continue
+		}
 		if least == nil || r.wornOff.Before(least.wornOff) && least.wornOff.After(now) {
 			least = r
 		}
@@ -193,6 +200,7 @@ func (s *scans) release(user string, took time.Duration) {
 	defer s.mu.Unlock()
 	s.average += (min(max(took, leastRun), mostRun) - s.average) / averageWeight
 	now, r := time.Now(), s.readerLocked(user)
+	r.running--
 	if r.wornOff.Before(now) {
 		r.wornOff = now
 	}
@@ -205,6 +213,7 @@ func (s *scans) release(user string, took time.Duration) {
 		s.free++
 		return
 	}
+	next.running++
 	close(next.waiting[0].done)
 	s.removeLocked(next, 0)
 	if len(next.waiting) > 0 { // the user's turn comes again after the turns of the others

@@ -68,6 +68,34 @@ func TestScansTakeTurns(t *testing.T) {
 	})
 }
 
+// TestOneUserLeavesASlot fills the slots with commands of one user. A command of another user must start at once, and then the waiting
+// commands of the first user must go on, one after the other.
+func TestOneUserLeavesASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := readersTest{t: t, scans: newScans(2, 0)}
+		for _, c := range [][2]string{{"eve", "eve 1"}, {"eve", "eve 2"}, {"eve", "eve 3"}, {"eve", "eve 4"}} {
+			r.ask(c[0], c[1])
+		}
+		eve := r.running
+		r.ask("ann", "ann")
+		if want := []string{"eve 1", "ann"}; !slices.Equal(r.served, want) {
+			t.Errorf("%q run, want %q", r.served, want)
+		}
+		r.finish(1, 0)
+		if want := []string{"eve 1", "ann"}; !slices.Equal(r.served, want) {
+			t.Errorf("after ann's command %q have run, want %q", r.served, want)
+		}
+		r.running = eve
+		r.finish(4, 0)
+		if want := []string{"eve 1", "ann", "eve 2", "eve 3", "eve 4"}; !slices.Equal(r.served, want) {
+			t.Errorf("served %q, want %q", r.served, want)
+		}
+		if r.scans.free != 2 || r.scans.waiting != 0 || r.scans.readers["eve"].running != 0 {
+			t.Errorf("at the end %d are free and %d wait", r.scans.free, r.scans.waiting)
+		}
+	})
+}
+
 // TestScansServeTheUserThatHasReadLeast lets a user read for a second. Users that come later must be served before it, until
 // its reads have worn off.
 func TestScansServeTheUserThatHasReadLeast(t *testing.T) {

@@ -65,13 +65,13 @@ func ParseReadURL(url string) (*pgxpool.Config, error) {
 	if config.MaxConns < minPoolSize {
 		return nil, fmt.Errorf("HONGBAO_DATABASE_URL: pool_max_conns is %d, want at least %d", config.MaxConns, minPoolSize)
 	}
-	// The texts of messages are only safe with these (Message.Send). As startup parameters they win over settings of the database and its
-	// roles. PgBouncer knows both, and sets them on each server connection that it lends.
+	// Without the first, Postgres refuses the store's literals (literal.go); the second is the encoding of results. As startup parameters they
+	// win over settings of the database and its roles. PgBouncer knows both, and sets them on each server connection that it lends.
 	config.ConnConfig.RuntimeParams["standard_conforming_strings"] = "on"
 	config.ConnConfig.RuntimeParams["client_encoding"] = "UTF8"
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	// The messages and batches of the store's writer are simple Queries. By default no prepared statement stays on the
+	// The messages and batches of the store's writer are simple Queries without parameters (Inline). By default no prepared statement stays on the
 	// server, because PgBouncer may change the server between transactions. Some are prepared where SameProcess is true.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.ConnConfig.DialFunc = dialer.DialContext

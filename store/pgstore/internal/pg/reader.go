@@ -72,6 +72,9 @@ func (r Reader) SendBatch(b *pgx.Batch) error {
 	for _, q := range b.QueuedQueries {
 		q.SQL = r.Text(q.SQL)
 	}
+	if err := InlineBatch(r.Conn, b); err != nil {
+		return err
+	}
 	return r.Conn.SendBatch(r.Ctx, b).Close()
 }
 
