@@ -150,7 +150,7 @@ func (r CreateRoom) check(owner string, l Limits) error {
 	return nil
 }
 
-// FindRooms lists public rooms whose name contains query, newest first. A query that is the id of such a room finds that room alone.
+// FindRooms lists public rooms whose name matches query (words.Match), newest first. A query that is the id of such a room finds that room alone.
 func (s *Service) FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error) {
 	if err := checkOptional("query", query, s.limits.NameChars); err != nil {
 		return nil, "", err

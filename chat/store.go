@@ -128,9 +128,9 @@ type RoomStore interface {
 	// returns the new entries for publication; in a public room only the new owner makes one. A repeated Leave changes
 	// nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
-	// FindRooms lists public rooms that have members and whose name contains query, newest first. For ASCII letters case does
-	// not matter. next is the cursor of the page; "" is the first page. more is the cursor of the following page; "" if there
-	// is none.
+	// FindRooms lists public rooms that have members and whose name matches the query (words.Match), newest first. next is the cursor of
+	// the page; "" is the first page. more is the cursor of the following page; "" if there is none. A page may have fewer rooms
+	// than the limit, although another one follows.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
 	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
 	// there never was such a room.

@@ -83,6 +83,15 @@ create table rooms (
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
 create index rooms_deleted on rooms (id) where deleted_at <> 0 and not packets_closed;
 
+-- Parts of the names of public rooms, for the search: see package chat/words. A deleted room has none.
+create table room_words (
+    word    text collate "C" not null,
+    room_id text collate "C" not null,
+    primary key (word, room_id)
+);
+
+create index room_words_room on room_words (room_id);
+
 create table members (
     room_id      text collate "C" not null,
     user_id      text collate "C" not null,
@@ -247,7 +256,7 @@ create table packets (
 ) with (fillfactor = 70);
 
 create index packets_open on packets (expires_at, id) where status = 'open';
-create index packets_sender on packets (sender, created_at desc, id desc);
+create index packets_sender on packets (sender, created_at desc, id desc) include (total, refunded);
 create index packets_of_room on packets (room_id, created_at desc, id desc);
 create index packets_room on packets (room_id, id) where status = 'open';
 create index packets_open_sender on packets (sender) where done_seq is null;
@@ -267,6 +276,7 @@ create table claims (
 );
 
 create unique index claims_luckiest on claims (packet_id) where luckiest;
+create index claims_best on claims (user_id, at) where luckiest;
 -- Links rise with time, so a block range index is small, and costs a grab next to nothing.
 create index claims_link on claims using brin (link) with (pages_per_range = 32, autosummarize = on);
 
@@ -289,7 +299,7 @@ create table transfers (
     actor      text not null default '',  -- the author of the credit or debit
     request_id text not null default '',
     reason     text not null default '',
-    primary key (user_id, at, id),          -- the order in which they are listed
+    primary key (user_id, at, id) include (kind, amount), -- the order in which they are listed, and what a user's claims come to
     check (debit <> credit)
 );
 

@@ -81,6 +81,15 @@ create table rooms (
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
 create index rooms_deleted on rooms (id) where deleted_at <> 0 and packets_closed = 0;
 
+-- Parts of the names of public rooms, for the search: see package chat/words. A deleted room has none.
+create table room_words (
+    word    text not null,
+    room_id text not null,
+    primary key (word, room_id)
+) strict, without rowid;
+
+create index room_words_room on room_words (room_id);
+
 create table members (
     room_id      text not null,
     user_id      text not null,
@@ -230,7 +239,7 @@ create table packets (
 ) strict, without rowid;
 
 create index packets_open on packets (expires_at, id) where status = 'open';
-create index packets_sender on packets (sender, created_at desc, id desc);
+create index packets_sender on packets (sender, created_at desc, id desc, total, refunded); -- the last two for sums
 create index packets_of_room on packets (room_id, created_at desc, id desc);
 create index packets_room on packets (room_id, id) where status = 'open';
 create index packets_link on packets (link);
@@ -250,6 +259,7 @@ create table claims (
 ) strict, without rowid;
 
 create unique index claims_luckiest on claims (packet_id) where luckiest = 1;
+create index claims_best on claims (user_id, at) where luckiest = 1;
 create index claims_link on claims (link);
 
 -- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.

@@ -39,15 +39,16 @@
 // before fundings (lockSender).
 //
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room
-// protects its entries. A row of chains is taken only if it is free. Rows of reports, and rows of event_consumers followed by
+// protects its entries and words. A row of chains is taken only if it is free. Rows of reports, and rows of event_consumers followed by
 // those of offline_news, are locked in transactions that lock no listed table.
 //
 // # How long anything may take
 //
 // Locks do not outlive their client by long:
 //
-//   - Every message of a writing transaction is one simple Query. So Postgres waits for the next message with
-//     idle_in_transaction_session_timeout armed: 400 ms, and up to 1.6 s if it ended earlier runs of the same transaction.
+//   - Every message of a writing transaction is one simple Query, with its values as literals (pg.Inline). So Postgres waits
+//     for the next message with idle_in_transaction_session_timeout armed: 400 ms, and up to 1.6 s if it ended earlier runs
+//     of the same transaction.
 //   - tcp_user_timeout ends a session that is stuck while it sends a result.
 //   - Keepalives end a session whose client host has vanished (2 s). They and tcp_user_timeout are not set through PgBouncer.
 //
@@ -89,7 +90,7 @@
 // schema lists them; all others stay on the coordinator.
 //
 //   - A statement that differs on Citus has what only Citus needs in a comment /*! … */. What Citus must not have is between
-//     /*one*/ and /*end*/.
+//     /*one*/ and /*end*/. So each statement is written once, and psql runs it as it stands on any other Postgres.
 //   - Each statement that writes a split table names the buckets of its rows, so Citus sends it only to their workers.
 //   - A transaction that writes split tables adds a link, even without rows to hash: so its commit has two phases.
 //   - Claims are paid by citus_settle.go instead of settle.go.

@@ -19,13 +19,14 @@ type reader = pg.Reader
 
 // writer is one transaction. The transaction may be run again, so each run must set all results anew.
 //
-// Every statement, and every batch, is one simple Query with its arguments as literals (pg.Inline). After each one, Postgres ends the session if the
-// client is silent for long (boundIdle). Between messages of the extended protocol that timer does not run, so a
-// frozen client would keep its locks for ever.
+// Every statement, and every batch, is one simple Query with its arguments as literals (pg.Inline). After each one, Postgres
+// ends the session if the client is silent for long (boundIdle). Between messages of the extended protocol that timer does
+// not run, so a frozen client would keep its locks for ever.
 type writer struct {
 	reader
 	// maybeCommitted says that an earlier run of this transaction may have been committed. This run can then look for the
-	// rows that the earlier one would have written.
+	// rows that the earlier one would have written. Without it, each commit whose answer is lost would be unavailable to its callers, and
+	// what it changed would not be published until the instances compare.
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration

@@ -52,6 +52,7 @@ var mayReadMore = map[string]string{
 	`with open as materialized (select id, total`:                           "SamplePackets packets",
 	`lower(u.name collate "C") like`:                                        "the search of users by name, among as many as UserQuery.Among",
 	`from refs f join users u on u.id = f.id`:                               "the host's list of suspended users by the beginning of their names",
+	`from room_words where word >= $`:                                       "at most rareWord rooms",
 	`select max(id) from event_marks where`:                                 "a mark for each round of PruneEvents, as long as its rows are kept",
 	`and no = (select min(no) from event_holds where`:                       "at most maxHeld events of a consumer are not parked",
 	`select distinct key from event_holds where consumer = $1 and not park`: "at most maxHeld events of a consumer are not parked",
@@ -99,14 +100,21 @@ var recorded struct {
 // measuredStore opens a store on a new database. TestStatementsReadFewRows measures what it sends.
 func measuredStore(t *testing.T) *Store {
 	t.Helper()
-	url := migratedDatabase(t)
 	if *citus {
-		return openStore(t, url)
+		return openStore(t, migratedDatabase(t))
 	}
-	r := &recorder{url: url, sent: map[string]statement{}}
+	s, r := recordedStore(t)
 	recorded.mu.Lock()
 	recorded.all = append(recorded.all, r)
 	recorded.mu.Unlock()
+	return s
+}
+
+// recordedStore opens a store on a new database, and records what it sends.
+func recordedStore(t *testing.T) (*Store, *recorder) {
+	t.Helper()
+	url := migratedDatabase(t)
+	r := &recorder{url: url, sent: map[string]statement{}}
 	config, err := pg.ParseURL(url)
 	must(t, err)
 	dial := config.ConnConfig.DialFunc
@@ -124,7 +132,7 @@ func measuredStore(t *testing.T) *Store {
 			t.Error(err)
 		}
 	})
-	return s
+	return s, r
 }
 
 // recordedConn is a connection to Postgres. It decodes what the client writes.

@@ -45,7 +45,7 @@ var mayReadMore = map[string]string{
 	`where p.status = 'open' and p.created_at <=`:                     "once an epoch",
 	`with open as materialized (select id, total`:                     "SamplePackets packets",
 	`u.name like $`:                                                         "the search of users by name, among as many as UserQuery.Among",
-	`and r.name like $`:                                                     "the search of public rooms, a scanning command",
+	`from room_words where word >= $`:                                       "at most rareWord rooms",
 	`from refs f join users u on u.id = f.id`:                               "the host's list of suspended users by the beginning of their names",
 	`when count(*) filter (where chosen) < `:                                "the rooms of the users that are named, at most MaxRooms each",
 	`select max(id) from event_marks where`:                                 "a mark for each round of PruneEvents, as long as its rows are kept",

@@ -68,3 +68,14 @@ func noError(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestManyRooms(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedFolder(t))
+	storetest.TestManyRooms(t, s, func(statement string) {
+		noError(t, s.do(t.Context(), func(w *writer) error {
+			_, err := w.Exec(statement)
+			return err
+		}))
+	})
+}

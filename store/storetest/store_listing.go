@@ -12,6 +12,7 @@ func listingTests() []storeTest {
 	return []storeTest{
 		{"public rooms are found newest first, page by page", findPages},
 		{"a query finds itself and nothing else", findExactly},
+		{"a room is found by its present name, and a deleted room not at all", findRenamed},
 		{"an empty room is not listed until a user joins it", findEmpty},
 		{"private rooms are not found", findNoPrivate},
 		{"members come owner first, page by page", memberPages},
@@ -86,7 +87,7 @@ func findEmpty(b *storeBench) {
 }
 
 func findExactly(b *storeBench) {
-	names := []string{"100% fun", "100 fun", "snake_case", "snakeXcase", `back\slash`, `backslash`, "恭喜发财", "ABC"}
+	names := []string{"100% fun", "100 fun", "snake_case", "snakeXcase", `back\slash`, `backslash`, "恭喜发财", "ABC", "ÄBC"}
 	ids := map[string]string{}
 	for _, name := range names {
 		r := b.newRoom(ann)
@@ -94,15 +95,46 @@ func findExactly(b *storeBench) {
 		ids[name] = b.create(r).Room.ID
 	}
 	for query, name := range map[string]string{
-		"%": "100% fun", "_": "snake_case", `\`: `back\slash`, "喜发": "恭喜发财", "100 ": "100 fun", "abc": "ABC",
+		"%": "100% fun", "_": "snake_case", `\`: `back\slash`, "喜发": "恭喜发财", "100 ": "100 fun", "abc": "ABC", "äb": "ÄBC", `k\s`: `back\slash`, "ＫＳＬＡ": "backslash",
 	} {
 		if got := b.found(query, 10); !slices.Equal(got, []string{ids[name]}) {
 			b.Errorf("query %q finds %v, want only %q", query, got, name)
 		}
 	}
-	if got := b.found("none of them", 10); len(got) != 0 {
-		b.Errorf("a query of nothing finds %v", got)
+	for _, query := range []string{"none of them", "恭发", "fun 100"} {
+		if got := b.found(query, 10); len(got) != 0 {
+			b.Errorf("query %q finds %v", query, got)
+		}
 	}
+}
+
+// findRenamed gives a room other names, and then deletes it.
+func findRenamed(b *storeBench) {
+	r := b.newRoom(ann)
+	r.Name = "first 恭喜"
+	room := b.create(r).Room.ID
+	wants := func(query string, want ...string) {
+		b.Helper()
+		if got := b.found(query, 10); !slices.Equal(got, want) {
+			b.Errorf("query %q finds %v, want %v", query, got, want)
+		}
+	}
+	wants("恭喜", room)
+	rename := func(name string) {
+		c := b.wanted(chat.UpdateRoom, room, ann)
+		c.To = chat.RoomChange{Name: &name}
+		b.change(c)
+	}
+	rename("second 恭喜发财")
+	wants("first")
+	wants("second", room)
+	wants("恭喜", room)
+	rename("!")
+	wants("second")
+	wants("!", room)
+	b.change(b.wanted(chat.DeleteRoom, room, ann))
+	wants("!")
+	wants("")
 }
 
 func findNoPrivate(b *storeBench) {

@@ -196,6 +196,9 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 			b.Exec(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
 			w.Events().Room(eventlog.RoomDeleted, c.Room)
 		}
+		if made.Room.Deleted || made.Room.Name != s.Room.Name {
+			queueWords(&b, w, made.Room)
+		}
 	}
 	w.Events().Members(eventlog.MemberJoined, c.Room, made.Entered...)
 	w.Events().Members(eventlog.MemberLeft, c.Room, made.Exited...)

@@ -53,8 +53,11 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 		m, err := readRoomFor(w, taken, r.Owner.ID)
 		return m, true, err
 	}
-	if _, err := w.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement); err != nil {
+	var b Batch
+	b.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement)
+	queueWords(&b, w, chat.Room{ID: r.ID, Kind: r.Kind, Name: r.Name})
+	if err := w.Send(&b); err != nil {
 		return chat.Membership{}, false, err
 	}
 	w.Events().Room(eventlog.RoomCreated, r.ID)

@@ -3,9 +3,9 @@ package tables
 import (
 	"context"
 	"math"
-	"strings"
 
 	"hongbao/chat"
+	"hongbao/chat/words"
 	"hongbao/redpacket"
 	"hongbao/store/cursor"
 )
@@ -27,7 +27,8 @@ func scanRoom(row Row) (r chat.Room, err error) {
 	return r, err
 }
 
-// FindRooms implements chat.Store. ASCII letters match without regard to case, others exactly.
+// FindRooms implements chat.Store. If one of the words of the query is rare, it reads all rooms with that word. Otherwise it reads the
+// newest rooms, at most mostScanned for one page.
 func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
@@ -35,23 +36,121 @@ func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (fo
 			return nil, "", err
 		}
 	}
-	found, err = list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r
-			where r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2)
-			and `+t.db.Like(`r.name`, 3)+`
-			order by r.created_at desc, r.id desc limit $4`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
+	err = t.db.Read(ctx, func(q Querier) error {
+		hits, end, err := findNames(q, query, namedRoom{id, "", at}, limit)
+		if err != nil {
+			return err
+		}
+		found, err = roomsInOrder(q, hits)
+		if more = ""; err == nil && end != nil {
+			more = cursor.Make("rooms", end.createdAt, end.id)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, "", Outcome("find rooms", err)
-	}
-	if len(found) > limit {
-		found = found[:limit]
-		last := found[limit-1]
-		more = cursor.Make("rooms", last.CreatedAt.UnixMilli(), last.ID)
 	}
 	return found, more, nil
 }
 
-// likeEscape escapes a text so that LIKE matches only the text itself.
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+const (
+	rareWord    = 1000   // a word is rare if no more rooms have it
+	wordsTried  = 3      // words of a query that are counted
+	scannedOnce = 1000   // rooms that one statement reads
+	mostScanned = 10_000 // rooms that one page reads, if every word of the query is frequent
+)
+
+// namedRoom is a room as a search sees it. Rooms are listed by createdAt and id, the newest first.
+type namedRoom struct {
+	id, name  string
+	createdAt int64
+}
+
+func scanNamedRoom(row Row) (r namedRoom, err error) {
+	err = row.Scan(&r.id, &r.name, &r.createdAt)
+	return r, err
+}
+
+// listedRoom is what a room r must be to be found; $1 and $2 are the place after which the list begins.
+const listedRoom = `r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2) `
+
+// findNames returns at most limit rooms after the given one whose names match the query. end is where the next page begins, or nil if there
+// is none.
+func findNames(q Querier, query string, after namedRoom, limit int) (hits []string, end *namedRoom, err error) {
+	rare, err := rareWordOf(q, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	once := scannedOnce
+	if query == "" {
+		once = limit + 1 // all match
+	}
+	for scanned := once; ; scanned += once {
+		var page []namedRoom
+		if rare != "" {
+			from, to := words.Range(rare)
+			page, err = List(q, scanNamedRoom, `with few as materialized (select distinct room_id from room_words where word >= $3 and word < $4)
+				select r.id, r.name, r.created_at from few cross join rooms r where r.id = few.room_id and `+listedRoom+`
+				order by r.created_at desc, r.id desc`, after.createdAt, after.id, from, to)
+		} else {
+			page, err = List(q, scanNamedRoom, `select r.id, r.name, r.created_at from rooms r where `+listedRoom+`
+				order by r.created_at desc, r.id desc limit $3`, after.createdAt, after.id, once)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range page {
+			if !words.Match(r.name, query) {
+				continue
+			}
+			if len(hits) == limit {
+				return hits, end, nil
+			}
+			hits, end = append(hits, r.id), &r
+		}
+		if rare != "" || len(page) < once {
+			return hits, nil, nil
+		}
+		if after = page[len(page)-1]; scanned >= mostScanned {
+			return hits, &after, nil
+		}
+	}
+}
+
+// rareWordOf returns a word of the query that few rooms have, or "".
+func rareWordOf(q Querier, query string) (rare string, err error) {
+	least := int64(rareWord + 1)
+	for _, word := range words.Rarest(query, wordsTried) {
+		from, to := words.Range(word)
+		var n int64
+		if _, err := q.Row(`select count(*) from (select 1 from room_words where word >= $1 and word < $2 limit $3) w`, []any{from, to, rareWord + 1}, &n); err != nil {
+			return "", err
+		}
+		if n < least {
+			rare, least = word, n
+		}
+	}
+	return rare, nil
+}
+
+// roomsInOrder reads the rooms in the order of the ids.
+func roomsInOrder(q Querier, ids []string) ([]chat.Room, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return List(q, scanRoom, `select `+roomColumns+` from `+q.InOrder(1)+` asked cross join rooms r where r.id = asked.value order by asked.n`, q.List(ids))
+}
+
+// queueWords makes the batch store the words by which a public room is found. A deleted room has none.
+func queueWords(b *Batch, d Dialect, r chat.Room) {
+	if r.Kind != chat.Public {
+		return
+	}
+	b.Exec(`delete from room_words where room_id = $1`, r.ID)
+	if all := words.Parts(r.Name); !r.Deleted && len(all) > 0 {
+		b.Exec(`insert into room_words (word, room_id) select asked.value, $1 from `+d.InOrder(2)+` asked`, r.ID, d.List(all))
+	}
+}
 
 // LastSeqs implements chat.Store.
 func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {

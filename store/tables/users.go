@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"hongbao/chat"
@@ -156,6 +157,9 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 	}
 	return found, more, nil
 }
+
+// likeEscape escapes a text so that LIKE matches only the text itself.
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // userAfter returns the id of the n-th user after the given one, or "" if there are not so many.
 func (t users) userAfter(ctx context.Context, after string, n int) (user string, err error) {

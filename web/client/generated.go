@@ -84,8 +84,8 @@ func (c *Client) ListRooms(ctx context.Context) iter.Seq2[model.MyRoom, error] {
 	})
 }
 
-// FindRooms lists public rooms that have members, newest first. The query matches names. A missing one matches all, and the id of
-// a public room matches that room.
+// FindRooms lists public rooms that have members, newest first. The query matches part of a name. A missing one matches all, and
+// the id of a public room matches that room. A page may have fewer rooms than `limit`, although `next` leads on.
 func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[model.Room, error] {
 	return pages(func(next string) ([]model.Room, string, error) {
 		var reply wire.FindRoomsReply

@@ -90,7 +90,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "find_rooms", Does: "Lists public rooms that have members, newest first.",
-		Note: "The query matches names. A missing one matches all, and the id of a public room matches that room.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
+		Note: "The query matches part of a name. A missing one matches all, and the id of a public room matches that room. A page may have fewer rooms than `limit`, although `next` leads on.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
 		Group: "rooms", AsUser: ScopeRead, Right: anyone, Errors: []Code{CodeTooLong}, Cost: 10,
 	},
 	{

@@ -40,7 +40,7 @@ type LeaveReply struct{}
 
 // FindRoomsRequest is the request of find_rooms.
 type FindRoomsRequest struct {
-	Query string `json:"query,omitempty" doc:"part of the name; upper and lower case are alike in ASCII; empty: all. The id of such a room finds that room alone"`
+	Query string `json:"query,omitempty" doc:"part of the name, in upper or lower case, of either width; empty: all. The id of such a room finds that room alone"`
 	Next  string `json:"next,omitempty"`
 	Limit int    `json:"limit,omitempty" min:"1"`
 }

@@ -39,7 +39,7 @@ var splitTables = []splitTable{
 	{"requests", "user_id", []string{`(bucket, user_id, key)`}},
 	{"wallets", "user_id", []string{`(bucket, user_id)`}},
 	{"transfers", "user_id", []string{
-		`(bucket, user_id, at, id)`, `(bucket, packet_id, kind) where kind in ('send', 'refund')`, `(bucket, key) where key is not null`,
+		`(bucket, user_id, at, id) include (kind, amount)`, `(bucket, packet_id, kind) where kind in ('send', 'refund')`, `(bucket, key) where key is not null`,
 	}},
 }
 

@@ -139,8 +139,8 @@ export class Methods {
   }
 
   /**
-   * findRooms lists public rooms that have members, newest first. The query matches names. A missing one matches all, and the id
-   * of a public room matches that room.
+   * findRooms lists public rooms that have members, newest first. The query matches part of a name. A missing one matches all,
+   * and the id of a public room matches that room. A page may have fewer rooms than `limit`, although `next` leads on.
    * @param {{query?: string, next?: string, limit?: number}} [request]
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').FindRoomsReply>}

@@ -1,0 +1,125 @@
+// Package words splits texts into the words by which they are found. An index of texts stores Of, or Parts where every part of a word is to be
+// found, and a query is split by Of. An index finds candidates; Match decides.
+package words
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Longest is the most characters of a word. What follows in the text is not part of any word.
+const Longest = 40
+
+// Fold returns the text as it is compared: letters of either case are the same, and so are those of either width.
+func Fold(text string) string {
+	if strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+		return strings.ToLower(text)
+	}
+	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
+}
+
+// Of returns the words of a text, folded, each once, in their order. A word is a run of letters and digits. In Chinese, Japanese and Korean,
+// which are written without spaces, each character is a word, and so is each pair of neighbours.
+func Of(text string) []string {
+	all := list{}
+	split(text, func(word string) { all.add(firstChars(word)) })
+	return all.words
+}
+
+// Parts returns the words of a text and all their endings. So each part of a word is the beginning of one of them.
+func Parts(text string) []string {
+	all := list{}
+	split(text, func(word string) {
+		for i, c := range word {
+			if i == 0 || !alone(c) {
+				all.add(firstChars(word[i:]))
+			}
+		}
+	})
+	return all.words
+}
+
+// Match reports whether the text contains the query, in whatever case and width.
+func Match(text, query string) bool { return strings.Contains(Fold(text), Fold(query)) }
+
+// list holds words, each once.
+type list struct {
+	words []string
+	seen  map[string]bool
+}
+
+func (l *list) add(word string) {
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	if !l.seen[word] {
+		l.seen[word] = true
+		l.words = append(l.words, word)
+	}
+}
+
+// split calls add with each word of the text.
+func split(text string, add func(word string)) {
+	text = Fold(text)
+	last := 0 // size of the character before, if that is a word by itself
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case alone(c):
+			add(text[i : i+size])
+			if last > 0 {
+				add(text[i-last : i+size])
+			}
+			last = size
+		case inWord(c):
+			size = endOfWord(text[i:])
+			add(text[i : i+size])
+			last = 0
+		default:
+			last = 0
+		}
+		i += size
+	}
+}
+
+// Range returns the words that begin with the given one: from is the first of them, and to follows the last, by bytes.
+func Range(word string) (from, to string) { return word, word + "\U0010ffff" }
+
+// alone reports whether the character is a word by itself. The mark of long vowels has no script of its own.
+func alone(c rune) bool {
+	return c == 'ー' || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// inWord reports whether the character is part of a word of several characters.
+func inWord(c rune) bool {
+	return (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c)) && !alone(c)
+}
+
+// endOfWord returns the size of the word at the beginning of the text.
+func endOfWord(text string) int {
+	end := strings.IndexFunc(text, func(c rune) bool { return !inWord(c) })
+	if end < 0 {
+		return len(text)
+	}
+	return end
+}
+
+// firstChars returns at most Longest characters of a word.
+func firstChars(word string) string {
+	if chars := []rune(word); len(chars) > Longest {
+		return string(chars[:Longest])
+	}
+	return word
+}
+
+// Rarest returns at most n of the words of a query, those first that are probably in the fewest texts: the longest.
+func Rarest(query string, n int) []string {
+	all := Of(query)
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all[:min(n, len(all))]
+}

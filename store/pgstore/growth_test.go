@@ -1,0 +1,65 @@
+package pgstore
+
+import (
+	"strings"
+	"testing"
+
+	"hongbao/redpacket"
+	"hongbao/store/pgstore/internal/pg"
+	"hongbao/store/storetest"
+)
+
+func TestManyRooms(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	storetest.TestManyRooms(t, s, func(statement string) {
+		must(t, s.tx(t.Context(), func(w *writer) error {
+			_, err := w.Exec(statement)
+			return err
+		}))
+	})
+}
+
+// TestTotalsReadIndexesOnly gives a user 5,000 wins and as many sent packets, among ten times as many of others. The totals of the user must
+// come from indexes: the rows lie on hundreds of pages.
+func TestTotalsReadIndexesOnly(t *testing.T) {
+	if *citus {
+		t.Skip("a coordinator of Citus explains no rows of its workers")
+	}
+	t.Parallel()
+	s, r := recordedStore(t)
+	conn := connect(t, r.url)
+	must(t, pg.Simple(t.Context(), conn, `
+		create temp table n as select n, case when n % 10 = 0 then 'ann' else 'bob' end as who from generate_series(1, 50000) n;
+		insert into packets (id, partition, room_id, sender, sender_name, mode, spread, total, count, shares, greeting, seed, commitment, key, seq, status, created_at,
+				expires_at, closed_at, refunded)
+			select 'p' || n, 0, 'room', who, '', 'lucky', 'classic', 100, 2, '{50,50}', '', '', '', 'k' || n, n, 'expired', n, n, n, 10 from n;
+		insert into claims (packet_id, share_no, user_id, amount, at, transfer, luckiest) select 'p' || n, 0, who, 50, n, 't' || n, n % 50 = 0 from n;
+		insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
+			select 't' || n, n, 'packet:p' || n, 'user:' || who, 50, 'claim', who, 'p' || n, 0 from n`))
+	for _, table := range []string{"packets", "claims", "transfers"} {
+		must(t, pg.Simple(t.Context(), conn, `vacuum analyze `+table))
+	}
+	for direction, want := range map[redpacket.Direction]redpacket.Totals{
+		redpacket.DirSent:     {Count: 5000, Amount: 5000 * 90},
+		redpacket.DirReceived: {Count: 5000, Amount: 5000 * 50, Luckiest: 1000},
+	} {
+		page, err := s.Packets(t.Context(), redpacket.PacketsQuery{Of: "ann", Direction: direction, Limit: 10})
+		must(t, err)
+		if page.Totals != want || len(page.Packets) != 10 {
+			t.Errorf("totals of %s packets %+v on a page of %d, want %+v", direction, page.Totals, len(page.Packets), want)
+		}
+	}
+	sums := 0
+	for text, sent := range r.sent {
+		if strings.Contains(text, "coalesce(sum(") {
+			u, ok := explain(t, conn, sent)
+			if sums++; !ok || u.pages > 150 {
+				t.Errorf("%v: read %d pages, want at most 150:\n%s", ok, u.pages, text)
+			}
+		}
+	}
+	if sums != 2 {
+		t.Errorf("%d statements sum, want 2", sums)
+	}
+}
