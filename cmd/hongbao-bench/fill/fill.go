@@ -1,0 +1,163 @@
+package fill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Size says how much is made.
+type Size struct {
+	Users   int
+	Rooms   int
+	Entries int // texts and the entries of packets
+	Packets int
+	Claims  int
+
+	Wins    int // claims of the user Winner
+	Joined  int // rooms of the user Joiner
+	Members int // members of the room Crowd
+}
+
+// Full is the size at which the growth of each command is measured.
+var Full = Size{
+	Users: 200_000, Rooms: 1_000_000, Entries: 20_000_000, Packets: 1_000_000, Claims: 5_000_000,
+	Wins: 50_000, Joined: 2000, Members: 100_000,
+}
+
+// Times returns a part of the size, or several times it.
+func (s Size) Times(scale float64) Size {
+	for _, n := range []*int{&s.Users, &s.Rooms, &s.Entries, &s.Packets, &s.Claims, &s.Wins, &s.Joined, &s.Members} {
+		*n = max(1, int(float64(*n)*scale))
+	}
+	s.Users = max(s.Users, leastUsers)
+	s.Members = min(s.Members, s.Users)
+	return s
+}
+
+// leastUsers is the least number of users: the members of a room must be different ones.
+const leastUsers = 1000
+
+// check returns an error if the size contradicts itself.
+func (s Size) check() error {
+	switch {
+	case s.Users < leastUsers:
+		return fmt.Errorf("%d users are too few: at least %d", s.Users, leastUsers)
+	case s.Members < mostMembers || s.Members > s.Users:
+		return fmt.Errorf("%d members of one room: want %d to %d, the number of users", s.Members, mostMembers, s.Users)
+	case s.Joined >= s.Rooms:
+		return fmt.Errorf("%d rooms of one user, and only %d rooms", s.Joined, s.Rooms)
+	case s.Wins > s.Packets || s.Packets > s.Claims || 2*s.Packets > s.Entries:
+		return errors.New("want at least one claim and two entries for each packet, and one packet for each win")
+	}
+	return nil
+}
+
+// Sink writes rows into a database that has a schema and no rows.
+type Sink interface {
+	// Begin begins a transaction, and Commit commits it.
+	Begin(ctx context.Context) error
+	Commit(ctx context.Context) error
+	// Chain adds a hash chain, and returns its number.
+	Chain(ctx context.Context, at int64) (number int64, err error)
+	// Copy writes rows of a table. A value is a string, an int64, a bool, a []byte, a []int64, a []string or nil.
+	Copy(ctx context.Context, table string, columns []string, rows [][]any) error
+	// Exec runs a statement that both engines understand.
+	Exec(ctx context.Context, statement string) error
+	// Finish makes the engine read statistics of the tables.
+	Finish(ctx context.Context) error
+}
+
+// Progress is how far a fill is.
+type Progress struct {
+	Rows, Entries int // rows of all tables; entries among them
+	Of            int // entries in all
+	Took          time.Duration
+}
+
+// Run fills the database. It calls told from time to time.
+func Run(ctx context.Context, to Sink, size Size, told func(Progress)) error {
+	if err := size.check(); err != nil {
+		return err
+	}
+	w := newWorld(size)
+	f := filler{ctx: ctx, to: to, world: w, told: told, began: time.Now()}
+	if err := to.Begin(ctx); err != nil {
+		return err
+	}
+	var err error
+	if w.chain, err = to.Chain(ctx, w.clock); err != nil {
+		return err
+	}
+	w.endLink()
+	for _, part := range []func() error{f.users, f.events, f.rooms, f.books} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	if err := to.Commit(ctx); err != nil {
+		return err
+	}
+	return to.Finish(ctx)
+}
+
+// filler is one run of a fill.
+type filler struct {
+	ctx   context.Context
+	to    Sink
+	world *world
+	told  func(Progress)
+	began time.Time
+	rows  int // written
+}
+
+// step is how many rows are collected before they are written.
+const step = 100_000
+
+// each calls add with 0 to n-1, and writes what it has added now and then.
+func (f *filler) each(n int, add func(i int)) error {
+	for i := range n {
+		add(i)
+		if f.world.collected >= step {
+			if err := f.write(); err != nil {
+				return err
+			}
+		}
+	}
+	return f.write()
+}
+
+func (f *filler) write() error {
+	f.world.endLink()
+	for _, t := range f.world.tables {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if err := f.to.Copy(f.ctx, t.name, t.columns, t.rows); err != nil {
+			return fmt.Errorf("fill %s: %w", t.name, err)
+		}
+		f.rows += len(t.rows)
+		t.rows = slices.Delete(t.rows, 0, len(t.rows))
+	}
+	f.world.collected = 0
+	if err := f.to.Commit(f.ctx); err != nil {
+		return err
+	}
+	f.told(Progress{Rows: f.rows, Entries: f.world.entries, Of: f.world.size.Entries, Took: time.Since(f.began)})
+	return f.to.Begin(f.ctx)
+}
+
+func (f *filler) users() error { return f.each(f.world.size.Users, f.world.addUser) }
+func (f *filler) events() error {
+	return f.each(f.world.size.Entries-f.world.size.Packets, f.world.addEvent)
+}
+func (f *filler) rooms() error { return f.each(f.world.size.Rooms, f.world.addRoom) }
+
+func (f *filler) books() error {
+	if err := f.each(f.world.size.Users, f.world.addWallet); err != nil {
+		return err
+	}
+	return f.to.Exec(f.ctx, fmt.Sprintf(`update circulation set amount = %d`, f.world.funded))
+}
