@@ -67,7 +67,7 @@ func TestMedian(t *testing.T) {
 		figures []float64
 		want    float64
 	}{{[]float64{3}, 3}, {[]float64{9, 1}, 5}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 100, 2, 3}, 3.5}} {
-		if got := median(c.figures); got != c.want {
+		if got := Median(c.figures); got != c.want {
 			t.Errorf("median of %v is %v, want %v", c.figures, got, c.want)
 		}
 	}

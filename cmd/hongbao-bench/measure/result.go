@@ -30,18 +30,19 @@ type Figures struct {
 func (m Match) result(ours, peer, ourCPU, peerCPU []float64) Result {
 	r := Result{
 		Name: m.Name, Unit: m.Unit, AtLeast: m.Asked.AtLeast,
-		Ours: Figures{Name: m.Ours.Name, Median: median(ours), Rounds: ours},
-		Peer: Figures{Name: m.Peer.Name, Median: median(peer), Rounds: peer},
+		Ours: Figures{Name: m.Ours.Name, Median: Median(ours), Rounds: ours},
+		Peer: Figures{Name: m.Peer.Name, Median: Median(peer), Rounds: peer},
 	}
 	if len(ourCPU) > 0 && len(peerCPU) > 0 {
-		r.Ours.CPU, r.Peer.CPU = median(ourCPU), median(peerCPU)
+		r.Ours.CPU, r.Peer.CPU = Median(ourCPU), Median(peerCPU)
 	}
 	r.Ratio = r.Ours.Median / r.Peer.Median
 	r.Met = r.Ratio >= r.AtLeast
 	return r
 }
 
-func median(figures []float64) float64 {
+// Median returns the median of at least one figure.
+func Median(figures []float64) float64 {
 	sorted := slices.Sorted(slices.Values(figures))
 	half := len(sorted) / 2
 	if len(sorted)%2 == 1 {
