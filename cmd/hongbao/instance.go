@@ -50,24 +50,24 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err != nil {
 		return nil, err
 	}
-	made := &instance{}
+	built := &instance{}
 	repair := push.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise, Traced: push.Traced,
-		WentBack: made.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
+		WentBack: built.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
 	})
 	pub := push.NewPublisher(h, node)
-	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
-	if made.push, err = newPush(c, pub, engines, log); err != nil {
+	built.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: built.changed, Back: h.Compare, Log: log})
+	if built.push, err = newPush(c, pub, engines, log); err != nil {
 		return nil, err
 	}
-	told := chat.Publisher(pub)
-	if made.push != nil {
-		told = made.push
+	publisher := chat.Publisher(pub)
+	if built.push != nil {
+		publisher = built.push
 	}
-	rooms := chat.New(engines.Chat, told, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
+	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
-	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, told, redpacket.Options{
+	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, publisher, redpacket.Options{
 		DayLimits: c.dayLimits(),
 		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
 		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
@@ -76,7 +76,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
-	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
+	built.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
 	hooks, err := newHooks(c, log)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	options := web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
-		Lobby:          made.welcome(c.Lobby),
+		Lobby:          built.welcome(c.Lobby),
 		NoPictures:     c.Pictures == "off",
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
@@ -107,9 +107,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Build:         build(),
 		Engines:       engines.Meters,
 		Ops:           ops.Options{Token: c.OpsToken, Pprof: c.Pprof == "on", Parts: parts(c.ReadyNeeds, engines, packets)},
-		Security:      made.security,
-		Events:        made.eventStats,
-		Push:          made.push,
+		Security:      built.security,
+		Events:        built.eventStats,
+		Push:          built.push,
 		Log:           log,
 	}
 	if hooks != nil {
@@ -121,14 +121,14 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	}
 	h.SetPeers(clients.Peers())
 	pub.CacheStandings(rooms)
-	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, clients
-	if made.events, err = made.newEvents(c, pub.Node(), engines, log); err != nil {
+	built.hub, built.rooms, built.packets, built.server = h, rooms, packets, clients
+	if built.events, err = built.newEvents(c, pub.Node(), engines, log); err != nil {
 		return nil, err
 	}
-	if made.api, made.apiKeys, err = made.newAPI(c, engines, log); err != nil {
+	if built.api, built.apiKeys, err = built.newAPI(c, engines, log); err != nil {
 		return nil, err
 	}
-	if err := made.watch.Start(ctx); err != nil {
+	if err := built.watch.Start(ctx); err != nil {
 		return nil, err
 	}
 	epoch, err := rooms.Epoch(ctx)
@@ -137,9 +137,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	}
 	h.SetEpoch(epoch)
 	if c.Lobby == "on" {
-		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
+		built.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
 	}
-	return made, err
+	return built, err
 }
 
 // welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.

@@ -79,8 +79,9 @@ type statement struct {
 // recorder records what the connections to one database send.
 type recorder struct {
 	url  string
-	mu   sync.Mutex
-	sent map[string]statement // guarded by mu; by text without values
+	mu    sync.Mutex
+	sent  map[string]statement // guarded by mu; by text without values
+	trips int                  // guarded by mu; how often a client has waited for Postgres, but for its checks of idle connections
 }
 
 // ofTheTest marks a statement of a test, so that it is not measured. Citus, where none is measured, takes the end of a comment away.
@@ -179,6 +180,11 @@ func (c *recordedConn) note(kind byte, body []byte) {
 	var query pgproto3.Query
 	var parse pgproto3.Parse
 	var bind pgproto3.Bind
+	if kind == 'S' || kind == 'Q' && !bytes.HasPrefix(body, []byte("-- ping")) {
+		c.recorder.mu.Lock()
+		c.recorder.trips++
+		c.recorder.mu.Unlock()
+	}
 	switch {
 	case kind == 'Q' && query.Decode(body) == nil:
 		for _, text := range splitStatements(query.String) {
