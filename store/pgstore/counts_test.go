@@ -166,7 +166,7 @@ func TestLogOfAClaimAndAText(t *testing.T) {
 			for n := range 100 {
 				text(1 + n)
 			}
-		}) / 100, 2000},
+		}) / 100, 1300},
 		"a claim": {written(func() { claims(100) }) / 100, 1400},
 	} {
 		if c.bytes > c.most {

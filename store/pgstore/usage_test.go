@@ -78,7 +78,7 @@ type statement struct {
 
 // recorder records what the connections to one database send.
 type recorder struct {
-	url  string
+	url   string
 	mu    sync.Mutex
 	sent  map[string]statement // guarded by mu; by text without values
 	trips int                  // guarded by mu; how often a client has waited for Postgres, but for its checks of idle connections

@@ -37,11 +37,11 @@ func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (fo
 		}
 	}
 	err = t.db.Read(ctx, func(q Querier) error {
-		hits, end, err := findNames(q, query, namedRoom{id, "", at}, limit)
+		ids, end, err := findNames(q, query, namedRoom{id, "", at}, limit)
 		if err != nil {
 			return err
 		}
-		found, err = roomsInOrder(q, hits)
+		found, err = roomsInOrder(q, ids)
 		if more = ""; err == nil && end != nil {
 			more = cursor.Make("rooms", end.createdAt, end.id)
 		}
@@ -74,47 +74,75 @@ func scanNamedRoom(row Row) (r namedRoom, err error) {
 // listedRoom is what a room r must be to be found; $1 and $2 are the place after which the list begins.
 const listedRoom = `r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2) `
 
+// hits are the rooms of a page whose names match the query.
+type hits struct {
+	query string
+	limit int
+	ids   []string
+	last  *namedRoom // of ids; nil: none
+}
+
+// take adds the rooms that match, in their order. It returns false if there are more of them than the limit.
+func (h *hits) take(rooms []namedRoom) (fit bool) {
+	for _, r := range rooms {
+		switch {
+		case !words.Match(r.name, h.query):
+		case len(h.ids) == h.limit:
+			return false
+		default:
+			h.ids, h.last = append(h.ids, r.id), &r
+		}
+	}
+	return true
+}
+
 // findNames returns at most limit rooms after the given one whose names match the query. end is where the next page begins, or nil if there
 // is none.
-func findNames(q Querier, query string, after namedRoom, limit int) (hits []string, end *namedRoom, err error) {
+func findNames(q Querier, query string, after namedRoom, limit int) (ids []string, end *namedRoom, err error) {
+	h := hits{query: query, limit: limit}
 	rare, err := rareWordOf(q, query)
 	if err != nil {
 		return nil, nil, err
+	}
+	if rare != "" {
+		page, err := roomsWith(q, rare, after)
+		if err != nil || h.take(page) {
+			return h.ids, nil, err
+		}
+		return h.ids, h.last, nil
 	}
 	once := scannedOnce
 	if query == "" {
 		once = limit + 1 // all match
 	}
 	for scanned := once; ; scanned += once {
-		var page []namedRoom
-		if rare != "" {
-			from, to := words.Range(rare)
-			page, err = List(q, scanNamedRoom, `with few as materialized (select distinct room_id from room_words where word >= $3 and word < $4)
-				select r.id, r.name, r.created_at from few cross join rooms r where r.id = few.room_id and `+listedRoom+`
-				order by r.created_at desc, r.id desc`, after.createdAt, after.id, from, to)
-		} else {
-			page, err = List(q, scanNamedRoom, `select r.id, r.name, r.created_at from rooms r where `+listedRoom+`
-				order by r.created_at desc, r.id desc limit $3`, after.createdAt, after.id, once)
-		}
-		if err != nil {
+		page, err := newestRooms(q, after, once)
+		switch {
+		case err != nil:
 			return nil, nil, err
-		}
-		for _, r := range page {
-			if !words.Match(r.name, query) {
-				continue
-			}
-			if len(hits) == limit {
-				return hits, end, nil
-			}
-			hits, end = append(hits, r.id), &r
-		}
-		if rare != "" || len(page) < once {
-			return hits, nil, nil
+		case !h.take(page):
+			return h.ids, h.last, nil
+		case len(page) < once:
+			return h.ids, nil, nil
 		}
 		if after = page[len(page)-1]; scanned >= mostScanned {
-			return hits, &after, nil
+			return h.ids, &after, nil
 		}
 	}
+}
+
+// roomsWith reads all rooms after the given one that have a word beginning so.
+func roomsWith(q Querier, word string, after namedRoom) ([]namedRoom, error) {
+	from, to := words.Range(word)
+	return List(q, scanNamedRoom, `with few as materialized (select distinct room_id from room_words where word >= $3 and word < $4)
+		select r.id, r.name, r.created_at from few cross join rooms r where r.id = few.room_id and `+listedRoom+`
+		order by r.created_at desc, r.id desc`, after.createdAt, after.id, from, to)
+}
+
+// newestRooms reads at most limit rooms after the given one.
+func newestRooms(q Querier, after namedRoom, limit int) ([]namedRoom, error) {
+	return List(q, scanNamedRoom, `select r.id, r.name, r.created_at from rooms r where `+listedRoom+`
+		order by r.created_at desc, r.id desc limit $3`, after.createdAt, after.id, limit)
 }
 
 // rareWordOf returns a word of the query that few rooms have, or "".
