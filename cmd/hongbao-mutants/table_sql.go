@@ -57,6 +57,20 @@ var sqliteMutants = []mutant{
 		harm:  "each commit reads all rows of the event stream: with a million of them a grab takes 100 ms",
 	},
 	{
+		file:  "store/tables/change.go",
+		old:   `if made.Room.Deleted || made.Room.Name != s.Room.Name {`,
+		new:   `if made.Room.Deleted {`,
+		tests: "-run=TestStore/a_room_is_found_by ./store/sqlitestore",
+		harm:  "a renamed room is found by its old name only",
+	},
+	{
+		file:  "store/tables/rooms.go",
+		old:   `if after = page[len(page)-1]; scanned >= mostScanned {`,
+		new:   `if after = page[len(page)-1]; scanned >= mostScanned && len(h.ids) > 0 {`,
+		tests: "-run=TestManyRooms ./store/sqlitestore",
+		harm:  "a search for words that are frequent, but not in new rooms, reads all rooms at once",
+	},
+	{
 		file:  "store/tables/consumers.go",
 		old:   `queueAdvance(&b, c, no+int64(len(held)))`,
 		new:   `queueAdvance(&b, c, no)`,
@@ -236,6 +250,20 @@ var sqliteMutants = []mutant{
 
 // postgresMutants break the rules of the store that several instances share.
 var postgresMutants = []mutant{
+	{
+		file:  "store/pgstore/internal/pg/literal.go",
+		old:   `&& c != '\'' && c != '\\' }`,
+		new:   `&& c != '\'' }`,
+		tests: "-run=FuzzLiteral ./store/pgstore/internal/pg",
+		harm:  "a backslash in a text begins a code point: texts are stored as others, or refused",
+	},
+	{
+		file:  "migrations/postgres/0001_init.sql",
+		old:   `primary key (user_id, at, id) include (kind, amount)`,
+		new:   `primary key (user_id, at, id)`,
+		tests: "-run=TestTotalsReadIndexesOnly ./store/pgstore",
+		harm:  "the totals of a user with many wins read a page for most of them",
+	},
 	{
 		file:  "store/pgstore/internal/batch/batch.go",
 		old:   `errs[i] = c.answer(waiting, t)`,

@@ -227,6 +227,13 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
+		file:  "web/user/api/scans.go",
+		old:   `return r.running < max(1, s.slots-1)`,
+		new:   `return r.running < s.slots`,
+		tests: "-run=OneUserLeaves ./web/user/api",
+		harm:  "one user with slow reads has all slots, and the reads of others wait",
+	},
+	{
 		file:  "chat/messages.go",
 		old:   `return err == nil && !slices.Contains(unchosen, room)`,
 		new:   `return err == nil && (len(unchosen) >= 0)`,
