@@ -235,16 +235,24 @@ func TestHostReadsThePacket(t *testing.T) {
 		t.Errorf("a secret of an open packet is in %s", a.body)
 	}
 	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q,"passphrase":"sesame"}`, packet))
-	deadline := time.Now().Add(time.Minute)
-	for story().Status == "open" && time.Now().Before(deadline) {
-		<-time.After(5 * time.Millisecond)
-	}
-	s := story()
+	s := awaitEnd(h, packet)
 	if s.Status != "drained" || s.Proof == nil || s.Proof.Seed == "" || len(s.Claims) != 1 || s.Claims[0].User.ID != "bob" || s.Claims[0].Amount != 300 ||
 		len(s.Transfers) != 2 || s.Transfers[1].User != "bob" || len(s.Entries) != 2 || s.Entries[1].Kind != "packet_done" || s.ClosedAt == 0 {
 		t.Errorf("the finished packet: %+v", s)
 	}
 	h.refused(h.send(h.all, "GET", "/v1/server/packets/none", nil), wire.CodeNotFound, "not_found")
+}
+
+// awaitEnd waits until the packet has ended, which is soon after the answer to the last grab.
+func awaitEnd(h *testHost, packet string) hostapi.PacketStory {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		s := get[hostapi.PacketStory](h, "packets/"+packet)
+		if s.Status != "open" || time.Now().After(deadline) {
+			return s
+		}
+		<-time.After(5 * time.Millisecond)
+	}
 }
 
 // TestHostListsPacketsAndTransfers lists what belongs to a user or a room, also after the user was suspended.
@@ -258,6 +266,7 @@ func TestHostListsPacketsAndTransfers(t *testing.T) {
 	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
 	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", fmt.Sprintf(`{"room":%q,"key":"p","mode":"equal","total":300,"count":1}`, room))).Packet.ID
 	ok[wire.GrabReply](h, as("bob", "grab", fmt.Sprintf(`{"packet":%q}`, packet)))
+	awaitEnd(h, packet)
 	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/ann/suspend", nil))
 	get := func(query string) answer { return h.send(h.all, "GET", "/v1/server/"+query, nil) }
 
