@@ -12,8 +12,8 @@ import (
 
 // packetLeaf returns the leaf of a packet in clear.
 func packetLeaf(b redpacket.Book, seals chain.Seals) chain.Hash {
-	var clear *secret.Keys
-	return chain.PacketLeaf(b.Packet, clear.Packet(b.Packet, b.Seed, b.Shares), seals)
+	var none *secret.Keys
+	return chain.PacketLeaf(b.Packet, none.Packet(b.Packet, b.Seed, b.Shares), seals)
 }
 
 // A few words of every language that people chat in. Others are made of syllables.
@@ -27,11 +27,11 @@ func word(n int) string {
 	if n < len(usual) {
 		return usual[n]
 	}
-	text := ""
+	var text strings.Builder
 	for n -= len(usual); n >= 0; n = n/len(syllables) - 1 {
-		text += syllables[n%len(syllables)]
+		text.WriteString(syllables[n%len(syllables)])
 	}
-	return text
+	return text.String()
 }
 
 // differentWords is how many words are in use.

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"strconv"
@@ -30,7 +31,7 @@ func FuzzLiteral(f *testing.F) {
 		if err != nil || !literal.Match(written) {
 			t.Fatalf("%q became %s (%v)", text, written, err)
 		}
-		meant := string(written[strings.IndexByte(string(written), '\'')+1 : len(written)-1])
+		meant := string(written[bytes.IndexByte(written, '\'')+1 : len(written)-1])
 		if written[0] == 'U' {
 			meant = codePoint.ReplaceAllStringFunc(meant, func(hex string) string {
 				n, _ := strconv.ParseUint(strings.TrimLeft(hex, `\+`), 16, 32)
