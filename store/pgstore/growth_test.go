@@ -33,7 +33,7 @@ func TestTotalsReadIndexesOnly(t *testing.T) {
 		create temp table numbers as select n, case when n % 10 = 0 then 'ann' else 'bob' end as who from generate_series(1, 50000) n;
 		insert into packets (id, partition, room_id, sender, sender_name, mode, spread, total, count, shares, greeting, seed, commitment, key, seq, status, created_at,
 				expires_at, closed_at, refunded)
-			select 'p' || n, 0, 'room', who, '', 'lucky', 'classic', 100, 2, '{50,50}', '', '', '', 'k' || n, n, 'expired', n, n, n, 10 from numbers;
+			select 'p' || n, 0, 'room', who, '', 'lucky', 'classic', 100, 2, '{50,50}', '', '', '', 'k' || n, 1, 'expired', n, 2 * n, 3 * n, 10 from numbers;
 		insert into claims (packet_id, share_no, user_id, amount, at, transfer, luckiest) select 'p' || n, 0, who, 50, n, 't' || n, n % 50 = 0 from numbers;
 		insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 			select 't' || n, n, 'packet:p' || n, 'user:' || who, 50, 'claim', who, 'p' || n, 0 from numbers`))
