@@ -34,9 +34,9 @@ func TestTotalsReadIndexesOnly(t *testing.T) {
 		insert into packets (id, partition, room_id, sender, sender_name, mode, spread, total, count, shares, greeting, seed, commitment, key, seq, status, created_at,
 				expires_at, closed_at, refunded)
 			select 'p' || n, 0, 'room', who, '', 'lucky', 'classic', 100, 2, '{50,50}', '', '', '', 'k' || n, 1, 'expired', n, 2 * n, 3 * n, 10 from numbers;
-		insert into claims (packet_id, share_no, user_id, amount, at, transfer, luckiest) select 'p' || n, 0, who, 50, n, 't' || n, n % 50 = 0 from numbers;
+		insert into claims (packet_id, share_no, user_id, amount, at, transfer, luckiest) select 'p' || n, 0, who, 50, n, 't' || n, 0 = n % 50 from numbers;
 		insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
-			select 't' || n, n, 'packet:p' || n, 'user:' || who, 50, 'claim', who, 'p' || n, 0 from numbers`))
+			select 't' || n, 0 + n, 'packet:p' || n, 'user:' || who, 50, 'claim', who, 'p' || n, 0 from numbers`))
 	for _, table := range []string{"packets", "claims", "transfers"} {
 		must(t, pg.Simple(t.Context(), conn, `vacuum analyze `+table))
 	}
