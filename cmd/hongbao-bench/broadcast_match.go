@@ -248,7 +248,7 @@ type fanout struct{ to receivers }
 
 // receivers are the sockets of a peer.
 type receivers interface {
-	// add adds a socket, to which nothing was written but fanoutReady.
+	// add adds a socket and writes fanoutReady to it. Whoever has read that gets every text that is sent from then on.
 	add(ws *websocket.Conn)
 	// send sends a text to all sockets. It does not wait until it is written.
 	send(text []byte)
@@ -289,9 +289,9 @@ type frameLoop struct {
 }
 
 func (f *frameLoop) add(ws *websocket.Conn) {
-	_ = ws.WriteMessage(websocket.TextMessage, []byte(fanoutReady)) // if it fails, the client notices
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	_ = ws.WriteMessage(websocket.TextMessage, []byte(fanoutReady)) // if it fails, the client notices
 	f.sockets = append(f.sockets, ws.NetConn())
 }
 
@@ -339,11 +339,11 @@ type socketWriters struct {
 }
 
 func (w *socketWriters) add(ws *websocket.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	_ = ws.WriteMessage(websocket.TextMessage, []byte(fanoutReady)) // if it fails, the client notices
 	queue := make(chan []byte, 256)
 	go writeTexts(ws, queue)
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.queues = append(w.queues, queue)
 }
 

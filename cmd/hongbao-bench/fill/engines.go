@@ -13,72 +13,59 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// Postgres fills a database of Postgres by COPY.
-type Postgres struct{ Conn *pgx.Conn }
+// postgres fills a database of Postgres by COPY.
+type postgres struct{ conn *pgx.Conn }
 
-// Begin implements Sink.
-func (p Postgres) Begin(ctx context.Context) error {
-	return p.Exec(ctx, `begin; set local synchronous_commit = off`)
+func (p postgres) begin(ctx context.Context) error {
+	return p.exec(ctx, `begin; set local synchronous_commit = off`)
 }
 
-// Commit implements Sink.
-func (p Postgres) Commit(ctx context.Context) error { return p.Exec(ctx, `commit`) }
+func (p postgres) commit(ctx context.Context) error { return p.exec(ctx, `commit`) }
 
-// Chain implements Sink.
-func (p Postgres) Chain(ctx context.Context, at int64) (number int64, err error) {
-	err = p.Conn.QueryRow(ctx, addChain, at).Scan(&number)
+func (p postgres) chain(ctx context.Context, at int64) (number int64, err error) {
+	err = p.conn.QueryRow(ctx, addChain, at).Scan(&number)
 	return number, err
 }
 
 const addChain = `insert into chains (instance, at, free) values ('hongbao-bench fill', $1, true) returning id`
 
-// Copy implements Sink.
-func (p Postgres) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
-	_, err := p.Conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+func (p postgres) insert(ctx context.Context, table string, columns []string, rows [][]any) error {
+	_, err := p.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
 	return err
 }
 
-// Exec implements Sink.
-func (p Postgres) Exec(ctx context.Context, statement string) error {
-	_, err := p.Conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
+func (p postgres) exec(ctx context.Context, statement string) error {
+	_, err := p.conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
 	return err
 }
 
-// Finish implements Sink.
-func (p Postgres) Finish(ctx context.Context) error { return p.Exec(ctx, `vacuum analyze`) }
+func (p postgres) finish(ctx context.Context) error { return p.exec(ctx, `vacuum analyze`) }
 
-// SQLite fills the embedded database.
-type SQLite struct {
+// embedded fills the embedded database.
+type embedded struct {
 	db *sql.DB
 	tx *sql.Tx
 }
 
-// OpenSQLite opens the database in a data folder, whose schema was made. No server may use it.
-func OpenSQLite(folder string) (*SQLite, error) {
+// openSQLite opens the database in a data folder, whose schema was made. No server may use it.
+func openSQLite(folder string) (*embedded, error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, sqlitestore.FileName)+"?_pragma=synchronous(off)&_pragma=cache_size(-500000)")
-	return &SQLite{db: db}, err
+	return &embedded{db: db}, err
 }
 
-// Close closes the database.
-func (s *SQLite) Close() error { return s.db.Close() }
-
-// Begin implements Sink.
-func (s *SQLite) Begin(ctx context.Context) (err error) {
+func (s *embedded) begin(ctx context.Context) (err error) {
 	s.tx, err = s.db.BeginTx(ctx, nil)
 	return err
 }
 
-// Commit implements Sink.
-func (s *SQLite) Commit(context.Context) error { return s.tx.Commit() }
+func (s *embedded) commit(context.Context) error { return s.tx.Commit() }
 
-// Chain implements Sink.
-func (s *SQLite) Chain(ctx context.Context, at int64) (number int64, err error) {
+func (s *embedded) chain(ctx context.Context, at int64) (number int64, err error) {
 	err = s.tx.QueryRowContext(ctx, addChain, at).Scan(&number)
 	return number, err
 }
 
-// Copy implements Sink.
-func (s *SQLite) Copy(ctx context.Context, table string, columns []string, rows [][]any) (err error) {
+func (s *embedded) insert(ctx context.Context, table string, columns []string, rows [][]any) (err error) {
 	insert, err := s.tx.PrepareContext(ctx, fmt.Sprintf(`insert into %s (%s) values (?%s)`, table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1)))
 	if err != nil {
 		return err
@@ -108,14 +95,12 @@ func asSQLite(value any) (any, error) {
 	}
 }
 
-// Exec implements Sink.
-func (s *SQLite) Exec(ctx context.Context, statement string) error {
+func (s *embedded) exec(ctx context.Context, statement string) error {
 	_, err := s.tx.ExecContext(ctx, statement)
 	return err
 }
 
-// Finish implements Sink.
-func (s *SQLite) Finish(ctx context.Context) error {
+func (s *embedded) finish(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `analyze`)
 	return err
 }

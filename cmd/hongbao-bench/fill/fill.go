@@ -4,8 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/migrations"
+	"hongbao/store"
 )
 
 // Size says how much is made.
@@ -55,19 +61,43 @@ func (s Size) check() error {
 	return nil
 }
 
-// Sink writes rows into a database that has a schema and no rows.
-type Sink interface {
-	// Begin begins a transaction, and Commit commits it.
-	Begin(ctx context.Context) error
-	Commit(ctx context.Context) error
-	// Chain adds a hash chain, and returns its number.
-	Chain(ctx context.Context, at int64) (number int64, err error)
-	// Copy writes rows of a table. A value is a string, an int64, a bool, a []byte, a []int64, a []string or nil.
-	Copy(ctx context.Context, table string, columns []string, rows [][]any) error
-	// Exec runs a statement that both engines understand.
-	Exec(ctx context.Context, statement string) error
-	// Finish makes the engine read statistics of the tables.
-	Finish(ctx context.Context) error
+// Database makes the schema of an empty database and fills it: the database of Postgres with this URL, or, without one, the embedded one of
+// the data folder, which it creates. It calls told from time to time.
+func Database(ctx context.Context, url, folder string, size Size, told func(Progress)) (err error) {
+	books, err := store.MakeBooks(ctx, store.Config{DatabaseURL: url, DataDir: folder}, migrations.Auto, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err := books.Close(); err != nil {
+		return err
+	}
+	if url == "" {
+		s, err := openSQLite(folder)
+		if err != nil {
+			return err
+		}
+		return errors.Join(run(ctx, s, size, told), s.db.Close())
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(ctx, postgres{conn}, size, told), conn.Close(context.WithoutCancel(ctx)))
+}
+
+// sink writes rows into a database that has a schema and no rows.
+type sink interface {
+	// begin begins a transaction, and commit commits it.
+	begin(ctx context.Context) error
+	commit(ctx context.Context) error
+	// chain adds a hash chain, and returns its number.
+	chain(ctx context.Context, at int64) (number int64, err error)
+	// insert writes rows of a table. A value is a string, an int64, a bool, a []byte, a []int64, a []string or nil.
+	insert(ctx context.Context, table string, columns []string, rows [][]any) error
+	// exec runs a statement that both engines understand.
+	exec(ctx context.Context, statement string) error
+	// finish makes the engine read statistics of the tables.
+	finish(ctx context.Context) error
 }
 
 // Progress is how far a fill is.
@@ -77,18 +107,18 @@ type Progress struct {
 	Took          time.Duration
 }
 
-// Run fills the database. It calls told from time to time.
-func Run(ctx context.Context, to Sink, size Size, told func(Progress)) error {
+// run fills the database of the sink.
+func run(ctx context.Context, to sink, size Size, told func(Progress)) error {
 	if err := size.check(); err != nil {
 		return err
 	}
 	w := newWorld(size)
 	f := filler{ctx: ctx, to: to, world: w, told: told, began: time.Now()}
-	if err := to.Begin(ctx); err != nil {
+	if err := to.begin(ctx); err != nil {
 		return err
 	}
 	var err error
-	if w.chain, err = to.Chain(ctx, w.clock); err != nil {
+	if w.chain, err = to.chain(ctx, w.clock); err != nil {
 		return err
 	}
 	w.endLink()
@@ -97,16 +127,16 @@ func Run(ctx context.Context, to Sink, size Size, told func(Progress)) error {
 			return err
 		}
 	}
-	if err := to.Commit(ctx); err != nil {
+	if err := to.commit(ctx); err != nil {
 		return err
 	}
-	return to.Finish(ctx)
+	return to.finish(ctx)
 }
 
 // filler is one run of a fill.
 type filler struct {
 	ctx   context.Context
-	to    Sink
+	to    sink
 	world *world
 	told  func(Progress)
 	began time.Time
@@ -135,18 +165,18 @@ func (f *filler) write() error {
 		if len(t.rows) == 0 {
 			continue
 		}
-		if err := f.to.Copy(f.ctx, t.name, t.columns, t.rows); err != nil {
+		if err := f.to.insert(f.ctx, t.name, t.columns, t.rows); err != nil {
 			return fmt.Errorf("fill %s: %w", t.name, err)
 		}
 		f.rows += len(t.rows)
 		t.rows = slices.Delete(t.rows, 0, len(t.rows))
 	}
 	f.world.collected = 0
-	if err := f.to.Commit(f.ctx); err != nil {
+	if err := f.to.commit(f.ctx); err != nil {
 		return err
 	}
 	f.told(Progress{Rows: f.rows, Entries: f.world.entries, Of: f.world.size.Entries, Took: time.Since(f.began)})
-	return f.to.Begin(f.ctx)
+	return f.to.begin(f.ctx)
 }
 
 func (f *filler) users() error { return f.each(f.world.size.Users, f.world.addUser) }
@@ -159,5 +189,5 @@ func (f *filler) books() error {
 	if err := f.each(f.world.size.Users, f.world.addWallet); err != nil {
 		return err
 	}
-	return f.to.Exec(f.ctx, fmt.Sprintf(`update circulation set amount = %d`, f.world.funded))
+	return f.to.exec(f.ctx, fmt.Sprintf(`update circulation set amount = %d`, f.world.funded))
 }

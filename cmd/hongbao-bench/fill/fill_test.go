@@ -4,9 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
-	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/store/enginetest"
@@ -19,11 +16,7 @@ var small = Size{Users: 1500, Rooms: 300, Entries: 4000, Packets: 200, Claims: 1
 func TestFilledBooksBalance(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		c := store.Config{DataDir: t.TempDir()}
-		makeSchema(t, c)
-		to, err := OpenSQLite(c.DataDir)
-		must(t, err)
-		must(t, Run(t.Context(), to, small, func(Progress) {}))
-		must(t, to.Close())
+		must(t, Database(t.Context(), "", c.DataDir, small, func(Progress) {}))
 		checkFilled(t, c)
 	})
 	t.Run("Postgres", func(t *testing.T) {
@@ -33,21 +26,9 @@ func TestFilledBooksBalance(t *testing.T) {
 		t.Cleanup(server.Stop)
 		url, err := server.NewDatabase(t.Context())
 		must(t, err)
-		c := store.Config{DatabaseURL: url}
-		makeSchema(t, c)
-		conn, err := pgx.Connect(t.Context(), url)
-		must(t, err)
-		must(t, Run(t.Context(), Postgres{conn}, small, func(Progress) {}))
-		must(t, conn.Close(t.Context()))
-		checkFilled(t, c)
+		must(t, Database(t.Context(), url, "", small, func(Progress) {}))
+		checkFilled(t, store.Config{DatabaseURL: url})
 	})
-}
-
-func makeSchema(t *testing.T, c store.Config) {
-	t.Helper()
-	books, err := store.MakeBooks(t.Context(), c, migrations.Auto, slog.New(slog.DiscardHandler))
-	must(t, err)
-	must(t, books.Close())
 }
 
 func checkFilled(t *testing.T, c store.Config) {
