@@ -90,11 +90,7 @@ func TestEnvelopeRefused(t *testing.T) {
 		} {
 			id := uint32(i + 2)
 			c.send(fmt.Sprintf(`{"id":%d,"unknown":{"field":1},%s}`, id, x.request))
-			r := c.next()
-			if r.Id != id {
-				t.Fatalf("%s: got %v", x.request, r)
-			}
-			mustFail(t, r, x.code)
+			mustFail(t, c.reply(id), x.code) // the other encoding's typing may arrive before it
 		}
 		c.send(`{"send":{"data":{"typing":{"room":"`+mine.ID+`"}}}}`, `{}`, `{"id":99,"rpc":{"method":"wallet"}}`)
 		if r := c.reply(99); r.Error != nil {
