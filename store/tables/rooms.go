@@ -55,7 +55,7 @@ func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (fo
 
 const (
 	rareWord    = 1000   // a word is rare if no more rooms have it
-	wordsTried  = 3      // words of a query that are counted
+	wordsTried  = 20     // words of a query that are counted
 	scannedOnce = 1000   // rooms that one statement reads
 	mostScanned = 10_000 // rooms that one page reads, if every word of the query is frequent
 )
@@ -71,8 +71,11 @@ func scanNamedRoom(row Row) (r namedRoom, err error) {
 	return r, err
 }
 
-// listedRoom is what a room r must be to be found; $1 and $2 are the place after which the list begins.
-const listedRoom = `r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2) `
+// isListed is what a room r must be to be found, and listedAfter also, with the place $1 and $2 after which the list begins.
+const (
+	isListed    = `r.kind = 'public' and r.deleted_at = 0 and r.members > 0 `
+	listedAfter = isListed + `and (r.created_at, r.id) < ($1, $2) `
+)
 
 // hits are the rooms of a page whose names match the query.
 type hits struct {
@@ -135,38 +138,37 @@ func findNames(q Querier, query string, after namedRoom, limit int) (ids []strin
 func roomsWith(q Querier, word string, after namedRoom) ([]namedRoom, error) {
 	from, to := words.Range(word)
 	return List(q, scanNamedRoom, `with few as materialized (select distinct room_id from room_words where word >= $3 and word < $4)
-		select r.id, r.name, r.created_at from few cross join rooms r where r.id = few.room_id and `+listedRoom+`
+		select r.id, r.name, r.created_at from few cross join rooms r where r.id = few.room_id and `+listedAfter+`
 		order by r.created_at desc, r.id desc`, after.createdAt, after.id, from, to)
 }
 
 // newestRooms reads at most limit rooms after the given one.
 func newestRooms(q Querier, after namedRoom, limit int) ([]namedRoom, error) {
-	return List(q, scanNamedRoom, `select r.id, r.name, r.created_at from rooms r where `+listedRoom+`
+	return List(q, scanNamedRoom, `select r.id, r.name, r.created_at from rooms r where `+listedAfter+`
 		order by r.created_at desc, r.id desc limit $3`, after.createdAt, after.id, limit)
 }
 
-// rareWordOf returns a word of the query that few rooms have, or "".
+// rareWordOf returns a word of the query that few rooms have, or "". It tries the longest first.
 func rareWordOf(q Querier, query string) (rare string, err error) {
-	least := int64(rareWord + 1)
 	for _, word := range words.Rarest(query, wordsTried) {
 		from, to := words.Range(word)
-		var n int64
+		var n int
 		if _, err := q.Row(`select count(*) from (select 1 from room_words where word >= $1 and word < $2 limit $3) w`, []any{from, to, rareWord + 1}, &n); err != nil {
 			return "", err
 		}
-		if n < least {
-			rare, least = word, n
+		if n <= rareWord {
+			return word, nil
 		}
 	}
-	return rare, nil
+	return "", nil
 }
 
-// roomsInOrder reads the rooms in the order of the ids.
+// roomsInOrder reads the rooms in the order of the ids, but those that are not listed any more.
 func roomsInOrder(q Querier, ids []string) ([]chat.Room, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return List(q, scanRoom, `select `+roomColumns+` from `+q.InOrder(1)+` asked cross join rooms r where r.id = asked.value order by asked.n`, q.List(ids))
+	return List(q, scanRoom, `select `+roomColumns+` from `+q.InOrder(1)+` asked cross join rooms r where r.id = asked.value and `+isListed+`order by asked.n`, q.List(ids))
 }
 
 // queueWords makes the batch store the words by which a public room is found. A deleted room has none.

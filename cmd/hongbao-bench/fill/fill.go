@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,6 +15,8 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/store"
+	"hongbao/store/pgstore"
+	"hongbao/store/sqlitestore"
 )
 
 // Size says how much is made.
@@ -61,9 +66,12 @@ func (s Size) check() error {
 	return nil
 }
 
-// Database makes the schema of an empty database and fills it: the database of Postgres with this URL, or, without one, the embedded one of
-// the data folder, which it creates. It calls told from time to time.
+// Database makes the schema of an empty database and fills it: the database of Postgres with this URL, or, without one, a new embedded one in
+// the data folder. It calls told from time to time. A database that has rows is not touched.
 func Database(ctx context.Context, url, folder string, size Size, told func(Progress)) (err error) {
+	if err := checkEmpty(ctx, url, folder); err != nil {
+		return err
+	}
 	books, err := store.MakeBooks(ctx, store.Config{DatabaseURL: url, DataDir: folder}, migrations.Auto, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -83,6 +91,17 @@ func Database(ctx context.Context, url, folder string, size Size, told func(Prog
 		return err
 	}
 	return errors.Join(run(ctx, postgres{conn}, size, told), conn.Close(context.WithoutCancel(ctx)))
+}
+
+func checkEmpty(ctx context.Context, url, folder string) error {
+	if url != "" {
+		return pgstore.CheckEmpty(ctx, url)
+	}
+	file := filepath.Join(folder, sqlitestore.FileName)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%s: want a folder without a database", file))
+	}
+	return nil
 }
 
 // sink writes rows into a database that has a schema and no rows.

@@ -1,13 +1,16 @@
 package fill
 
 import (
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
+	"hongbao/store/pgstore"
 )
 
 var small = Size{Users: 1500, Rooms: 300, Entries: 4000, Packets: 200, Claims: 1000, Wins: 50, Joined: 40, Members: 600}
@@ -18,6 +21,9 @@ func TestFilledBooksBalance(t *testing.T) {
 		c := store.Config{DataDir: t.TempDir()}
 		must(t, Database(t.Context(), "", c.DataDir, small, func(Progress) {}))
 		checkFilled(t, c)
+		if err := Database(t.Context(), "", c.DataDir, small, nil); err == nil || !strings.Contains(err.Error(), "without a database") {
+			t.Errorf("filled again: %v", err)
+		}
 	})
 	t.Run("Postgres", func(t *testing.T) {
 		enginetest.Need(t, "Postgres")
@@ -28,6 +34,9 @@ func TestFilledBooksBalance(t *testing.T) {
 		must(t, err)
 		must(t, Database(t.Context(), url, "", small, func(Progress) {}))
 		checkFilled(t, store.Config{DatabaseURL: url})
+		if err := Database(t.Context(), url, "", small, nil); !errors.Is(err, pgstore.ErrNotEmpty) {
+			t.Errorf("filled again: %v", err)
+		}
 	})
 }
 

@@ -218,7 +218,11 @@ func (w *world) addPacket() {
 		room = 0
 	}
 	due := w.packets*w.size.Claims/w.size.Packets - w.claims
-	claims := max(1, min(due, w.members(room)-1, 100))
+	others := w.members(room) - 1
+	if room == 0 { // where Winner is always one of them, and the users 0 and 1 never are
+		others -= 2
+	}
+	claims := max(1, min(due, others, 100))
 	w.claims += claims
 	count := claims
 	if w.packets%20 == 0 { // some end with a share left

@@ -115,9 +115,13 @@ func (s *scans) enter(user string) *waiter {
 // mayRunLocked reports whether a command of the user may start in a free slot. The last slot is for others.
 func (s *scans) mayRunLocked(r *reader) bool { return r.running < max(1, s.slots-1) }
 
-// expectedLocked returns how long the last of the waiting commands is expected to wait.
+// expectedLocked returns how long the last of the waiting commands is expected to wait. One user alone does not get all slots.
 func (s *scans) expectedLocked() time.Duration {
-	return s.average * time.Duration(s.waiting) / time.Duration(s.slots)
+	slots := s.slots
+	if len(s.turns) == 1 {
+		slots = max(1, slots-1)
+	}
+	return s.average * time.Duration(s.waiting) / time.Duration(slots)
 }
 
 func (s *scans) readerLocked(user string) *reader {

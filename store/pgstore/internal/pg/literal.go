@@ -87,7 +87,7 @@ func appendValue(to []byte, types *pgtype.Map, value any) ([]byte, error) {
 	case []int64:
 		return appendList(to, value, func(to []byte, n int64) []byte { return strconv.AppendInt(to, n, 10) })
 	case [][]byte:
-		return appendList(to, value, func(to []byte, b []byte) []byte { return append(hex.AppendEncode(append(to, `"\\x`...), b), '"') })
+		return appendList(to, value, appendBytes)
 	}
 	if types == nil {
 		return nil, fmt.Errorf("unsupported argument of type %T in a message", value)
@@ -102,7 +102,7 @@ func appendValue(to []byte, types *pgtype.Map, value any) ([]byte, error) {
 	return appendText(to, string(text))
 }
 
-// appendList appends an array literal. item appends one item as it stands in the text of an array.
+// appendList appends an array literal; a list that is nil has no items. item appends one item as it stands in the text of an array.
 func appendList[T any](to []byte, list []T, item func([]byte, T) []byte) ([]byte, error) {
 	text := append(make([]byte, 0, 32*len(list)), '{')
 	for i, one := range list {
@@ -112,6 +112,14 @@ func appendList[T any](to []byte, list []T, item func([]byte, T) []byte) ([]byte
 		text = item(text, one)
 	}
 	return appendText(to, string(append(text, '}')))
+}
+
+// appendBytes appends bytes as an item of an array, or a null.
+func appendBytes(to []byte, b []byte) []byte {
+	if b == nil {
+		return append(to, "NULL"...)
+	}
+	return append(hex.AppendEncode(append(to, `"\\x`...), b), '"')
 }
 
 // appendItem appends a text as an item of an array: in double quotes, with a backslash before each double quote and each backslash.

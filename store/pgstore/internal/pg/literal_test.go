@@ -45,9 +45,9 @@ func FuzzLiteral(f *testing.F) {
 }
 
 func TestInlineNumbersItsArguments(t *testing.T) {
-	args := []any{"a", 2, int64(-3), []string{`x"`, `y\`}, []int64{4, 5}, [][]byte{{6}}, "g", "h", "i", "$1"}
+	args := []any{"a", 2, int64(-3), []string{`x"`, `y\`}, []int64{4, 5}, [][]byte{{6}, nil, {}}, "g", "h", "i", "$1"}
 	text, err := inline(nil, nil, `f($10, $1, $2, $3, $4, $5, $6, $1)`, args)
-	if want := `f('$1', 'a', '2', '-3', U&'{"x\005c"","y\005c\005c"}', '{4,5}', U&'{"\005c\005cx06"}', 'a')`; err != nil || string(text) != want {
+	if want := `f('$1', 'a', '2', '-3', U&'{"x\005c"","y\005c\005c"}', '{4,5}', U&'{"\005c\005cx06",NULL,"\005c\005cx"}', 'a')`; err != nil || string(text) != want {
 		t.Errorf("%s\n%s (%v)", text, want, err)
 	}
 	for _, wrong := range []string{`$11`, `$0`, `$`, `$a`} {

@@ -43,7 +43,7 @@ export class PublicRooms extends Component {
       return;
     }
     const { signal } = this.asked = new AbortController();
-    const page = await findRooms(this.props.query.trim(), undefined, signal).catch(() => null);
+    const page = await somePage(this.props.query.trim(), undefined, signal).catch(() => null);
     if (!page || signal.aborted) return;
     this.setState(({ rooms, next }) => (rooms?.length > page.rooms.length && next !== page.next
       ? { rooms: merged(page.rooms, rooms) } : { rooms: page.rooms, next: page.next }));
@@ -55,7 +55,7 @@ export class PublicRooms extends Component {
     const { signal } = this.asked = new AbortController();
     this.setState({ loading: true, error: null });
     try {
-      const page = await findRooms(this.props.query.trim(), next, signal);
+      const page = await somePage(this.props.query.trim(), next, signal);
       if (signal.aborted) return;
       this.setState(({ rooms }) => ({ rooms: next ? merged(rooms, page.rooms) : page.rooms, next: page.next, loading: false }));
     } catch (error) {
@@ -99,6 +99,13 @@ function PublicRoom({ room, isJoining, join }) {
 /** Before the first page has arrived. */
 function Ghosts() {
   return h('div', { class: 'public-rooms', 'aria-busy': 'true' }, [0, 1, 2].map((i) => h('div', { class: 'public-room ghost', key: i })));
+}
+
+/** The server bounds how many rooms it searches for one page, so a page may be empty although another one follows. */
+async function somePage(query, next, signal) {
+  let page = await findRooms(query, next, signal);
+  while (!page.rooms.length && page.next && !signal.aborted) page = await findRooms(query, page.next, signal);
+  return page;
 }
 
 /** A room may have moved to the next page meanwhile. */
