@@ -248,7 +248,7 @@ type fanout struct{ to receivers }
 
 // receivers are the sockets of a peer.
 type receivers interface {
-	// add adds a socket and writes fanoutReady to it. Whoever has read that gets every text that is sent from then on.
+	// add adds a socket and writes fanoutReady to it. A client that has read that gets every text that is sent from then on.
 	add(ws *websocket.Conn)
 	// send sends a text to all sockets. It does not wait until it is written.
 	send(text []byte)

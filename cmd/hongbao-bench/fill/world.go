@@ -253,7 +253,7 @@ func (w *world) addPacket() {
 	w.addEnd(b, room, sender)
 }
 
-// choose returns the sender of a packet in the room, and those who open it.
+// choose returns the sender of a packet in the room, and the users that open it.
 func (w *world) choose(room, claims int) (sender int, winners []int) {
 	all := w.members(room)
 	from := w.random.IntN(all)
