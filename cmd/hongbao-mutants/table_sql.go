@@ -64,7 +64,7 @@ var sqliteMutants = []mutant{
 		harm:  "a renamed room is found by its old name only",
 	},
 	{
-		file:  "store/tables/rooms.go",
+		file:  "store/tables/findrooms.go",
 		old:   `if after = page[len(page)-1]; scanned >= mostScanned {`,
 		new:   `if after = page[len(page)-1]; scanned >= mostScanned && len(h.ids) > 0 {`,
 		tests: "-run=TestManyRooms ./store/sqlitestore",

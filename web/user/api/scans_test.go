@@ -76,6 +76,9 @@ func TestOneUserLeavesASlot(t *testing.T) {
 		for _, c := range [][2]string{{"eve", "eve 1"}, {"eve", "eve 2"}, {"eve", "eve 3"}, {"eve", "eve 4"}} {
 			r.ask(c[0], c[1])
 		}
+		if wait := r.scans.expectedLocked(); wait != 3*leastRun {
+			t.Errorf("the last of three commands that wait for one slot is expected to wait %v, want %v", wait, 3*leastRun)
+		}
 		eve := r.running
 		r.ask("ann", "ann")
 		if want := []string{"eve 1", "ann"}; !slices.Equal(r.served, want) {
