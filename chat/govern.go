@@ -292,13 +292,9 @@ func (s *Service) tellChanged(room, user string) {
 }
 
 // republishDeletion publishes again that a room was deleted, when a former member requests the deletion again. The
-// first request may have had an unknown outcome, so that it was not published. republishDeletion checks that the room is
-// deleted, because a large room loses its members before it is deleted.
+// first request may have had an unknown outcome, so that it was not published.
 func (s *Service) republishDeletion(ctx context.Context, c Change) {
 	if st, err := s.store.Standing(ctx, c.Room, c.By.ID); err != nil || !st.RoomDeleted {
-		return
-	}
-	if room, err := s.store.Room(ctx, c.Room); err != nil || !room.Deleted {
 		return
 	}
 	s.Forget(c.Room, "")

@@ -1,7 +1,6 @@
 package chat_test
 
 import (
-	"context"
 	"testing"
 
 	"hongbao/chat"
@@ -107,30 +106,5 @@ func TestDeletedAfterAnUnknownOutcome(t *testing.T) {
 		if st := there.standing(room, "bob"); !st.RoomDeleted {
 			t.Errorf("there bob has %+v", st)
 		}
-	}
-}
-
-// emptied is a store in which ann was removed from a large room that is not deleted yet.
-type emptied struct{ chat.Store }
-
-func (emptied) Change(context.Context, chat.Change) (chat.Changed, error) {
-	return chat.Changed{}, chat.ErrNotFound
-}
-
-func (emptied) Standing(context.Context, string, string) (chat.Standing, error) {
-	return chat.Standing{Ever: true, RoomDeleted: true}, nil
-}
-
-// TestFormerMemberOfAnExistingRoom lets a former member request the deletion of a room that exists. No deletion may be
-// published, because other instances would believe it for ever.
-func TestFormerMemberOfAnExistingRoom(t *testing.T) {
-	h := newTestService(t, chat.Options{})
-	room := h.room(chat.Private, "ann", "bob")
-	h.takeChanged()
-	h.Service = chat.New(emptied{h.store}, h.published, chat.Options{})
-	h.refused(h.DeleteRoom(h.ctx, person("ann"), room), chat.ErrNotFound)
-	h.wantPublished()
-	if got := h.takeChanged(); len(got) > 0 {
-		t.Errorf("moved %v", got)
 	}
 }

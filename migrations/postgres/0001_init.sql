@@ -73,7 +73,7 @@ create table rooms (
     content_no     bigint not null default 0,            -- how many text and packet entries there are
     created_at     bigint not null,
     deleted_at     bigint not null default 0,            -- 0: it is there
-    packets_closed boolean not null default false,       -- of a deleted room: it has no open packets
+    emptied        boolean not null default false,       -- of a deleted room: it has no open packets, and all members are gone
     invite         text collate "C" not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
     guests         boolean not null default true,        -- guests can enter
     ref            text collate "C" not null default '', -- the host's own id, see refs; '': none
@@ -81,7 +81,7 @@ create table rooms (
 ) with (fillfactor = 70);
 
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
-create index rooms_deleted on rooms (id) where deleted_at <> 0 and not packets_closed;
+create index rooms_deleted on rooms (id) where deleted_at <> 0 and not emptied;
 
 -- Parts of the names of public rooms, for the search: see package chat/words. A deleted room has none.
 create table room_words (
@@ -95,7 +95,7 @@ create index room_words_room on room_words (room_id);
 create table members (
     room_id      text collate "C" not null,
     user_id      text collate "C" not null,
-    state        text collate "C" not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
+    state        text collate "C" not null check (state in ('in', 'left', 'kicked', 'gone')), -- a deleted room has no members, whatever this says; gone: it was deleted
     banned       boolean not null default false,
     role         text collate "C" not null default 'member' check (role in ('owner', 'admin', 'member')),
     read_seq     bigint not null default 0,

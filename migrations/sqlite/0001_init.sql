@@ -71,7 +71,7 @@ create table rooms (
     content_no     integer not null default 0, -- how many text and packet entries there are
     created_at     integer not null,
     deleted_at     integer not null default 0, -- 0: it is there
-    packets_closed integer not null default 0, -- of a deleted room: it has no open packets
+    emptied        integer not null default 0, -- of a deleted room: it has no open packets, and all members are gone
     invite         text not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
     guests         integer not null default 1, -- guests can enter
     ref            text not null default '',   -- the host's own id, see refs; '': none
@@ -79,7 +79,7 @@ create table rooms (
 ) strict, without rowid;
 
 create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
-create index rooms_deleted on rooms (id) where deleted_at <> 0 and packets_closed = 0;
+create index rooms_deleted on rooms (id) where deleted_at <> 0 and emptied = 0;
 
 -- Parts of the names of public rooms, for the search: see package chat/words. A deleted room has none.
 create table room_words (
@@ -93,7 +93,7 @@ create index room_words_room on room_words (room_id);
 create table members (
     room_id      text not null,
     user_id      text not null,
-    state        text not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
+    state        text not null check (state in ('in', 'left', 'kicked', 'gone')), -- a deleted room has no members, whatever this says; gone: it was deleted
     banned       integer not null default 0,
     role         text not null default 'member' check (role in ('owner', 'admin', 'member')),
     read_seq     integer not null default 0,

@@ -66,10 +66,10 @@ var roomChecks = []check{
 			select room_id, count(*) filter (where kind in ('text', 'packet')) as n from entries group by room_id) e on e.room_id = r.id
 		where r.content_no <> e.n`},
 
-	{"room", `select r.id, format('it counts %s members, and has %s', r.members, coalesce(m.n, 0))
+	{"room", `select r.id, format('it counts %s members, and has %s', r.members, case when r.deleted_at = 0 then coalesce(m.n, 0) else 0 end)
 		from rooms r left join (
 			select room_id, count(*) as n from members where state = 'in' group by room_id) m on m.room_id = r.id
-		where r.members <> coalesce(m.n, 0)`},
+		where r.members <> case when r.deleted_at = 0 then coalesce(m.n, 0) else 0 end`},
 }
 
 // refChecks compare the table refs, which has the ids that a host has given, with the users and rooms that these ids belong to.

@@ -26,9 +26,13 @@ var lastUnits = []string{"", `\\u0000`}
 func Linear(t *testing.T, name string, decode func(text string)) {
 	t.Helper()
 	const short, long, most = 8 << 10, 128 << 10, 80
-	const exact = 20 * time.Microsecond // shorter times are not exact
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	copied := time.Duration(math.MaxInt64) // for a long text; a short one may need no new memory, which can be dear under the race detector
+	for range 8 {
+		copied = min(copied, processorTime(func(text string) { copyOf = string(append([]byte{0}, text...)) }, "a", "", long))
+	}
+	exact := max(20*time.Microsecond, copied*short/long) // shorter times are not exact, or too short to copy a long text in proportion
 	for _, unit := range repeatedUnits {
 		for _, last := range lastUnits {
 			ratio, atShort, atLong := 0.0, time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
@@ -45,6 +49,9 @@ func Linear(t *testing.T, name string, decode func(text string)) {
 		}
 	}
 }
+
+// copyOf holds a copied text, which the compiler could leave out otherwise.
+var copyOf string
 
 // processorTime returns the processor time that the decoder takes for a text.
 func processorTime(decode func(string), unit, last string, size int) time.Duration {

@@ -17,7 +17,7 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"rooms":   {tables.DeletedRoomsQuery(pg.Dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"rooms":   {tables.DeletedRoomsQuery(pg.Dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room", "members_list"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 	} {
 		var plan []string
@@ -82,7 +82,7 @@ func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {
 		if rooms, _, err := all[1].DeletedRooms(t.Context(), "", 10); err != nil || len(rooms) > 0 {
 			t.Errorf("%v, %v", rooms, err)
 		}
-		await(t, all[1], `select count(*) = $1 from rooms where packets_closed`, want)
+		await(t, all[1], `select count(*) = $1 from rooms where emptied`, want)
 	}
 	must(t, holdTx(t, s, func(w *writer) error {
 		if _, err := w.Exec(`select from rooms where id = 'r2' for update`); err != nil {

@@ -23,9 +23,9 @@
 // # What a call promises
 //
 //   - A call that returns no error has committed what it writes.
-//   - A call that returns an error other than chat.ErrUnavailable has changed nothing. There are four exceptions: a send with
-//     an outdated commitment may have drawn the sender's first seed, a refused deletion of a large room may have removed members,
-//     a hash chain may have a new link without rows, and a refused cursor of events or of the ledger may have drawn the first epoch.
+//   - A call that returns an error other than chat.ErrUnavailable has changed nothing. There are three exceptions: a send with
+//     an outdated commitment may have drawn the sender's first seed, a hash chain may have a new link without rows, and a refused
+//     cursor of events or of the ledger may have drawn the first epoch.
 //   - An entry gets its seq under the lock of its room.
 //   - Each transaction that inserts entries, packets, claims, credits, debits or events adds one link to a hash chain, and a second one
 //     if it opens the chain. No two transactions of the stores that share a database use a chain at the same time. If a
@@ -39,7 +39,7 @@
 // before fundings (lockSender).
 //
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room
-// protects its entries and words. A row of chains is taken only if it is free. Rows of reports, and rows of event_consumers followed by
+// protects its entries and words. A row of chains is taken only if it is free, and so are the members of a deleted room. Rows of reports, and rows of event_consumers followed by
 // those of offline_news, are locked in transactions that lock no listed table.
 //
 // # How long anything may take

@@ -230,7 +230,7 @@ func wantMembersCounted(t *testing.T, s *Store) {
 	var column, in, owners int
 	err := s.withReader(t.Context(), func(r reader) error {
 		_, err := r.Row(`select (select members from rooms where id = $1), count(*), count(*) filter (where role = 'owner')
-			from members where room_id = $1 and state = 'in'`, []any{room}, &column, &in, &owners)
+			from members where room_id = $1 and state = 'in' and exists (select from rooms where id = $1 and deleted_at = 0)`, []any{room}, &column, &in, &owners)
 		return err
 	})
 	if err != nil || column != in || owners != min(in, 1) {

@@ -232,7 +232,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 
 // queueReadStanding makes the batch read the user's standing in the room, if the user is or was a member.
 func queueReadStanding(b *pgx.Batch, room, user, lock string, standings *[]chat.Standing) {
-	b.Queue(`select `+tables.StandingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user).
+	b.Queue(`select `+tables.StandingColumns+` from members m where m.room_id = $1 and m.user_id = $2`+lock, room, user).
 		Query(func(rs pgx.Rows) (err error) {
 			*standings, err = pg.Collect(rs, tables.ScanStanding)
 			return err

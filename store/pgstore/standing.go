@@ -27,9 +27,10 @@ func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing,
 }
 
 const standingsOf = `
-select m.state is not null, coalesce(m.state, ''), coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0),
-	coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0), m.state is null and exists (select from rooms where id = i.room_id and kind = 'public' and deleted_at = 0)
+select m.state is not null, case when r.deleted_at <> 0 then 'gone' else coalesce(m.state, '') end, coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0),
+	coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0), coalesce(r.kind = 'public' and r.deleted_at = 0, false)
 from unnest($1::text[], $2::text[]) with ordinality i (room_id, user_id, n)
+left join rooms r on r.id = i.room_id
 left join members m on m.room_id = i.room_id and m.user_id = i.user_id order by n`
 
 // standAll answers all jobs with one query. It locks nothing, so it never returns a locked key.

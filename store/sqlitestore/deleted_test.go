@@ -15,7 +15,7 @@ func TestPacketQueriesUseIndexes(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room", "members_list"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 		"sender":  {openOfSender, []any{"sender"}, []string{"packets_open_sender"}},
 	} {

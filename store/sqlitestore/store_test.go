@@ -79,3 +79,18 @@ func TestManyRooms(t *testing.T) {
 		}))
 	})
 }
+
+func TestLargeRoomIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedFolder(t))
+	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, func(statement string) {
+		noError(t, s.do(t.Context(), func(w *writer) error {
+			_, err := w.Exec(statement)
+			return err
+		}))
+	}, func(query string) (n int) {
+		_, err := s.reader(t.Context()).Row(query, nil, &n)
+		noError(t, err)
+		return n
+	})
+}

@@ -15,7 +15,7 @@ func (t members) UnreadBy(ctx context.Context, u chat.Unread) (users []string, e
 	if u.Among != nil {
 		among, args = ` and user_id `+t.db.In(6), append(args, t.db.List(u.Among))
 	}
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and read_seq < $2 and not silent
+	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
 		and user_id <> $3 and user_id > $4`+among+` order by user_id limit $5`, args...)
 	return users, Outcome("read members that have not read", err)
 }

@@ -61,8 +61,7 @@ func changesNothing(r chat.Ruling) bool {
 
 // readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was
 // such a room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room;
-// then the memberships of these users and of c.By, then the room. Before the deletion of a room it locks all present
-// and former members, except those that pgstore has removed before.
+// then the memberships of these users and of c.By, then the room.
 func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	var (
 		b         Batch
@@ -86,9 +85,6 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	}
 	if c.Kind == chat.Invite {
 		b.Each(eachUser(refuse), `select id `+refusing(w), c.By.ID, users)
-	}
-	if c.Kind == chat.DeleteRoom && lock != "" {
-		b.Exec(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone' order by user_id`+lock+`) m`, c.Room)
 	}
 	queueStandings(w, &b, standings, c.Room, append([]string{c.By.ID}, c.Users...), lock)
 	queueRoom(&b, c.Room, lock, &room)
@@ -125,15 +121,6 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	return s, nil
 }
 
-// MayChange returns why the change is forbidden, or nil. It judges without locks.
-func MayChange(w Tx, c chat.Change) error {
-	s, err := readScene(w, c, "")
-	if err == nil {
-		_, err = c.Rule(s)
-	}
-	return err
-}
-
 // eachUser returns a callback that reads a user and adds it to the set.
 func eachUser(set map[string]bool) func(Row) error {
 	var user string
@@ -154,7 +141,7 @@ func queueStandings(d Dialect, b *Batch, standings map[string]chat.Standing, roo
 		err := row.Scan(into...)
 		standings[user] = st.Standing()
 		return err
-	}, `select user_id, `+StandingColumns+` from members where room_id = $1 and user_id `+d.In(2)+` order by user_id`+lock, room, d.List(users))
+	}, `select m.user_id, `+StandingColumns+` from members m where m.room_id = $1 and m.user_id `+d.In(2)+` order by m.user_id`+lock, room, d.List(users))
 }
 
 // queueRoom makes the batch read the room, also a deleted one. found stays nil if there never was one.
@@ -193,7 +180,7 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
-			b.Exec(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
+			queueGone(w, &b, c.Room)
 			w.Events().Room(eventlog.RoomDeleted, c.Room)
 		}
 		if made.Room.Deleted || made.Room.Name != s.Room.Name {

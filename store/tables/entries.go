@@ -128,6 +128,7 @@ func (t entries) Mentions(ctx context.Context, user, next string, limit, maxByte
 			from /*one*/ (select user_id, at, room_id, seq from mentions where `+where+` order by at desc, room_id desc, seq desc limit $2) /*end*/ n
 			join /*one*/ entries /*end*/ e on e.room_id = n.room_id and e.seq = n.seq
 			left join members m on m.room_id = n.room_id and m.user_id = n.user_id and m.state = 'in'
+				and exists (select 1 from rooms r where r.id = n.room_id and r.deleted_at = 0)
 			order by n.at desc, n.room_id desc, n.seq desc`, args...)
 	if err != nil {
 		return nil, "", Outcome("list mentions", err)

@@ -79,8 +79,8 @@ func removeMember(w Tx, l chat.Leaving, role chat.Role) (left chat.Left, err err
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if role == chat.Owner && room.Members > 0 && left.NewOwner == "" {
-		return chat.Left{}, ErrRetry // a user has joined just now
+	if room.Deleted || role == chat.Owner && room.Members > 0 && left.NewOwner == "" {
+		return chat.Left{}, ErrRetry // just now the room was deleted, or a user has joined
 	}
 	left.Entries, err = appendLeaveEntries(w, l, room.Kind, left.NewOwner)
 	return left, err

@@ -22,7 +22,7 @@ var membershipQuery = FirstOnCitus(Of("mine", "members", `user_id = $1 and state
 	from members m
 	join rooms r on r.id = m.room_id
 	left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq
-	where m.user_id = $1 and m.state = 'in'`
+	where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`
 
 // Memberships implements chat.Store.
 func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
@@ -64,13 +64,17 @@ func scanMembership(row Row) (m chat.Membership, err error) {
 }
 
 // These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
-// removed, or was banned without ever being a member; gone: the room was deleted, or its deletion has begun.
+// removed, or was banned without ever being a member; gone: the room was deleted. A deleted room has no members, whatever its rows say: they
+// become gone in steps (DeletedRooms). Until then they only count for the limit of a user's rooms and for whom a user knows.
 const (
 	StateIn     = "in"
 	stateLeft   = "left"
 	stateKicked = "kicked"
 	stateGone   = "gone"
 )
+
+// isThere is a condition: the room $1 is not deleted.
+const isThere = `exists (select 1 from rooms r where r.id = $1 and r.deleted_at = 0)`
 
 // roles are in the order of the member list.
 var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
@@ -113,7 +117,7 @@ type listedMember struct {
 
 // Roster implements chat.Store.
 func (t members) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' limit $2`, room, limit)
+	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
 	return users, Outcome("list roster", err)
 }
 
@@ -136,7 +140,7 @@ func readMembers(q Querier, room string, from listedMember, limit int) (list []l
 			Of("e", "entries", `room_id = $1 and bucket = bucket_of($1) and seq in (select read_seq from page)`))+`select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
 			from members m join users u on u.id = m.user_id join rooms r on r.id = m.room_id
 			left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
-			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
+			where m.room_id = $1 and r.deleted_at = 0 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
 			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list), chat.SmallRoom)
 		if err != nil {
 			return nil, err
@@ -241,8 +245,9 @@ func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, 
 	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved > 0, Members: m.Room.Members}, err
 }
 
-// StandingColumns are the columns of the table members that StoredStanding scans.
-const StandingColumns = `state, banned, role, muted_until, joined_seq, banned_until`
+// StandingColumns are what StoredStanding scans of the table members, which the query must call m.
+const StandingColumns = `case when (select d.deleted_at from rooms d where d.id = m.room_id) > 0 then 'gone' else m.state end,
+	m.banned, m.role, m.muted_until, m.joined_seq, m.banned_until`
 
 // ReadStanding reads the user's standing in the room. A user that was never a member and never banned has no row. Of such a
 // standing only Visible can be set: if the room is public and not deleted.
@@ -257,7 +262,7 @@ func lockStanding(w Tx, room, user string) (chat.Standing, error) {
 }
 
 func standing(q Querier, room, user, lock string) (chat.Standing, error) {
-	st, err := one(q, ScanStanding, `select `+StandingColumns+` from members where room_id = $1 and user_id = $2`+lock, room, user)
+	st, err := one(q, ScanStanding, `select `+StandingColumns+` from members m where m.room_id = $1 and m.user_id = $2`+lock, room, user)
 	if !errors.Is(err, chat.ErrNotFound) {
 		return st, err
 	}
@@ -287,8 +292,7 @@ func (s *StoredStanding) Into() []any {
 	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until}
 }
 
-// Standing converts the row. A ban that has ended stays set: see chat.Standing.At. A user in state gone keeps ban and
-// mute, because users may join again while the deletion of a room is not complete.
+// Standing converts the row. A ban that has ended stays set: see chat.Standing.At.
 func (s *StoredStanding) Standing() chat.Standing {
 	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == stateLeft, RoomDeleted: s.state == stateGone, Banned: s.banned}
 	if st.In {

@@ -100,7 +100,7 @@ func limitPublicRooms(w Tx, r chat.NewRoom) error {
 	}
 	var owned int
 	_, err := w.Row(`select count(*) from members m join rooms r on r.id = m.room_id
-		where m.user_id = $1 and m.state = 'in' and m.role = 'owner' and m.chosen and r.kind = 'public'`, []any{r.Owner.ID}, &owned)
+		where m.user_id = $1 and m.state = 'in' and m.role = 'owner' and m.chosen and r.kind = 'public' and r.deleted_at = 0`, []any{r.Owner.ID}, &owned)
 	if err == nil && owned >= r.MaxPublic {
 		err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "kind", Reason: "must not be public: the user owns too many public rooms"}
 	}

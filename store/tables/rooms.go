@@ -119,57 +119,85 @@ func takeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 	}
 }
 
-// DeletedRoomsQuery lists the deleted rooms not yet marked packets_closed, and whether they have open packets. It relies
-// on the indexes rooms_deleted and packets_room.
+// DeletedRoomsQuery lists the deleted rooms not yet marked emptied, whether they have open packets, and whether they have members that are
+// not gone yet. It relies on the indexes rooms_deleted, packets_room and members_list.
 func DeletedRoomsQuery(d Dialect) string {
-	return FirstOnCitus(Of("p", "packets", `status = 'open'`)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open')
-		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.packets_closed`, false) + ` and r.id > $1 order by r.id limit $2`
+	return FirstOnCitus(Of("p", "packets", `status = 'open'`)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open'),
+		exists (select 1 from members m where m.room_id = r.id and ` + notGone + `)
+		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.emptied`, false) + ` and r.id > $1 order by r.id limit $2`
 }
 
-// DeletedRooms implements redpacket.Ledger. In pgstore a deletion locks the rows of all members that may still send, until its
-// commit. Each transaction that sends a packet locks the sender's row in members. SQLite has one writer. So a reader that sees a
-// room as deleted also sees every packet that was sent into it.
+// notGone is a condition on members m, in a form for which an index on the state can be used.
+const notGone = `m.state in ('in', 'left', 'kicked')`
+
+// GoneAtOnce is the most members of a deleted room that become gone in one transaction. The deletion itself takes the first step;
+// so after it, only larger rooms have members left.
+const GoneAtOnce = 1000
+
+// queueGone makes the batch take the next step: members of a deleted room become gone. It skips members that another transaction has
+// locked, so it waits for nobody, and the order of locks does not matter.
+func queueGone(d Dialect, b *Batch, room string) {
+	b.Exec(`with step as materialized (select m.user_id from members m where m.room_id = $1 and `+notGone+` limit $2`+d.LockFree()+`)
+		update members set state = 'gone', role = 'member' where room_id = $1 and user_id in (select user_id from step)`, room, GoneAtOnce)
+}
+
+// DeletedRooms implements redpacket.Ledger. A transaction that sends a packet locks the room, as its deletion does. So a reader that
+// sees a room as deleted also sees every packet that was sent into it.
 func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
-	var done []string
+	var page []deletedRoom
 	err = t.db.Read(ctx, func(q Querier) error {
-		page, err := List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
-		open, done, next = nil, nil, ""
-		for _, room := range page {
-			if room.open {
-				open = append(open, room.id)
-			} else {
-				done = append(done, room.id)
-			}
-		}
-		if len(page) == limit {
-			next = page[limit-1].id
-		}
+		page, err = List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
 		return err
 	})
+	var done []string
+	for _, room := range page {
+		switch {
+		case room.open:
+			open = append(open, room.id)
+		case !room.members:
+			done = append(done, room.id)
+		}
+		if room.members && err == nil {
+			err = t.removeMembers(ctx, room.id)
+		}
+	}
+	if len(page) == limit {
+		next = page[limit-1].id
+	}
 	if err == nil && len(done) > 0 {
-		err = t.markClosedRooms(ctx, done)
+		err = t.markEmptied(ctx, done)
 	}
 	return open, next, Outcome("list deleted rooms", err)
 }
 
-// markClosedRooms marks deleted rooms without open packets. It skips rooms that another transaction has locked: a
-// later call of DeletedRooms lists them again.
-func (t rooms) markClosedRooms(ctx context.Context, ids []string) error {
+// removeMembers takes the next step of removing the members of a deleted room.
+func (t rooms) removeMembers(ctx context.Context, room string) error {
 	return t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`update rooms set packets_closed = true
+		var b Batch
+		queueGone(w, &b, room)
+		return w.Send(&b)
+	})
+}
+
+// markEmptied marks deleted rooms without open packets and members. It skips rooms that another transaction has locked: a
+// later call of DeletedRooms lists them again.
+func (t rooms) markEmptied(ctx context.Context, ids []string) error {
+	return t.db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(`update rooms set emptied = true
 			where id in (select id from rooms where id `+w.In(1)+` order by id`+w.LockFree()+`)`, w.List(ids))
 		return err
 	})
 }
 
-// deletedRoom is a deleted room that is not marked packets_closed yet.
+// deletedRoom is a deleted room that is not marked emptied yet.
 type deletedRoom struct {
-	id   string
-	open bool // it has open packets
+	id      string
+	open    bool // it has open packets
+	members bool // it has members that are not gone yet
 }
 
 func scanDeleted(row Row) (r deletedRoom, err error) {
-	err = row.Scan(&r.id, &r.open)
+	err = row.Scan(&r.id, &r.open, &r.members)
 	return r, err
 }
 

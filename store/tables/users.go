@@ -421,7 +421,7 @@ func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat
 	}
 	found, err = list(ctx, t.db, scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
 			from members m cross join push_subscriptions s
-			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
+			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and `+isThere+` and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
 			order by m.user_id, s.id limit $5`, args...)
 	return found, Outcome("list push subscriptions", err)
 }

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// roomsUnderTest is a store that also removes the members of deleted rooms.
+type roomsUnderTest interface {
+	chat.Store
+	DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error)
+}
+
+// TestLargeRoomIsDeleted deletes a room with more members than become gone atOnce. It must be deleted for all of them with the commit, and
+// they become gone in steps later. exec runs a statement of both databases, and count reads a number.
+func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec func(statement string), count func(query string) int) {
+	size := 2*atOnce + atOnce/2
+	at := time.UnixMilli(1_700_000_000_000).UTC()
+	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{ID: "large", Name: "large", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: at, MaxRooms: 9})
+	noError(t, err)
+	var users, members []string
+	for n := range size - 1 { // beside the owner
+		users = append(users, fmt.Sprintf("('user-%d')", n))
+		members = append(members, fmt.Sprintf("('large', 'user-%d', '%s', %d)", n, []string{"in", "in", "left", "kicked"}[n%4], n))
+	}
+	exec(`insert into users (id) values ` + strings.Join(users, ", "))
+	exec(`insert into members (room_id, user_id, state, joined_at) values ` + strings.Join(members, ", "))
+	exec(`update rooms set members = (select count(*) from members where state = 'in')`)
+
+	deletion := chat.Change{Kind: chat.DeleteRoom, Room: "large", By: chat.User{ID: "user-0"}, At: at}
+	if _, err := s.Change(t.Context(), deletion); !errors.Is(err, chat.ErrForbidden) {
+		t.Errorf("deletion by a member: %v", err)
+	}
+	deletion.By.ID = "owner"
+	done, err := s.Change(t.Context(), deletion)
+	if err != nil || !done.Changed || !done.Room.Deleted || done.Room.Members != 0 || done.Role != chat.NoRole {
+		t.Errorf("deletion by the owner: %+v, %v", done, err)
+	}
+	for _, want := range []int{size - atOnce, size - 2*atOnce, 0} {
+		if left := count(`select count(*) from members where state <> 'gone'`); left != want {
+			t.Errorf("%d members are not gone, want %d", left, want)
+		}
+		wantNobodyIn(t, s, size)
+		if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 0 {
+			t.Error("the room is marked although it had members")
+		}
+		open, next, err := s.DeletedRooms(t.Context(), "", 10)
+		if err != nil || len(open) != 0 || next != "" {
+			t.Errorf("deleted rooms with open packets: %v, then %q, %v", open, next, err)
+		}
+	}
+	if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 1 {
+		t.Error("the room is not marked as emptied")
+	}
+}
+
+// wantNobodyIn checks that the deleted room exists for none of its users, whether they are gone yet or not.
+func wantNobodyIn(t *testing.T, s chat.Store, size int) {
+	t.Helper()
+	const room = "large"
+	listed, _, err := s.Members(t.Context(), room, "", 100)
+	noError(t, err)
+	roster, err := s.Roster(t.Context(), room, 100)
+	noError(t, err)
+	unread, err := s.UnreadBy(t.Context(), chat.Unread{Room: room, Seq: 1, Limit: 100})
+	noError(t, err)
+	if len(listed)+len(roster)+len(unread) > 0 {
+		t.Errorf("members %v, roster %v, unread by %v", listed, roster, unread)
+	}
+	for n := 0; n < size-1; n += 97 {
+		user := fmt.Sprint("user-", n)
+		st, err := s.Standing(t.Context(), room, user)
+		if err != nil || !st.RoomDeleted || st.In {
+			t.Errorf("%s stands as %+v, %v", user, st, err)
+		}
+		in, err := s.Memberships(t.Context(), user)
+		if err != nil || len(in) > 0 {
+			t.Errorf("%s is in %v, %v", user, in, err)
+		}
+		_, err = s.Membership(t.Context(), room, user)
+		wantError(t, err, chat.ErrNotMember)
+		_, _, err = s.Append(t.Context(), chat.Draft{ID: "e", Room: room, From: chat.User{ID: user}, Kind: chat.KindText, Key: "k", Hash: []byte("h"), Body: []byte(`{}`)})
+		wantError(t, err, chat.ErrNotFound)
+		_, err = s.Leave(t.Context(), chat.Leaving{Room: room, User: chat.User{ID: user}})
+		wantError(t, err, chat.ErrNotFound)
+		_, _, err = s.Join(t.Context(), chat.Joining{Room: room, User: user, MaxRooms: 9, MaxMembers: 9999})
+		wantError(t, err, chat.ErrNotFound)
+	}
+}
+
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
