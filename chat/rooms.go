@@ -28,8 +28,13 @@ type CreateRoom struct {
 // Rooms lists the rooms that the user is in. It also caches the user's standings in them, because the client is about
 // to use them. Otherwise, when many users connect at the same time, each standing would be read on its own.
 func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) {
+	return s.roomsOf(user, func() ([]Membership, error) { return s.store.Memberships(ctx, user) })
+}
+
+// roomsOf lists rooms of the user, and caches the user's standings in them.
+func (s *Service) roomsOf(user string, list func() ([]Membership, error)) ([]Membership, error) {
 	changes, until := s.standings.changes(), s.now().Add(standingFor)
-	in, err := s.store.Memberships(ctx, user)
+	in, err := list()
 	for _, m := range in {
 		st := Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil, JoinedSeq: m.JoinedSeq}
 		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, heldStanding{st, until}, changes)
@@ -38,7 +43,7 @@ func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) 
 }
 
 // RoomsPage lists a page of the rooms that the user is in, newest room first. next is the cursor of the page; "" is the first
-// page. more is the cursor of the following page; "" if there is none.
+// page. more is the cursor of the following page; "" if there is none. A page may have fewer rooms than the limit, although another one follows.
 func (s *Service) RoomsPage(ctx context.Context, user, next string, limit int) (page []Membership, more string, err error) {
 	if limit, err = pageLimit(limit); err != nil {
 		return nil, "", err
@@ -48,8 +53,10 @@ func (s *Service) RoomsPage(ctx context.Context, user, next string, limit int) (
 			return nil, "", err
 		}
 	}
-	in, err := s.Rooms(ctx, user)
-	page, more = NewestRooms(in, next, limit)
+	page, err = s.roomsOf(user, func() (in []Membership, err error) {
+		in, more, err = s.store.MembershipsPage(ctx, user, next, limit)
+		return in, err
+	})
 	return page, more, err
 }
 

@@ -149,6 +149,10 @@ type MemberStore interface {
 	Standing(ctx context.Context, room, user string) (Standing, error)
 	// Memberships lists every room the user is in.
 	Memberships(ctx context.Context, user string) ([]Membership, error)
+	// MembershipsPage lists at most limit rooms that the user is in, the newest first, which are those with the greatest ids. next and
+	// more are the last id of the page before; "" is the first page, and after the last one. A page may have fewer rooms than the limit, although
+	// another one follows.
+	MembershipsPage(ctx context.Context, user, next string, limit int) (page []Membership, more string, err error)
 	// Membership returns one room as the user sees it; ErrNotMember if the user is not in it.
 	Membership(ctx context.Context, room, user string) (Membership, error)
 	// Members lists the room's members, owner and admins first. next and more are cursors, as in FindRooms.

@@ -288,6 +288,13 @@ func (s faultyStore) Memberships(ctx context.Context, user string) (_ []chat.Mem
 	return s.Store.Memberships(ctx, user)
 }
 
+func (s faultyStore) MembershipsPage(ctx context.Context, user, next string, limit int) (_ []chat.Membership, _ string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.MembershipsPage(ctx, user, next, limit)
+}
+
 func (s faultyStore) Membership(ctx context.Context, room, user string) (_ chat.Membership, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -32,6 +32,7 @@ type instance struct {
 	ended chan struct{} // closed when the process has ended
 	open  string        // address that clients connect to
 	ops   string        // base URL of the operator's listener
+	api   chan string   // receives the address of the server API, if the instance has keys for it
 }
 
 // buildHongbao builds the program and returns its path. If ready names a built program, it returns that.
@@ -67,7 +68,7 @@ func (s *testbed) instance(ctx context.Context, binary string, settings ...strin
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{cmd: cmd, ended: make(chan struct{})}
+	i := &instance{cmd: cmd, ended: make(chan struct{}), api: make(chan string, 1)}
 	started, serving := make(chan error), make(chan error, 1)
 	go i.run(started)
 	if err := <-started; err != nil {
@@ -111,9 +112,15 @@ func (i *instance) follow(log io.ReadCloser, serving chan<- error) {
 			Open    string `json:"open"`
 			Ops     string `json:"ops"`
 		}
-		if !found && json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "serving" {
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue
+		}
+		switch {
+		case line.Message == "serving" && !found:
 			i.open, i.ops, found = line.Open, line.Ops, true
 			serving <- nil
+		case line.Message == "server API":
+			i.api <- line.Open
 		}
 	}
 	_, _ = io.Copy(io.Discard, log) // the rest after a line that is too long

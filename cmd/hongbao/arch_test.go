@@ -393,10 +393,10 @@ func rules() map[string]rule {
 		"hongbao/cmd/hongbao-mutants": {why: "it changes text and starts go test, and knows no package that it changes"},
 		"hongbao/cmd/hongbao-bench": {
 			may: []string{
-				"hongbao/cmd/hongbao-bench/fill", "hongbao/cmd/hongbao-bench/flaws", "hongbao/cmd/hongbao-bench/load", "hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/report", "hongbao/cmd/hongbao-bench/schemes",
+				"hongbao/cmd/hongbao-bench/fill", "hongbao/cmd/hongbao-bench/flaws", "hongbao/cmd/hongbao-bench/growth", "hongbao/cmd/hongbao-bench/load", "hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/report", "hongbao/cmd/hongbao-bench/schemes",
 				"hongbao/chat", "hongbao/redpacket",
 				"hongbao/store/eventlog", "hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
-				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "github.com/redis/go-redis/v9",
+				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it alone knows all that is measured",
@@ -411,6 +411,10 @@ func rules() map[string]rule {
 		"hongbao/cmd/hongbao-bench/flaws": {
 			may: []string{"hongbao/cmd/hongbao-bench/schemes", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
 			why: "it runs the same steps with every scheme, and does not know which one is ours",
+		},
+		"hongbao/cmd/hongbao-bench/growth": {
+			may: []string{"hongbao/cmd/hongbao-bench/fill", "github.com/jackc/pgx/v5"},
+			why: "it knows the server API, as any host does, and what fill has made",
 		},
 		"hongbao/cmd/hongbao-bench/load": {
 			may: []string{

@@ -111,7 +111,7 @@ create table members (
     primary key (room_id, user_id)
 ) with (fillfactor = 70);
 
-create index members_user on members (user_id, state);
+create index members_user on members (user_id, state, room_id);
 create index members_list on members (room_id, state, role, joined_at, user_id);
 create index members_banned on members (room_id, user_id) where banned;
 

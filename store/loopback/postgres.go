@@ -25,10 +25,15 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	return (*Clock)(nil).StartPostgres(ctx, dir)
 }
 
+// StartPostgresWith is StartPostgres with more settings, like name=value.
+func StartPostgresWith(ctx context.Context, dir string, settings ...string) (*Postgres, error) {
+	return startPostgres(ctx, nil, dir, "initdb", initArgs, settings...)
+}
+
 // StartPostgresForMany is StartPostgres for a server with hundreds of databases. Autovacuum is off, because it would visit all of them
 // again and again.
 func StartPostgresForMany(ctx context.Context, dir string) (*Postgres, error) {
-	return startPostgres(ctx, nil, dir, "initdb", initArgs, "autovacuum=off")
+	return StartPostgresWith(ctx, dir, "autovacuum=off")
 }
 
 // StartPostgres does what the function StartPostgres does, and gives the server this clock. Its standbys have the clock,

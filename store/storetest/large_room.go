@@ -83,6 +83,9 @@ func wantNobodyIn(t *testing.T, s chat.Store, size int) {
 		if err != nil || len(in) > 0 {
 			t.Errorf("%s is in %v, %v", user, in, err)
 		}
+		if in, more, err := s.MembershipsPage(t.Context(), user, "", 1); err != nil || len(in) > 0 || more != "" {
+			t.Errorf("%s is in %v, then %q, %v", user, in, more, err)
+		}
 		_, err = s.Membership(t.Context(), room, user)
 		wantError(t, err, chat.ErrNotMember)
 		_, _, err = s.Append(t.Context(), chat.Draft{ID: "e", Room: room, From: chat.User{ID: user}, Kind: chat.KindText, Key: "k", Hash: []byte("h"), Body: []byte(`{}`)})

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hongbao/chat"
@@ -19,6 +20,7 @@ func listingTests() []storeTest {
 		{"members say how far they have read, in small rooms", memberReadings},
 		{"a cursor of another list is refused", foreignCursor},
 		{"memberships are the rooms one is in", membershipsList},
+		{"memberships come newest first, page by page", membershipPages},
 	}
 }
 
@@ -251,5 +253,33 @@ func membershipsList(b *storeBench) {
 	}
 	if got[in].Unread != 1 || got[in].Room.LastSeq != 1 || got[private].Role != chat.Owner {
 		b.Errorf("memberships %+v are not as they are now", ms)
+	}
+}
+
+func membershipPages(b *storeBench) {
+	var want []chat.Membership
+	for n := range 7 {
+		room := b.room(ann, bob)
+		b.say(room, ann)
+		switch n {
+		case 2:
+			b.leave(room, bob)
+		case 4:
+			b.change(b.wanted(chat.DeleteRoom, room, ann))
+		default:
+			want = append(want, b.membership(room, bob))
+		}
+	}
+	slices.SortFunc(want, func(x, y chat.Membership) int { return strings.Compare(y.Room.ID, x.Room.ID) })
+	for limit := 1; limit <= len(want)+1; limit++ {
+		var got []chat.Membership
+		for next, more := "", true; more; more = next != "" {
+			page, following, err := b.MembershipsPage(b.ctx, bob, next, limit)
+			b.must(err)
+			got, next = append(got, page...), following
+		}
+		if !slices.Equal(got, want) {
+			b.Errorf("by %d: %+v, want %+v", limit, got, want)
+		}
 	}
 }

@@ -18,8 +18,8 @@ type contacts struct{ db DB }
 func refusing(d Dialect) string {
 	return `from users u where u.id ` + d.In(2) + ` and u.id <> $1 and (
 	u.contact = 'nobody'
-	or u.contact = 'shared' and not exists (select 1 from members mine join members theirs on theirs.room_id = mine.room_id
-		where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in')
+	or u.contact = 'shared' and (select 1 from members mine join members theirs on theirs.room_id = mine.room_id
+		where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' limit 1) is null
 	or exists (select 1 from blocks b where b.user_id = u.id and b.blocked = $1 or b.user_id = $1 and b.blocked = u.id))`
 }
 
@@ -147,11 +147,12 @@ const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.
 	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
 
 // knownQuery selects those of the users $2 (from List) that the user $1 knows (see chat.Store.Known). For each user, it stops at the first
-// common room that counts.
+// common room that counts. It and refusing do not ask whether such a room exists: for that, Postgres may read all members of all rooms of $1.
 func knownQuery(d Dialect) string {
-	return `select u.id, u.name, u.avatar from users u where u.id ` + d.In(2) + ` and (u.id = $1 or exists (
+	return `select u.id, u.name, u.avatar from users u where u.id ` + d.In(2) + ` and (u.id = $1 or (
 			select 1 from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id
-			where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)))
+			where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)
+			limit 1) = 1)
 		order by u.id`
 }
 

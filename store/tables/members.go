@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"hongbao/chat"
@@ -13,21 +14,41 @@ import (
 // entries as read.
 type members struct{ db DB }
 
-// membershipQuery reads the memberships of the user $1. It computes the number of unread texts and packets from two counters
-// (content_no), without reading the entries between. All texts and packets of the user are at or before the user's read_seq, so
-// those after it are from other users.
-var membershipQuery = FirstOnCitus(Of("mine", "members", `user_id = $1 and state = 'in'`),
-	Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + roomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
-	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
-	from members m
-	join rooms r on r.id = m.room_id
-	left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq
-	where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`
+// membershipQuery reads those memberships of the user $1 whose rows of members m meet the condition, also in deleted rooms. It computes the
+// number of unread texts and packets from two counters (content_no), without reading the entries between. All texts and packets of the
+// user are at or before the user's read_seq, so those after it are from other users.
+func membershipQuery(condition string) string {
+	rows := `m.user_id = $1 and m.state = 'in'` + condition
+	return FirstOnCitus(Of("mine", "members m", rows), Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + roomColumns + `,
+			m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
+			m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
+		from members m
+		join rooms r on r.id = m.room_id
+		left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq
+		where ` + rows
+}
 
 // Memberships implements chat.Store.
 func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
-	ms, err = list(ctx, t.db, scanMembership, membershipQuery+` order by r.id`, user)
+	ms, err = list(ctx, t.db, scanMembership, membershipQuery(``)+` and r.deleted_at = 0 order by r.id`, user)
 	return ms, Outcome("read memberships", err)
+}
+
+// MembershipsPage implements chat.Store. It finds the page in an index: a user may be in very many rooms.
+func (t members) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
+	before, args := ``, []any{user, limit + 1}
+	if next != "" {
+		before, args = ` and room_id < $3`, append(args, next)
+	}
+	page, err = list(ctx, t.db, scanMembership, membershipQuery(` and m.room_id in (
+		select room_id from members where user_id = $1 and state = 'in'`+before+` order by room_id desc limit $2)`)+` order by r.id desc`, args...)
+	if err != nil {
+		return nil, "", Outcome("read memberships", err)
+	}
+	if len(page) > limit {
+		page, more = page[:limit], page[limit-1].Room.ID
+	}
+	return slices.DeleteFunc(page, func(m chat.Membership) bool { return m.Room.Deleted }), more, nil
 }
 
 // Membership implements chat.Store.
@@ -41,7 +62,7 @@ func (t members) Membership(ctx context.Context, room, user string) (m chat.Memb
 
 // readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
 func readMembership(q Querier, room, user string) (chat.Membership, error) {
-	m, err := one(q, scanMembership, membershipQuery+` and m.room_id = $2`, user, room)
+	m, err := one(q, scanMembership, membershipQuery(` and m.room_id = $2`)+` and r.deleted_at = 0`, user, room)
 	if errors.Is(err, chat.ErrNotFound) {
 		err = chat.ErrNotMember
 	}

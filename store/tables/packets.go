@@ -186,36 +186,29 @@ func (t packets) States(ctx context.Context, user string, packets []string) (sta
 	return states, Outcome("read states", err)
 }
 
-// listedPackets describes in SQL the packets of one list: the tables, the condition for the user or room, and the sort key. Of is the left side
-// of the condition. The sort key is At and then ID. The period of the query is about At.
+// listedPackets describes in SQL the packets of one list: the table that has its rows in order, the condition for the user or room, and
+// the sort key, which is At and then ID. Of is the left side of the condition. The period of the query is about At.
 type listedPackets struct {
-	From, Of, At, ID string
-	Totals           func(Dialect) string       // the statement for count, amount and luckiest of a period; nil: none
-	Citus            func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page
+	Table, Alias string
+	Of, At, ID   string
+	Join         string                     // makes packets p of the rows, if they are of another table
+	Totals       func(Dialect) string       // the statement for count, amount and luckiest of a period; nil: none
+	Citus        func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page
 }
 
 // packetLists has the list for each direction.
 var packetLists = map[redpacket.Direction]listedPackets{
 	redpacket.DirSent: {
-		From: `/*one*/ packets /*end*/ p`, Of: `p.sender`, At: `p.created_at`, ID: `p.id`,
+		Table: `packets`, Alias: `p`, Of: `sender`, At: `created_at`, ID: `id`, Citus: packetsOnCitus,
 		Totals: func(Dialect) string {
 			return `select count(*), cast(coalesce(sum(total - refunded), 0) as bigint), cast(0 as bigint)
 				from packets where sender = $1 and created_at >= $2 and created_at < $3`
 		},
-		Citus: func(page string) []string {
-			return stateParts(`true`, `sender = $1 and created_at >= $2 and created_at < $3`+page)
-		},
 	},
-	redpacket.DirRoom: {
-		From: `/*one*/ packets /*end*/ p`, Of: `p.room_id`, At: `p.created_at`, ID: `p.id`,
-		Citus: func(page string) []string {
-			return stateParts(`true`, `room_id = $1 and created_at >= $2 and created_at < $3`+page)
-		},
-	},
+	redpacket.DirRoom: {Table: `packets`, Alias: `p`, Of: `room_id`, At: `created_at`, ID: `id`, Citus: packetsOnCitus},
 	redpacket.DirReceived: {
-		From: `/*one*/ transfers /*end*/ t join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.user_id = t.user_id
-			join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
-		Of: `t.kind = 'claim' and t.user_id`, At: `t.at`, ID: `t.packet_id`,
+		Table: `transfers`, Alias: `t`, Of: `kind = 'claim' and user_id`, At: `at`, ID: `packet_id`,
+		Join: ` join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
 		Totals: func(d Dialect) string { // all of it stands in indexes: a user may have won very often
 			return `with won as (
 					select count(*) as n, cast(coalesce(sum(amount), 0) as bigint) as amount from transfers
@@ -225,15 +218,17 @@ var packetLists = map[redpacket.Direction]listedPackets{
 				) select won.n, won.amount, best.n from won cross join best`
 		},
 		Citus: func(page string) []string {
-			t := Of("t", "transfers t", `t.bucket = bucket_of($1) and t.user_id = $1 and t.kind = 'claim' and t.at >= $2 and t.at < $3`+page)
-			return append([]string{t}, stateParts(`true`, `id in (select packet_id from t)`)...)
+			return append([]string{Of("t", "transfers", `bucket = bucket_of($1) and `+page)}, stateParts(`true`, `id in (select packet_id from t)`)...)
 		},
 	},
 }
 
+func packetsOnCitus(page string) []string { return stateParts(`true`, page) }
+
 // packetsPage returns the statements for a page of packets: one for its totals, if the list has any, and one for the packets themselves,
 // whose rows scanPacket scans. Both must see one snapshot. The second reads one packet more than the limit, for
-// onePage. packetsPage fails if q.Next is no cursor.
+// onePage. It selects the page before it joins anything: otherwise, for a user with many more packets than most, Postgres would join all of
+// them. packetsPage fails if q.Next is no cursor.
 func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
@@ -243,15 +238,15 @@ func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 	}
 	list := packetLists[q.Direction]
 	period := []any{q.Of, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
-	where := ` where ` + list.Of + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3`
-	after := `(` + list.At + `, ` + list.ID + `) < ($4, $5)`
-	order := ` order by ` + list.At + ` desc, ` + list.ID + ` desc limit $6`
 	if list.Totals != nil {
 		totals = Statement{Text: list.Totals(d), Args: period}
 	}
+	order := func(of string) string { return ` order by ` + of + list.At + ` desc, ` + of + list.ID + ` desc` }
+	rows := list.Of + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3 and (` + list.At + `, ` + list.ID + `) < ($4, $5)` + order(``) + ` limit $6`
+	of := list.Alias + `.`
 	return totals, Statement{
-		Text: FirstOnCitus(list.Citus(` and `+after+order)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + list.At + ` from ` + list.From + stateJoins(d) + where + `
-			and ` + after + order,
+		Text: FirstOnCitus(list.Citus(rows)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + of + list.At + `
+			from /*one*/ (select * from ` + list.Table + ` where ` + rows + `) /*end*/ ` + list.Alias + list.Join + stateJoins(d) + order(of), //nolint:unqueryvet // it stands for the table
 		Args: append(period[:3:3], at, id, q.Limit+1),
 	}, nil
 }

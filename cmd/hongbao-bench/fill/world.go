@@ -19,14 +19,22 @@ var (
 	Crowd  = roomID(0)
 )
 
+// Ids of a public room of usual size, and of a packet of which Winner has a share.
+var (
+	Public = roomID(10)
+	Won    = packetID(20)
+)
+
 func userID(n int) string { return fmt.Sprintf("u-%07d", n) }
 func roomID(n int) string { return fmt.Sprintf("r-%07d", n) }
 
+func packetID(n int) string { return fmt.Sprintf("p-%09d", n) }
+
 const (
-	leavesOfLink = 10  // rows of one link: a busy server commits about as many at once
-	mostMembers  = 8   // of all rooms but Crowd
-	busyRooms    = 500 // rooms that get a third of the texts
-	credit       = 1 << 40
+	leavesOfLink = 10                  // rows of one link: a busy server commits about as many at once
+	mostMembers  = 8                   // of all rooms but Crowd
+	busyRooms    = 500                 // rooms that get a third of the texts
+	credit       = 1 << 34             // of each user; all together are less than a host may have given out
 	day          = 24 * 60 * 60 * 1000 // milliseconds
 )
 
@@ -231,7 +239,7 @@ func (w *world) addPacket() {
 	sender, winners := w.choose(room, claims)
 	seed := redpacket.Seed(w.bytes(32))
 	p := redpacket.Packet{
-		Ref:  redpacket.Ref{ID: fmt.Sprintf("p-%09d", w.packets), Partition: w.packets % redpacket.Partitions},
+		Ref:  redpacket.Ref{ID: packetID(w.packets), Partition: w.packets % redpacket.Partitions},
 		Room: roomID(room), From: w.user(sender), Mode: redpacket.Lucky, Spread: redpacket.Classic, Total: redpacket.Money(count * (100 + w.random.IntN(900))),
 		Count: count, Greeting: "恭喜发财，大吉大利", CreatedAt: time.UnixMilli(w.clock), ExpiresAt: time.UnixMilli(w.clock + day), Key: fmt.Sprint("p", w.packets),
 		Seq: w.seqs[room] + 1,
