@@ -126,7 +126,7 @@ type Standing struct {
 	Left        bool // the user has chosen to leave the room; only System can invite the user again
 	Banned      bool
 	BannedUntil time.Time // of a banned user; zero: the ban does not end
-	RoomDeleted bool      // the room was deleted, or its deletion has begun; may be false for a user that was never a member
+	RoomDeleted bool      // the room was deleted; may be false for a user that was never a member
 	Role        Role
 	MutedUntil  time.Time // zero or past: not muted
 	JoinedSeq   int64     // last seq of the room when the user became a member; of members only

@@ -7,7 +7,7 @@ import (
 )
 
 // Store holds users, rooms, members and entries. A method that changes something does so in one transaction, and blocks until it
-// is durable; many callers may share one commit. Only the deletion of a large room (Change) may take several transactions.
+// is durable; many callers may share one commit.
 // Each error wraps a RequestError of this package. If the store fails, that is ErrUnavailable.
 //
 // A membership is either chosen by the user or not. It is chosen if the user has created, opened or joined the room, or has

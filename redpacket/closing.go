@@ -157,7 +157,7 @@ func runParallel(tasks []func()) {
 // The packets of a deleted room are closed early. The instance that deletes the room begins as soon as the deletion is
 // committed (RoomDeleted). If the instance dies or a close fails, a background task of every instance finds the
 // packets that are still open in SQL (closeDeletedRooms). Nothing can be sent into a deleted room, so one pass over
-// its packets sees all of them.
+// its packets sees all of them. The same list (Ledger.DeletedRooms) removes the members of large rooms in steps.
 
 const (
 	roomsPerPass = 200 // deleted rooms that one pass of closeDeletedRooms examines

@@ -69,7 +69,7 @@ type Ledger interface {
 	// after. It returns those that have open packets. It also takes the next step of their members' removal, and marks rooms that
 	// have neither open packets nor members, so that later calls skip them: nothing is sent into a deleted room, and nobody enters it.
 	// (A room that is locked is left to a later call.) next is the value of after for the following
-	// call; empty means that there are no more rooms. rooms and next are valid even if marking has failed.
+	// call; empty means that there are no more rooms. rooms and next are valid even if the rest has failed.
 	DeletedRooms(ctx context.Context, after string, limit int) (rooms []string, next string, err error)
 	// OpenInDeleted lists open packets of a deleted room by id, starting with the packet that follows after. It lists
 	// none if the room is not deleted.

@@ -522,6 +522,27 @@ var postgresMutants = []mutant{
 		harm:  "a change of thousands of members on a busy machine is ended by Postgres in each of its runs",
 	},
 	{
+		file:  "store/tables/amend.go",
+		old:   "	st.RoomDeleted = room.Deleted //",
+		new:   "	_ = room.Deleted //",
+		tests: "-run=^TestCallsWhileTheRoomIsDeleted$ ./store/pgstore",
+		harm:  "an edit that meets a deletion changes the deleted room, and when it was deleted",
+	},
+	{
+		file:  "store/tables/append.go",
+		old:   `if !found || deleted && e.Kind.Content() {`,
+		new:   `if !found {`,
+		tests: "-run=^TestCallsWhileTheRoomIsDeleted$ ./store/pgstore",
+		harm:  "a packet that meets a deletion is sent into the deleted room, and nobody closes it before its deadline",
+	},
+	{
+		file:  "store/tables/members.go",
+		old:   `		page, more = page[:limit], page[limit-1].Room.ID`,
+		new:   `		page = page[:limit]`,
+		tests: "-run=^TestLargeRoomIsDeleted$ ./store/sqlitestore",
+		harm:  "a user with many rooms sees only the newest",
+	},
+	{
 		file:  "store/pgstore/amend.go",
 		old:   `	b.Exec(` + "`update entries set body = $3 `+sealed+` where room_id = $1 /*! and bucket = bucket_of($1) */ and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
 		new:   ``,

@@ -30,7 +30,7 @@ func Linear(t *testing.T, name string, decode func(text string)) {
 	defer runtime.UnlockOSThread()
 	copied := time.Duration(math.MaxInt64) // for a long text; a short one may need no new memory, which can be dear under the race detector
 	for range 8 {
-		copied = min(copied, processorTime(func(text string) { copyOf = string(append([]byte{0}, text...)) }, "a", "", long))
+		copied = min(copied, processorTime(func(text string) { runtime.KeepAlive(string(append([]byte{0}, text...))) }, "a", "", long))
 	}
 	exact := max(20*time.Microsecond, copied*short/long) // shorter times are not exact, or too short to copy a long text in proportion
 	for _, unit := range repeatedUnits {
@@ -49,9 +49,6 @@ func Linear(t *testing.T, name string, decode func(text string)) {
 		}
 	}
 }
-
-// copyOf holds a copied text, which the compiler could leave out otherwise.
-var copyOf string
 
 // processorTime returns the processor time that the decoder takes for a text.
 func processorTime(decode func(string), unit, last string, size int) time.Duration {

@@ -84,6 +84,10 @@ func TestRoundTrips(t *testing.T) {
 			_, err := s.Memberships(ctx, "owner")
 			return err
 		}},
+		"page of rooms": {1, func(int) error {
+			_, _, err := s.MembershipsPage(ctx, "owner", "", 50)
+			return err
+		}},
 		"find rooms": {3, func(int) error {
 			_, _, err := s.FindRooms(ctx, "the", "", 50)
 			return err

@@ -39,7 +39,8 @@
 // before fundings (lockSender).
 //
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room
-// protects its entries and words. A row of chains is taken only if it is free, and so are the members of a deleted room. Rows of reports, and rows of event_consumers followed by
+// protects its entries and words. A row of chains is taken only if it is free, and so are the members that a deletion removes,
+// after the room. Rows of reports, and rows of event_consumers followed by
 // those of offline_news, are locked in transactions that lock no listed table.
 //
 // # How long anything may take

@@ -42,7 +42,10 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	if err != nil || !done.Changed || !done.Room.Deleted || done.Room.Members != 0 || done.Role != chat.NoRole {
 		t.Errorf("deletion by the owner: %+v, %v", done, err)
 	}
-	for _, want := range []int{size - atOnce, size - 2*atOnce, 0} {
+	if gone := count(`select count(*) from members where user_id = 'owner' and state = 'gone'`); gone != 1 {
+		t.Error("the room still counts for the user that has deleted it")
+	}
+	for _, want := range []int{size - 1 - atOnce, size - 1 - 2*atOnce, 0} {
 		if left := count(`select count(*) from members where state <> 'gone'`); left != want {
 			t.Errorf("%d members are not gone, want %d", left, want)
 		}
@@ -57,6 +60,37 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	}
 	if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 1 {
 		t.Error("the room is not marked as emptied")
+	}
+	pagesAroundDeleted(t, s, exec)
+}
+
+// pagesAroundDeleted lists the rooms of a user whose row in the deleted room is not gone, page by page.
+func pagesAroundDeleted(t *testing.T, s chat.Store, exec func(statement string)) {
+	t.Helper()
+	const user = "user-0"
+	exec(`update members set state = 'in', role = 'owner' where room_id = 'large' and user_id = 'user-0'`)
+	for _, room := range []string{"earlier", "newer"} {
+		_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{ID: room, Name: room, Kind: chat.Private, Owner: chat.User{ID: user}, Key: room, Hash: []byte("h"), MaxRooms: 9})
+		noError(t, err)
+	}
+	for limit, want := range map[int]string{1: "newer; ; earlier; ", 2: "newer; earlier; ", 3: "newer earlier; "} {
+		got := ""
+		for next, more := "", true; more; more = next != "" {
+			page, following, err := s.MembershipsPage(t.Context(), user, next, limit)
+			noError(t, err)
+			var ids []string
+			for _, m := range page {
+				ids = append(ids, m.Room.ID)
+			}
+			got, next = got+strings.Join(ids, " ")+"; ", following
+		}
+		if got != want {
+			t.Errorf("pages of %d: %s, want %s", limit, got, want)
+		}
+	}
+	public := chat.NewRoom{ID: "public", Name: "public", Kind: chat.Public, Owner: chat.User{ID: user}, Key: "public", Hash: []byte("h"), MaxRooms: 9, MaxPublic: 1}
+	if _, _, err := s.CreateRoom(t.Context(), public); err != nil {
+		t.Errorf("the owner of a deleted public room makes another one: %v", err)
 	}
 }
 

@@ -81,6 +81,7 @@ func lockSubject(w Tx, a chat.Amendment) (room chat.Room, st chat.Standing, subj
 	if !ever {
 		st.Visible = room.Kind == chat.Public && !room.Deleted
 	}
+	st.RoomDeleted = room.Deleted // under the room's lock; the standing is older
 	if subject != nil {
 		subject.Deserted, subject.RoomDeleted, subject.Frozen = room.Kind == chat.Direct && room.Members < 2, room.Deleted, room.Frozen
 	}

@@ -180,6 +180,7 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
+			b.Exec(`update members set state = 'gone', role = 'member' where room_id = $1 and user_id = $2`, c.Room, c.By.ID)
 			queueGone(w, &b, c.Room)
 			w.Events().Room(eventlog.RoomDeleted, c.Room)
 		}

@@ -208,7 +208,8 @@ var packetLists = map[redpacket.Direction]listedPackets{
 	redpacket.DirRoom: {Table: `packets`, Alias: `p`, Of: `room_id`, At: `created_at`, ID: `id`, Citus: packetsOnCitus},
 	redpacket.DirReceived: {
 		Table: `transfers`, Alias: `t`, Of: `kind = 'claim' and user_id`, At: `at`, ID: `packet_id`,
-		Join: ` join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
+		Join: ` join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.user_id = t.user_id
+			join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
 		Totals: func(d Dialect) string { // all of it stands in indexes: a user may have won very often
 			return `with won as (
 					select count(*) as n, cast(coalesce(sum(amount), 0) as bigint) as amount from transfers
@@ -243,10 +244,10 @@ func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 	}
 	order := func(of string) string { return ` order by ` + of + list.At + ` desc, ` + of + list.ID + ` desc` }
 	rows := list.Of + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3 and (` + list.At + `, ` + list.ID + `) < ($4, $5)` + order(``) + ` limit $6`
-	of := list.Alias + `.`
+	of, from := list.Alias+`.`, `/*one*/ (select * from `+list.Table+` where `+rows+`) /*end*/ `+list.Alias //nolint:unqueryvet // it stands for the table
 	return totals, Statement{
 		Text: FirstOnCitus(list.Citus(rows)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + of + list.At + `
-			from /*one*/ (select * from ` + list.Table + ` where ` + rows + `) /*end*/ ` + list.Alias + list.Join + stateJoins(d) + order(of), //nolint:unqueryvet // it stands for the table
+			from ` + from + list.Join + stateJoins(d) + order(of),
 		Args: append(period[:3:3], at, id, q.Limit+1),
 	}, nil
 }

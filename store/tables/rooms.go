@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -130,8 +131,8 @@ func DeletedRoomsQuery(d Dialect) string {
 // notGone is a condition on members m, in a form for which an index on the state can be used.
 const notGone = `m.state in ('in', 'left', 'kicked')`
 
-// GoneAtOnce is the most members of a deleted room that become gone in one transaction. The deletion itself takes the first step;
-// so after it, only larger rooms have members left.
+// GoneAtOnce is the most members of a deleted room that become gone in one transaction. The deletion itself takes the first step,
+// and removes the user that deletes the room; so after it, only larger rooms have members left.
 const GoneAtOnce = 1000
 
 // queueGone makes the batch take the next step: members of a deleted room become gone. It skips members that another transaction has
@@ -157,15 +158,15 @@ func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open 
 		case !room.members:
 			done = append(done, room.id)
 		}
-		if room.members && err == nil {
-			err = t.removeMembers(ctx, room.id)
+		if room.members {
+			err = errors.Join(err, t.removeMembers(ctx, room.id))
 		}
 	}
 	if len(page) == limit {
 		next = page[limit-1].id
 	}
-	if err == nil && len(done) > 0 {
-		err = t.markEmptied(ctx, done)
+	if len(done) > 0 {
+		err = errors.Join(err, t.markEmptied(ctx, done))
 	}
 	return open, next, Outcome("list deleted rooms", err)
 }

@@ -40,13 +40,17 @@ type Row struct {
 // The bounds. A B-tree has one level more when it has a hundred times as many rows, so each search may read one page more. Shorter
 // times are not exact.
 const (
-	mostTimes, exactTime   = 2.0, 2 * time.Millisecond
+	mostTimes, exactTime   = 2.0, time.Millisecond
 	mostPages, exactNumber = 1.5, 20
+	mostScanned            = 1000 // pages of a request that reads up to 10,000 rows
 )
 
 // Grows reports whether the request costs more in the large database than it may.
 func (r Row) Grows() bool {
-	return !r.Scans && (float64(r.Big.Time) > mostTimes*float64(max(r.Small.Time, exactTime)) || float64(r.Big.Pages) > mostPages*float64(max(r.Small.Pages, exactNumber)))
+	if r.Scans {
+		return r.Big.Pages > mostScanned
+	}
+	return float64(r.Big.Time) > mostTimes*float64(max(r.Small.Time, exactTime)) || float64(r.Big.Pages) > mostPages*float64(max(r.Small.Pages, exactNumber))
 }
 
 // Compare plays rounds of all steps on both sides, in turn.

@@ -20,6 +20,7 @@ func TestGrows(t *testing.T) {
 		"more pages":              {Row{Small: Cost{Time: 10 * time.Millisecond, Pages: 100}, Big: Cost{Time: 10 * time.Millisecond, Pages: 151}}, true},
 		"more time":               {Row{Small: Cost{Time: 10 * time.Millisecond, Pages: 0}, Big: Cost{Time: 21 * time.Millisecond, Pages: 0}}, true},
 		"a bounded scan":          {Row{Scans: true, Small: Cost{Time: 10 * time.Millisecond, Pages: 100}, Big: Cost{Time: 30 * time.Millisecond, Pages: 300}}, false},
+		"a scan without a bound":  {Row{Scans: true, Small: Cost{Pages: 100}, Big: Cost{Pages: 1001}}, true},
 		"hardly anything of both": {Row{Small: Cost{Time: 100 * time.Microsecond, Pages: 3}, Big: Cost{Time: time.Millisecond, Pages: 20}}, false},
 	} {
 		if c.row.Grows() != c.want {

@@ -25,7 +25,7 @@ func (s step) scanning() step {
 	return s
 }
 
-// Users of the steps, besides those of package fill. The friend gets nothing but what the steps give.
+// Users of the steps, besides those of package fill. They and the winner are in the large room.
 const friend, stranger, usual = "u-0000003", "u-0000004", "u-0000077"
 
 // steps is a round. It leaves little behind, so that rounds can be compared.
