@@ -32,6 +32,7 @@ func TestDeletionDuringConcurrentChanges(t *testing.T) {
 	c := newConcurrentUsers(t)
 	wait := c.runAll(40)
 	await(t, c.all[0], `select exists (select 1 from members where state <> 'in') and (select last_seq > 20 from rooms)`)
+	var last int64 // seq of the room when it was deleted
 	for n, deleted := 0, false; !deleted; n++ {
 		owner := c.owner()
 		if owner == "" { // all have left: the next user that joins is the owner; a banned one may not
@@ -42,6 +43,7 @@ func TestDeletionDuringConcurrentChanges(t *testing.T) {
 			}
 		}
 		made, err := c.all[0].Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: owner}, At: time.Now()})
+		last = made.Room.LastSeq
 		if deleted = made.Changed; err != nil && (!chat.IsRequestError(err) || errors.Is(err, chat.ErrUnavailable)) {
 			t.Fatal(err)
 		}
@@ -55,8 +57,8 @@ func TestDeletionDuringConcurrentChanges(t *testing.T) {
 		return err
 	}))
 	r, err := c.all[0].Room(t.Context(), room)
-	if err != nil || !r.Deleted || r.Members != 0 || left != 0 {
-		t.Errorf("%+v, %d rows of members that are not gone, %v", r, left, err)
+	if err != nil || !r.Deleted || r.LastSeq != last || r.Members != 0 || left != 0 {
+		t.Errorf("%+v, %d rows of members that are not gone, %v; the last seq was %d", r, left, err, last)
 	}
 	c.wantAuditClean()
 }
