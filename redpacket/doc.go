@@ -90,7 +90,7 @@
 //   - Packets that were open when an epoch of the database began are ended early (closing.go). Otherwise a packet whose end
 //     the database has lost stays open although its seed is known.
 //   - Each instance asks SQL for deleted rooms with open packets. Otherwise no instance closes these packets before their
-//     deadlines if the instance that deleted the room dies.
+//     deadlines if the instance that deleted the room dies. With the same list, SQL removes the members of these rooms in steps.
 //
 // # Clocks
 //

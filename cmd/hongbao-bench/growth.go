@@ -118,6 +118,8 @@ func (s *testbed) filledServer(ctx context.Context, binary string, postgres *loo
 	select {
 	case api := <-i.api:
 		side.API = strings.TrimRight(api, "/")
+	case <-ctx.Done():
+		err = ctx.Err()
 	case <-time.After(startTimeout):
 		err = errors.New("the server API is not open after a minute")
 	}

@@ -15,12 +15,7 @@ import (
 func TestLargeRoomIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
-	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, func(statement string) {
-		must(t, s.tx(t.Context(), func(w *writer) error {
-			_, err := w.Exec(statement)
-			return err
-		}))
-	}, func(query string) (n int) {
+	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, executor(t, s), func(query string) (n int) {
 		must(t, s.withReader(t.Context(), func(r reader) error {
 			_, err := r.Row(query, nil, &n)
 			return err
@@ -36,6 +31,10 @@ func TestCallsWhileTheRoomIsDeleted(t *testing.T) {
 	for name, call := range map[string]func(s *Store, at time.Time, seq int64) error{
 		"reaction": func(s *Store, at time.Time, seq int64) error {
 			_, err := s.Amend(t.Context(), chat.Amendment{ID: "reaction", Room: room, By: chat.User{ID: "owner"}, Kind: chat.KindReact, Target: seq, Emoji: "👍", On: true, At: at})
+			return err
+		},
+		"leave": func(s *Store, at time.Time, _ int64) error {
+			_, err := s.Leave(t.Context(), chat.Leaving{Room: room, User: chat.User{ID: "owner"}, At: at, EntryIDs: [2]string{"left", "heir"}})
 			return err
 		},
 		"packet": func(s *Store, at time.Time, _ int64) error {

@@ -12,12 +12,18 @@ import (
 func TestManyRooms(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
-	storetest.TestManyRooms(t, s, func(statement string) {
+	storetest.TestManyRooms(t, s, executor(t, s))
+}
+
+// executor returns a function that runs a statement.
+func executor(t *testing.T, s *Store) func(statement string) {
+	return func(statement string) {
+		t.Helper()
 		must(t, s.tx(t.Context(), func(w *writer) error {
 			_, err := w.Exec(statement)
 			return err
 		}))
-	})
+	}
 }
 
 // TestTotalsReadIndexesOnly gives a user 5,000 wins and as many sent packets, among ten times as many of others. The totals of the user must

@@ -72,23 +72,24 @@ func noError(t testing.TB, err error) {
 func TestManyRooms(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedFolder(t))
-	storetest.TestManyRooms(t, s, func(statement string) {
+	storetest.TestManyRooms(t, s, executor(t, s))
+}
+
+// executor returns a function that runs a statement.
+func executor(t *testing.T, s *Store) func(statement string) {
+	return func(statement string) {
+		t.Helper()
 		noError(t, s.do(t.Context(), func(w *writer) error {
 			_, err := w.Exec(statement)
 			return err
 		}))
-	})
+	}
 }
 
 func TestLargeRoomIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedFolder(t))
-	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, func(statement string) {
-		noError(t, s.do(t.Context(), func(w *writer) error {
-			_, err := w.Exec(statement)
-			return err
-		}))
-	}, func(query string) (n int) {
+	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, executor(t, s), func(query string) (n int) {
 		_, err := s.reader(t.Context()).Row(query, nil, &n)
 		noError(t, err)
 		return n

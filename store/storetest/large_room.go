@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 )
 
-// roomsUnderTest is a store that also removes the members of deleted rooms.
+// roomsUnderTest is a store that also removes the members of deleted rooms, and audits itself.
 type roomsUnderTest interface {
 	chat.Store
 	DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error)
+	Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error)
 }
 
 // TestLargeRoomIsDeleted deletes a room with more members than become gone atOnce. It must be deleted for all of them with the commit, and
@@ -32,6 +34,12 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	exec(`insert into users (id) values ` + strings.Join(users, ", "))
 	exec(`insert into members (room_id, user_id, state, joined_at) values ` + strings.Join(members, ", "))
 	exec(`update rooms set members = (select count(*) from members where state = 'in')`)
+	noError(t, s.PutSubscription(t.Context(), chat.Subscription{User: "user-0", Endpoint: "https://push.example/0", P256dh: []byte("p"), Auth: []byte("a"), At: at}, 9))
+	_, _, err = s.Append(t.Context(), chat.Draft{
+		ID: "text", Room: "large", From: chat.User{ID: "owner"}, Kind: chat.KindText, Key: "text", Hash: []byte("h"), Body: []byte(`{"text":"hello"}`), At: at, Mentions: []string{"user-0"},
+	})
+	noError(t, err)
+	wantTold(t, s, 1)
 
 	deletion := chat.Change{Kind: chat.DeleteRoom, Room: "large", By: chat.User{ID: "user-0"}, At: at}
 	if _, err := s.Change(t.Context(), deletion); !errors.Is(err, chat.ErrForbidden) {
@@ -50,6 +58,9 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 			t.Errorf("%d members are not gone, want %d", left, want)
 		}
 		wantNobodyIn(t, s, size)
+		if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+			t.Errorf("audit: %+v, %v", a.Differences, err)
+		}
 		if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 0 {
 			t.Error("the room is marked although it had members")
 		}
@@ -64,11 +75,24 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	pagesAroundDeleted(t, s, exec)
 }
 
+// wantTold checks how many mentions, and how many subscriptions to notifications, of the user user-0 count.
+func wantTold(t *testing.T, s chat.Store, want int) {
+	t.Helper()
+	mentions, _, err := s.Mentions(t.Context(), "user-0", "", 10, 1<<20)
+	noError(t, err)
+	subscriptions, err := s.Subscriptions(t.Context(), chat.Audience{Room: "large", Seq: 1, Limit: 100})
+	noError(t, err)
+	if len(mentions) != want || len(subscriptions) != want {
+		t.Errorf("mentions %v, subscriptions %v, want %d of each", mentions, subscriptions, want)
+	}
+}
+
 // pagesAroundDeleted lists the rooms of a user whose row in the deleted room is not gone, page by page.
 func pagesAroundDeleted(t *testing.T, s chat.Store, exec func(statement string)) {
 	t.Helper()
 	const user = "user-0"
 	exec(`update members set state = 'in', role = 'owner' where room_id = 'large' and user_id = 'user-0'`)
+	wantTold(t, s, 0)
 	for _, room := range []string{"earlier", "newer"} {
 		_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{ID: room, Name: room, Kind: chat.Private, Owner: chat.User{ID: user}, Key: room, Hash: []byte("h"), MaxRooms: 9})
 		noError(t, err)

@@ -28,20 +28,34 @@ func membershipQuery(condition string) string {
 		where ` + rows
 }
 
+// These are the uses of membershipQuery: all rooms, the room $2, and a page of at most $2 rooms, the newest of all or those before $3. A page
+// is found in an index, because a user may be in very many rooms.
+var (
+	allMemberships = membershipQuery(``) + ` and r.deleted_at = 0 order by r.id`
+	oneMembership  = membershipQuery(` and m.room_id = $2`) + ` and r.deleted_at = 0`
+	firstPage      = membershipsBefore(``)
+	laterPage      = membershipsBefore(` and room_id < $3`)
+)
+
+func membershipsBefore(condition string) string {
+	return membershipQuery(` and m.room_id in (
+		select room_id from members where user_id = $1 and state = 'in'`+condition+` order by room_id desc limit $2)`) + ` order by r.id desc`
+}
+
 // Memberships implements chat.Store.
 func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
-	ms, err = list(ctx, t.db, scanMembership, membershipQuery(``)+` and r.deleted_at = 0 order by r.id`, user)
+	ms, err = list(ctx, t.db, scanMembership, allMemberships, user)
 	return ms, Outcome("read memberships", err)
 }
 
-// MembershipsPage implements chat.Store. It finds the page in an index: a user may be in very many rooms.
+// MembershipsPage implements chat.Store. It drops deleted rooms, whose rows of members may not be gone yet, after it has found where the
+// next page begins.
 func (t members) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
-	before, args := ``, []any{user, limit + 1}
+	query, args := firstPage, []any{user, limit + 1}
 	if next != "" {
-		before, args = ` and room_id < $3`, append(args, next)
+		query, args = laterPage, append(args, next)
 	}
-	page, err = list(ctx, t.db, scanMembership, membershipQuery(` and m.room_id in (
-		select room_id from members where user_id = $1 and state = 'in'`+before+` order by room_id desc limit $2)`)+` order by r.id desc`, args...)
+	page, err = list(ctx, t.db, scanMembership, query, args...)
 	if err != nil {
 		return nil, "", Outcome("read memberships", err)
 	}
@@ -62,7 +76,7 @@ func (t members) Membership(ctx context.Context, room, user string) (m chat.Memb
 
 // readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
 func readMembership(q Querier, room, user string) (chat.Membership, error) {
-	m, err := one(q, scanMembership, membershipQuery(` and m.room_id = $2`)+` and r.deleted_at = 0`, user, room)
+	m, err := one(q, scanMembership, oneMembership, user, room)
 	if errors.Is(err, chat.ErrNotFound) {
 		err = chat.ErrNotMember
 	}

@@ -77,14 +77,15 @@ func Compare(ctx context.Context, small, big Side, rounds int, told func(round i
 
 // least returns the least time and the least number of pages.
 func least(all []Cost) Cost {
-	l := all[0]
+	fewest, quickest := all[0], all[0].Time
 	for _, c := range all {
-		c.Time = min(c.Time, l.Time)
-		if l.Time = c.Time; c.Pages < l.Pages {
-			l = c
+		quickest = min(quickest, c.Time)
+		if c.Pages < fewest.Pages {
+			fewest = c
 		}
 	}
-	return l
+	fewest.Time = quickest
+	return fewest
 }
 
 // player plays the steps on a side.
