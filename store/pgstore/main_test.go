@@ -34,9 +34,9 @@ var discardLog = slog.New(slog.DiscardHandler)
 
 // template is a migrated database without rows, on the server that the tests share.
 var template struct {
-	once sync.Once
-	name string
-	err  error
+	mu    sync.Mutex
+	name  string
+	admin *pgx.Conn // makes the copies
 }
 
 // migratedDatabase copies the template and returns the URL of the copy. A copy takes less time than the migrations. The
@@ -47,17 +47,20 @@ func migratedDatabase(t testing.TB) string {
 		return citusDatabase(t)
 	}
 	server := storetest.SharedPostgres(t)
-	template.once.Do(func() { template.name, template.err = makeTemplate(context.WithoutCancel(t.Context()), server) })
-	if template.err != nil {
-		t.Fatal(template.err)
+	template.mu.Lock()
+	defer template.mu.Unlock()
+	ctx := context.WithoutCancel(t.Context())
+	if template.admin == nil {
+		var err error
+		if template.name, err = makeTemplate(ctx, server); err != nil {
+			t.Fatal(err)
+		}
+		if template.admin, err = pgx.Connect(ctx, server.URL("postgres")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	name := "hongbao_" + strings.ToLower(rand.Text()[:12])
-	admin, err := pgx.Connect(t.Context(), server.URL("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pg.CloseConn(admin)
-	if _, err := admin.Exec(t.Context(), "create database "+name+" template "+template.name+" strategy file_copy"); err != nil {
+	if _, err := template.admin.Exec(ctx, "create database "+name+" template "+template.name+" strategy file_copy"); err != nil {
 		t.Fatal(err)
 	}
 	return server.URL(name)

@@ -54,18 +54,18 @@ const (
 
 func member(i int) string { return fmt.Sprintf("member-%02d", i) }
 
-// furnish creates the users, the room with its members, and the money of the sender. The user outsider is no member.
+// furnish creates the users, the room with its members, and the money of the sender. The user outsider is no member. It makes one call
+// after the other: each call at the same time would want a session of its own, and many tests need no second one.
 func (b *ledgerBench) furnish() {
 	b.Helper()
 	users := []string{outsider, sender}
 	for i := range members {
 		users = append(users, member(i))
 	}
-	together(len(users), func(i int) {
-		if _, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: b.user(users[i])}, 0); err != nil {
-			b.Error(err)
-		}
-	})
+	for _, u := range users {
+		_, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: b.user(u)}, 0)
+		b.must(err)
+	}
 	_, _, err := b.rooms.CreateRoom(b.ctx, chat.NewRoom{
 		ID: theRoom, Name: "the room", Kind: chat.Public, Owner: b.user(sender), Members: users[2:],
 		Key: "the-room", Hash: []byte("the room"), At: b.now, MaxRooms: 10,
