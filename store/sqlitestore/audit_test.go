@@ -17,7 +17,7 @@ import (
 
 func TestAudit(t *testing.T) {
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
-		return startTampering(t, openLedger(t, migratedFolder(t)))
+		return startTampering(t, openStore(t, migratedFolder(t)))
 	})
 }
 
@@ -29,7 +29,7 @@ func BenchmarkAudit(b *testing.B) {
 // TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
 func TestTamperings(t *testing.T) {
 	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest {
-		return startTampering(t, openLedger(t, migratedFolder(t)))
+		return startTampering(t, openStore(t, migratedFolder(t)))
 	})
 }
 
@@ -53,7 +53,7 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 	}
 	noError(t, db.Close())
 	for dir, want := range map[string]int{from: 0, to: 2} { // two differences: the wallet's balance, and the sum of all wallets
-		a, err := openLedger(t, dir).Audit(t.Context(), nil)
+		a, err := openStore(t, dir).Audit(t.Context(), nil)
 		if err != nil || len(a.Differences) != want {
 			t.Errorf("audit: %+v, %v, want %d differences", a.Differences, err, want)
 		}

@@ -9,7 +9,7 @@ import (
 
 // TestPacketQueriesUseIndexes checks the plans of queries for open packets: they must not read all packets or all deleted rooms.
 func TestPacketQueriesUseIndexes(t *testing.T) {
-	s := openLedger(t, t.TempDir())
+	s := openStore(t, t.TempDir())
 	for name, of := range map[string]struct {
 		query   string
 		args    []any

@@ -7,6 +7,6 @@ import (
 )
 
 func BenchmarkDetails(b *testing.B) {
-	s := openLedger(b, b.TempDir())
+	s := openStore(b, b.TempDir())
 	storetest.BenchmarkDetails(b, s, hotPackets(b, s, 1, 10_000)[0])
 }

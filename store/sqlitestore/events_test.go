@@ -12,20 +12,16 @@ import (
 
 func TestEvents(t *testing.T) {
 	storetest.TestEvents(t, func(t *testing.T) storetest.EventsUnderTest {
-		s := openStore(t, t.TempDir())
-		exec := func(statement string) error {
-			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.Exec(strings.ReplaceAll(statement, "bytea", "blob"))
-				return err
-			})
-		}
-		return storetest.EventsUnderTest{
-			Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec,
-			NewEpoch: func() {
-				noError(t, exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`))
-			},
-		}
+		_, s := openMeasured(t)
+		return eventsOf(t, s)
 	})
+}
+
+func eventsOf(t *testing.T, s *Store) storetest.EventsUnderTest {
+	exec := func(statement string) error { return execute(t, s, strings.ReplaceAll(statement, "bytea", "blob")) }
+	return storetest.EventsUnderTest{Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec, NewEpoch: func() {
+		noError(t, exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`))
+	}}
 }
 
 // TestLeaseEndsByTheClockOfTheProcess runs in a bubble, whose clock advances while that of the machine does not. A lease must end by the bubble's: otherwise

@@ -13,7 +13,7 @@ import (
 func TestLedger(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
 		t.Parallel()
-		s := openLedger(t, migratedFolder(t))
+		_, s := openMeasured(t)
 		return s, s
 	})
 }
@@ -33,16 +33,4 @@ var migrated = storetest.NewFileTemplate(FileName, func(dir string) error {
 func migratedFolder(t testing.TB) string {
 	t.Helper()
 	return migrated.Copy(t)
-}
-
-func openLedger(t testing.TB, dir string) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), dir, quiet)
-	noError(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 // TestOnLoss deletes the newest link of the chain. The next transaction must tell so, and the one after it must succeed with a
 // new chain.
 func TestOnLoss(t *testing.T) {
-	s := openLedger(t, t.TempDir())
+	s := openStore(t, t.TempDir())
 	var told []string
 	s.OnLoss(func(reason string) { told = append(told, reason) })
 	credit := func(key string) error {
@@ -19,11 +18,7 @@ func TestOnLoss(t *testing.T) {
 		return err
 	}
 	noError(t, credit("one"))
-	err := s.do(context.Background(), func(w *writer) error {
-		_, err := w.Exec(`delete from links where id = (select max(id) from links)`)
-		return err
-	})
-	noError(t, err)
+	alter(t, s, `delete from links where id = (select max(id) from links)`)
 	if err := credit("two"); err == nil || len(told) != 1 {
 		t.Errorf("credit after the loss: %v, told %q; want an error, and to be told once", err, told)
 	}

@@ -67,7 +67,7 @@ func TestOtherProgramWithDataKey(t *testing.T) {
 
 func openEncrypted(t *testing.T) *Store {
 	t.Helper()
-	s := openLedger(t, migratedFolder(t))
+	s := openStore(t, migratedFolder(t))
 	s.UseKeys(storetest.DataKeys(t, 1))
 	return s
 }

@@ -9,11 +9,6 @@ import (
 func TestSecurity(t *testing.T) {
 	storetest.TestSecurity(t, func(t *testing.T) storetest.SecurityUnderTest {
 		s := openStore(t, migratedFolder(t))
-		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
-			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.Exec(statement)
-				return err
-			})
-		}}
+		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error { return execute(t, s, statement) }}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // other.
 func BenchmarkSettle(b *testing.B) {
 	const callers, shares = 200, 10_000
-	s := openLedger(b, b.TempDir())
+	s := openStore(b, b.TempDir())
 	hot := hotPackets(b, s, (b.N+shares-1)/shares, shares)
 	b.ResetTimer()
 	var next atomic.Int64

@@ -20,7 +20,7 @@ func poison(t *testing.T, s *Store, user, trouble string) {
 
 func alter(t *testing.T, s *Store, statement string) {
 	t.Helper()
-	noError(t, s.do(t.Context(), func(w *writer) error { _, err := w.Exec(statement); return err }))
+	noError(t, execute(t, s, statement))
 }
 
 // These expressions make a row fail. SQLite reports the first as a refused row, and the second as a general error.
@@ -44,7 +44,7 @@ func fundedRoom(t *testing.T, s *Store) *storetest.Life {
 // TestPoisonClaimHurtsNoOther settles several claims in one call; one row is refused by SQLite or fails. The other
 // claims must be paid.
 func TestPoisonClaimHurtsNoOther(t *testing.T) {
-	s := openLedger(t, migratedFolder(t))
+	s := openStore(t, migratedFolder(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)
 	poison(t, s, "refused", refusedTrouble)
@@ -76,7 +76,7 @@ func TestPoisonClaimHurtsNoOther(t *testing.T) {
 func TestFailedCommitBlamesNoClaim(t *testing.T) {
 	for _, table := range []string{"links", "events"} {
 		t.Run(table, func(t *testing.T) {
-			s := openLedger(t, migratedFolder(t))
+			s := openStore(t, migratedFolder(t))
 			kinds, err := eventlog.ParseKinds([]string{"*"})
 			noError(t, err)
 			s.UseEvents(kinds)

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"log/slog"
 	"testing"
 
 	"hongbao/chat"
@@ -12,8 +11,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
 		t.Parallel()
-		dir := migratedFolder(t)
-		s := openStore(t, dir)
+		dir, s := openMeasured(t)
 		return storetest.StoreUnderTest{
 			Store: s,
 			Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) },
@@ -27,7 +25,7 @@ func TestStore(t *testing.T) {
 
 func openStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	s, err := Open(t.Context(), dir, quiet)
 	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -72,24 +70,21 @@ func noError(t testing.TB, err error) {
 func TestManyRooms(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedFolder(t))
-	storetest.TestManyRooms(t, s, executor(t, s))
+	storetest.TestManyRooms(t, s, func(statement string) { alter(t, s, statement) })
 }
 
-// executor returns a function that runs a statement.
-func executor(t *testing.T, s *Store) func(statement string) {
-	return func(statement string) {
-		t.Helper()
-		noError(t, s.do(t.Context(), func(w *writer) error {
-			_, err := w.Exec(statement)
-			return err
-		}))
-	}
+// execute runs a statement of a test.
+func execute(t *testing.T, s *Store, statement string) error {
+	return s.do(t.Context(), func(w *writer) error {
+		_, err := w.Exec(statement + ` /* of the test */`)
+		return err
+	})
 }
 
 func TestLargeRoomIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedFolder(t))
-	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, executor(t, s), func(query string) (n int) {
+	storetest.TestLargeRoomIsDeleted(t, s, tables.GoneAtOnce, func(statement string) { alter(t, s, statement) }, func(query string) (n int) {
 		_, err := s.reader(t.Context()).Row(query, nil, &n)
 		noError(t, err)
 		return n

@@ -17,10 +17,6 @@ import (
 	"modernc.org/libc"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"hongbao/chat"
-	"hongbao/redpacket"
-	"hongbao/store/storetest"
 )
 
 const (
@@ -60,44 +56,20 @@ var neverFilled = []string{
 	`select chain, id, at, refs from events where chain = ? and id = ?`,
 }
 
-// TestStatementsReadFewRows runs the suites of the stores, and records each statement with its arguments. Then it fills the tables with rows of
-// other rooms and users, and runs each statement once more: it must not read the rows that were added. Held events are added to the same consumer.
+// statements are those that the suites of the store, the ledger, the events and the fundings send.
+var statements = &measured{counts: map[string]int{}}
+
+// TestStatementsReadFewRows judges the statements of those suites, which run before it. When a test of a suite has ended, its tables are filled
+// with rows of other rooms and users, and each of its statements runs once more: it must not read the rows that were added. Held events are added to
+// the same consumer.
 func TestStatementsReadFewRows(t *testing.T) {
-	m := &measured{counts: map[string]int{}}
-	open := func(t *testing.T) *Store { return m.open(t) }
-	t.Run("store", func(t *testing.T) {
-		storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
-			s := open(t)
-			return storetest.StoreUnderTest{
-				Store: s, Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) }, Reopen: func() chat.Store { return s },
-			}
-		})
-	})
-	t.Run("ledger", func(t *testing.T) {
-		storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
-			s := open(t)
-			return s, s
-		})
-	})
-	events := func(t *testing.T) storetest.EventsUnderTest {
-		s := open(t)
-		exec := func(statement string) error {
-			return s.do(t.Context(), func(w *writer) error {
-				_, err := w.Exec(strings.ReplaceAll(statement, "bytea", "blob") + ` /* of the test */`)
-				return err
-			})
-		}
-		return storetest.EventsUnderTest{Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec, NewEpoch: func() {
-			noError(t, exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`))
-		}}
+	m := statements
+	if len(m.counts) == 0 { // the suites have not run
+		t.Run("store", TestStore)
+		t.Run("ledger", TestLedger)
+		t.Run("events", TestEvents)
+		t.Run("fundings", TestFundings)
 	}
-	t.Run("events", func(t *testing.T) { storetest.TestEvents(t, events) })
-	t.Run("fundings", func(t *testing.T) {
-		storetest.TestFundings(t, func(t *testing.T) (redpacket.Fundings, storetest.EventsUnderTest) {
-			u := events(t)
-			return u.Store.(*Store), u
-		})
-	})
 	for part := range mayReadMore {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(m.counts)), func(text string) bool { return strings.Contains(text, part) }) {
 			t.Errorf("no statement has the text %q", part)
@@ -116,13 +88,13 @@ type measured struct {
 	counts map[string]int // guarded by mu; by text of the statement
 }
 
-// open opens a store whose statements are measured when the test has ended.
-func (m *measured) open(t *testing.T) *Store {
+// openMeasured opens a store on a new database, whose statements are measured when the test has ended.
+func openMeasured(t *testing.T) (dir string, s *Store) {
 	t.Helper()
-	dir := migratedFolder(t)
+	dir = migratedFolder(t)
 	record := recordStatements(t, dir)
-	t.Cleanup(func() { m.measure(t, dir, record) }) // runs after the store is closed
-	return openStore(t, dir)
+	t.Cleanup(func() { statements.measure(t, dir, record) }) // runs after the store is closed
+	return dir, openStore(t, dir)
 }
 
 // measure measures those statements of a test that were not measured samples times.
