@@ -31,7 +31,7 @@ const PresenceLease = 30 * time.Second
 const onlinePage = 1000
 
 // Online returns the number of a room's members that have a socket. For a small room it also returns their ids. The
-// count of a large room may be as old as onlineCountKept. Strangers count as offline.
+// count of a large room may be as old as onlineCounts keeps it. Strangers count as offline.
 func (s *Service) Online(ctx context.Context, user, room string) (count int, users []string, err error) {
 	if err := s.mayRead(ctx, room, user); err != nil {
 		return 0, nil, err
@@ -124,12 +124,13 @@ func (s *Service) countOnline(ctx context.Context, room string) (int, error) {
 }
 
 const (
-	onlineCountKept    = 10 * time.Second // how long a count may be reused
+	onlineCountKept    = 10 * time.Second // how long a count is reused at least
+	onlineCountTimes   = 20               // how many times as long as a count took it is reused at least
 	onlineCountTimeout = 10 * time.Second // how long a count may take
 )
 
 // onlineCounts counts the members of large rooms that are online. Callers at the same time share one count, and later
-// callers reuse it for onlineCountKept.
+// callers reuse it. So counting takes at most a twentieth of the time, however many members a room has.
 type onlineCounts struct {
 	mu    sync.Mutex
 	rooms map[string]*onlineCount // guarded by mu
@@ -137,8 +138,8 @@ type onlineCounts struct {
 
 // onlineCount is one count of a room, finished or under way.
 type onlineCount struct {
-	begun time.Time
-	done  chan struct{} // closed when online and err are set
+	ends time.Time     // when it is no longer reused; guarded by onlineCounts.mu, zero while it is under way
+	done chan struct{} // closed when online and err are set
 
 	online int
 	err    error
@@ -147,7 +148,7 @@ type onlineCount struct {
 func (c *onlineCounts) count(ctx context.Context, room string, now func() time.Time, count func(context.Context, string) (int, error)) (int, error) {
 	one, first := c.countFor(room, now())
 	if first {
-		c.run(ctx, room, one, count)
+		c.run(ctx, room, one, now, count)
 	}
 	select {
 	case <-one.done:
@@ -162,30 +163,32 @@ func (c *onlineCounts) countFor(room string, now time.Time) (one *onlineCount, f
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, old := range c.rooms {
-		if now.Sub(old.begun) >= onlineCountKept {
+		if !old.ends.IsZero() && !now.Before(old.ends) {
 			delete(c.rooms, name)
 		}
 	}
 	if one = c.rooms[room]; one != nil {
 		return one, false
 	}
-	one = &onlineCount{begun: now, done: make(chan struct{}), err: ErrUnavailable}
+	one = &onlineCount{done: make(chan struct{}), err: ErrUnavailable}
 	c.rooms[strings.Clone(room)] = one
 	return one, true
 }
 
 // run makes the count for all callers that wait for it, also if the first caller's context ends. A count that failed
 // is not reused.
-func (c *onlineCounts) run(ctx context.Context, room string, one *onlineCount, count func(context.Context, string) (int, error)) {
+func (c *onlineCounts) run(ctx context.Context, room string, one *onlineCount, now func() time.Time, count func(context.Context, string) (int, error)) {
+	began := now()
+	defer func() { // also if count panics: its error is ErrUnavailable then
+		ended := now()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if one.ends = ended.Add(max(onlineCountKept, onlineCountTimes*ended.Sub(began))); one.err != nil {
+			delete(c.rooms, room)
+		}
+		close(one.done)
+	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onlineCountTimeout)
 	defer cancel()
-	defer close(one.done)
-	if one.online, one.err = count(ctx, room); one.err == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.rooms[room] == one {
-		delete(c.rooms, room)
-	}
+	one.online, one.err = count(ctx, room)
 }

@@ -96,10 +96,18 @@ func TestOnlineInALargeRoom(t *testing.T) {
 		t.Error("counted again")
 	}
 	now = now.Add(1)
+	l.asking = func() error { now = now.Add(time.Second); return nil } // the room has one page of members
 	online(2)
+	l.asking = nil
+	_, _, err = l.Enter(h.ctx, "bob", "socket", 10)
+	h.must(err)
+	now = now.Add(20*time.Second - 1)
+	online(2) // what took a second is kept for twenty
+	now = now.Add(1)
+	online(3)
 	h.must(h.Leave(h.ctx, person("guest-9"), room))
 	count, users, err := h.Online(h.ctx, "ann", room) // the room is small now
-	if h.must(err); count != 2 || !slices.Equal(users, []string{"ann", "guest-7"}) {
+	if h.must(err); count != 3 || !slices.Equal(users, []string{"ann", "bob", "guest-7"}) {
 		t.Errorf("%d online: %q", count, users)
 	}
 }
