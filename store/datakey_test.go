@@ -152,7 +152,7 @@ func testKeys(t *testing.T, c Config) {
 			t.Fatalf("it ended before: %+v, %v", done, err)
 		default:
 		}
-		needed, err := old.Setting(t.Context(), settingDataKeys)
+		needed, err := old.sql.Setting(t.Context(), settingDataKeys)
 		noError(t, err)
 		again = len(needed) == len(secret.ID{})
 	}

@@ -184,7 +184,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 
 // makeKeyedBooks opens the engines in SQL with the data key.
 func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
-	books, err := openBooks(ctx, c, cmp.Or(c.Migrate, migrations.Auto), log)
+	books, err := MakeBooks(ctx, c, cmp.Or(c.Migrate, migrations.Auto), log)
 	if err != nil {
 		return nil, err
 	}
@@ -194,13 +194,9 @@ func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, er
 	return books, nil
 }
 
-// MakeBooks opens only the engines in SQL and migrates their schema: mode is migrations.Auto or migrations.Split. In embedded
+// MakeBooks opens only the engines in SQL. mode says whether their schema is migrated: Auto and Split do. In embedded
 // mode it creates the data folder and the database if they do not exist.
 func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {
-	return openBooks(ctx, c, mode, log)
-}
-
-func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {
 	if c.Scaled() {
 		sql, err := pgstore.OpenWith(ctx, c.DatabaseURL, mode, log)
 		if err != nil {
@@ -225,7 +221,7 @@ func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) 
 			return nil, err
 		}
 	}
-	return openBooks(ctx, c, migrations.Verify, log)
+	return MakeBooks(ctx, c, migrations.Verify, log)
 }
 
 // Auditor checks the books of a database and writes nothing.
@@ -266,11 +262,6 @@ func (c Config) findFile() error {
 		return fmt.Errorf("%w in %s", ErrNoBooks, c.DataDir)
 	}
 	return err
-}
-
-// Setting returns the value that is stored under the name, or nil.
-func (b *Books) Setting(ctx context.Context, name string) ([]byte, error) {
-	return b.sql.Setting(ctx, name)
 }
 
 // Ready returns nil if the SQL database can be reached, and no data key that it needs is missing.

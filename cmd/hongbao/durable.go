@@ -4,7 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"hongbao/store/secret"
 )
 
 // writeDurably replaces a file, or makes it. Only this user may read it. After a crash or a power loss it has the old text or
@@ -22,17 +23,5 @@ func writeDurably(name, text string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(draft.Name()))
 	}
-	return syncFolder(dir)
-}
-
-// syncFolder makes the new name in the folder durable. Windows cannot do that, and does not need it.
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return secret.SyncFolder(dir)
 }

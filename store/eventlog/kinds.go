@@ -3,7 +3,6 @@ package eventlog
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 )
 
@@ -71,11 +70,6 @@ func ParseKinds(patterns []string) (Kinds, error) {
 		}
 	}
 	return kinds, nil
-}
-
-// List returns the kinds in the order of AllKinds.
-func (k Kinds) List() []string {
-	return slices.DeleteFunc(AllKinds(), func(kind string) bool { return !k[kind] })
 }
 
 // Written returns the kinds that must be written so that all kinds of k can be read. UserOffline needs others: the server finds the

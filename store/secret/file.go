@@ -57,7 +57,7 @@ func Create(file string) (err error) {
 	if err := os.Link(f.Name(), file); err != nil { // unlike a rename, it never replaces a file
 		return fmt.Errorf("make data key: %w", err)
 	}
-	return syncFolder(filepath.Dir(file))
+	return SyncFolder(filepath.Dir(file))
 }
 
 // ReadOrCreate reads a key file. If there is none, it first creates one.
@@ -68,14 +68,14 @@ func ReadOrCreate(file string) (*Keys, error) {
 	return Read(file)
 }
 
-// syncFolder makes the new name in the folder durable. Windows cannot do that, and does not need it.
-func syncFolder(dir string) error {
+// SyncFolder makes new names in the folder durable. Windows cannot do that, and does not need it.
+func SyncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
 	d, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("make data key: %w", err)
+		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
