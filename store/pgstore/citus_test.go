@@ -64,7 +64,7 @@ func TestBucketsOfGoAndSQL(t *testing.T) {
 func needCitus(t *testing.T) {
 	t.Helper()
 	if !*citus {
-		t.Skip("needs Citus: make nightly PART=citus")
+		t.Skip("needs Citus: make nightly PART=citusfaults")
 	}
 }
 

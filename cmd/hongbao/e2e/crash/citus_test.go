@@ -19,7 +19,7 @@ var onCitus = flag.Bool("citus", false, "run the tests that need Citus")
 // TestCitusFaults does to a coordinator and its two workers, under three servers, what TestScaledFaults does to one Postgres.
 func TestCitusFaults(t *testing.T) {
 	if !*onCitus {
-		t.Skip("needs Citus: make nightly PART=citus")
+		t.Skip("needs Citus: make nightly PART=citusfaults")
 	}
 	binary := e2e.Build(t, "")
 	for _, fault := range []struct {
