@@ -10,7 +10,7 @@ import (
 )
 
 // UnreadBy implements chat.Store.
-func (t members) UnreadBy(ctx context.Context, u chat.Unread) (users []string, err error) {
+func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) (users []string, err error) {
 	among, args := ``, []any{u.Room, u.Seq, u.Sender, u.After, u.Limit}
 	if u.Among != nil {
 		among, args = ` and user_id `+t.db.In(6), append(args, t.db.List(u.Among))
@@ -59,7 +59,7 @@ func news(d Dialect) string {
 }
 
 // TellAbsences implements eventlog.Absences.
-func (t consumers) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) error {
+func (t Tables) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) error {
 	eventlog.SortAbsences(told.Absences)
 	records := JSON(newsRecords(told.Absences))
 	return leaseOutcome("tell absent users", t.db.Write(ctx, func(w Tx) error {
@@ -91,7 +91,7 @@ func (t consumers) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) 
 }
 
 // DueAbsences implements eventlog.Absences.
-func (t consumers) DueAbsences(ctx context.Context, now time.Time, limit int) (due []eventlog.Absence, err error) {
+func (t Tables) DueAbsences(ctx context.Context, now time.Time, limit int) (due []eventlog.Absence, err error) {
 	due, err = list(ctx, t.db, scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
 	due, idle := eventlog.WithNews(due)
 	if err == nil && idle {
@@ -104,7 +104,7 @@ func (t consumers) DueAbsences(ctx context.Context, now time.Time, limit int) (d
 }
 
 // TellDue implements eventlog.Absences.
-func (t consumers) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
+func (t Tables) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
 	eventlog.SortAbsences(due)
 	records, back := newsRecords(due), slices.DeleteFunc(slices.Clone(due), func(a eventlog.Absence) bool { return !a.Back })
 	return Outcome("tell absent users", t.db.Write(ctx, func(w Tx) error {

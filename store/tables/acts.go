@@ -8,11 +8,8 @@ import (
 	"hongbao/store/security"
 )
 
-// acts implements security.Store.
-type acts struct{ db DB }
-
 // AddAct implements security.Store.
-func (t acts) AddAct(ctx context.Context, a security.Act) error {
+func (t Tables) AddAct(ctx context.Context, a security.Act) error {
 	return Outcome("store act", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
@@ -21,7 +18,7 @@ func (t acts) AddAct(ctx context.Context, a security.Act) error {
 }
 
 // AddCounts implements security.Store.
-func (t acts) AddCounts(ctx context.Context, counts []security.Count) error {
+func (t Tables) AddCounts(ctx context.Context, counts []security.Count) error {
 	return Outcome("store counts", t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		for _, c := range counts {
@@ -33,7 +30,7 @@ func (t acts) AddCounts(ctx context.Context, counts []security.Count) error {
 }
 
 // DropCounts implements security.Store.
-func (t acts) DropCounts(ctx context.Context, before time.Time) error {
+func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
 	return Outcome("delete counts", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`delete from security_counts where minute < $1`, before.UnixMilli())
 		return err
@@ -41,7 +38,7 @@ func (t acts) DropCounts(ctx context.Context, before time.Time) error {
 }
 
 // Acts implements security.Store.
-func (t acts) Acts(ctx context.Context, limit int) (acts []security.Act, err error) {
+func (t Tables) Acts(ctx context.Context, limit int) (acts []security.Act, err error) {
 	acts, err = list(ctx, t.db, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
 	return acts, Outcome("read acts", err)
 }
@@ -52,7 +49,7 @@ func scanAct(row Row) (a security.Act, err error) {
 }
 
 // ActsAfter implements security.Store.
-func (t acts) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
+func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
 	at, id := int64(0), ""
 	if after != "" {
 		if err := cursor.Parse("acts", after, &at, &id); err != nil {
@@ -71,7 +68,7 @@ func (t acts) ActsAfter(ctx context.Context, after string, before time.Time, lim
 }
 
 // Counts implements security.Store.
-func (t acts) Counts(ctx context.Context, limit int) (counts []security.Count, err error) {
+func (t Tables) Counts(ctx context.Context, limit int) (counts []security.Count, err error) {
 	counts, err = list(ctx, t.db, func(row Row) (c security.Count, err error) {
 		err = row.Scan(Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N)
 		return c, err

@@ -8,7 +8,7 @@ import (
 )
 
 // Amend implements chat.Store.
-func (t entries) Amend(ctx context.Context, a chat.Amendment) (amended chat.Amended, err error) {
+func (t Tables) Amend(ctx context.Context, a chat.Amendment) (amended chat.Amended, err error) {
 	var before chat.Amended // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
 		if amended, err = amend(w, a, before); err == nil {

@@ -7,11 +7,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// chains implements redpacket.Ledger for the heads of the hash chains.
-type chains struct{ db DB }
-
 // Heads implements redpacket.Ledger.
-func (t chains) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
+func (t Tables) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
 	const newest = ` from links l where l.chain = c.id order by l.id desc limit 1`
 	heads, err = list(ctx, t.db, func(row Row) (h redpacket.Head, err error) {
 		var hash []byte

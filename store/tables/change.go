@@ -10,7 +10,7 @@ import (
 )
 
 // Change implements chat.Store.
-func (t rooms) Change(ctx context.Context, c chat.Change) (changed chat.Changed, err error) {
+func (t Tables) Change(ctx context.Context, c chat.Change) (changed chat.Changed, err error) {
 	var before chat.Changed // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
 		if changed, err = change(w, c, before); err == nil {

@@ -8,11 +8,8 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// consumers has the methods of eventlog.Consumers.
-type consumers struct{ db DB }
-
 // Consumer implements eventlog.Consumers.
-func (t consumers) Consumer(ctx context.Context, name string) (c eventlog.Consumer, err error) {
+func (t Tables) Consumer(ctx context.Context, name string) (c eventlog.Consumer, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		c = eventlog.Consumer{Name: name}
 		found, err := q.Row(`select after, updated_at from event_consumers where name = $1`, []any{name}, &c.After, Time(&c.UpdatedAt))
@@ -25,7 +22,7 @@ func (t consumers) Consumer(ctx context.Context, name string) (c eventlog.Consum
 }
 
 // ConsumerList implements eventlog.Consumers.
-func (t consumers) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
+func (t Tables) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
 	all, err = list(ctx, t.db, func(row Row) (c eventlog.Consumer, err error) {
 		err = row.Scan(&c.Name, &c.After, Time(&c.UpdatedAt))
 		return c, err
@@ -34,7 +31,7 @@ func (t consumers) ConsumerList(ctx context.Context, limit int) (all []eventlog.
 }
 
 // PutConsumer implements eventlog.Consumers.
-func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
+func (t Tables) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 	return Outcome("store consumer", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
 			on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
@@ -43,7 +40,7 @@ func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 }
 
 // DeleteConsumer implements eventlog.Consumers.
-func (t consumers) DeleteConsumer(ctx context.Context, name string) error {
+func (t Tables) DeleteConsumer(ctx context.Context, name string) error {
 	return Outcome("delete consumer", t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`delete from event_consumers where name = $1`, name)
 		if err == nil && changed == 0 {
@@ -54,7 +51,7 @@ func (t consumers) DeleteConsumer(ctx context.Context, name string) error {
 }
 
 // Lease implements eventlog.Consumers.
-func (t consumers) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
+func (t Tables) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		c = eventlog.Consumer{Name: consumer}
 		found, err := w.Row(`insert into event_consumers as c (name, after, updated_at, lease_owner, lease_until)
@@ -79,7 +76,7 @@ func leaseOutcome(doing string, err error) error {
 }
 
 // Advance implements eventlog.Consumers.
-func (t consumers) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
+func (t Tables) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
 	return leaseOutcome("advance consumer", t.db.Write(ctx, func(w Tx) error {
 		at, no, err := leasedAt(w, c.Name, owner)
 		if err != nil || at != before { // moved by an operator, or by an earlier run of this transaction
@@ -113,7 +110,7 @@ func queueAdvance(b *Batch, c eventlog.Consumer, no int64) {
 }
 
 // EventsAt implements eventlog.Consumers.
-func (t events) EventsAt(ctx context.Context, at []eventlog.Position) (found map[eventlog.Position]eventlog.Event, err error) {
+func (t Tables) EventsAt(ctx context.Context, at []eventlog.Position) (found map[eventlog.Position]eventlog.Event, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		stored, err := r.RowsAt(at)
 		if err != nil {
@@ -128,7 +125,7 @@ func (t events) EventsAt(ctx context.Context, at []eventlog.Position) (found map
 }
 
 // HeldKeys implements eventlog.Consumers.
-func (t consumers) HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error) {
+func (t Tables) HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		if keys, err = List(q, ScanText, `select distinct key from event_holds where consumer = $1 and not parked`, consumer); err != nil {
 			return err
@@ -147,7 +144,7 @@ func scanHold(row Row) (h eventlog.Hold, err error) {
 }
 
 // DueHolds implements eventlog.Consumers.
-func (t consumers) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
+func (t Tables) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
 	due, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds h
 		where consumer = $1 and not parked and next_at <= $2
 			and no = (select min(no) from event_holds where consumer = h.consumer and key = h.key and not parked)
@@ -156,21 +153,21 @@ func (t consumers) DueHolds(ctx context.Context, consumer string, now time.Time,
 }
 
 // KeyHolds implements eventlog.Consumers.
-func (t consumers) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
+func (t Tables) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
 	holds, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
 		consumer, key, limit)
 	return holds, Outcome("read held events", err)
 }
 
 // ParkedHolds implements eventlog.Consumers.
-func (t consumers) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) (parked []eventlog.Hold, err error) {
+func (t Tables) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) (parked []eventlog.Hold, err error) {
 	parked, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
 		consumer, after, limit)
 	return parked, Outcome("read parked events", err)
 }
 
 // PutHold implements eventlog.Consumers.
-func (t consumers) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+func (t Tables) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
 	return Outcome("store held event", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
 			consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
@@ -179,7 +176,7 @@ func (t consumers) PutHold(ctx context.Context, consumer string, h eventlog.Hold
 }
 
 // DropHold implements eventlog.Consumers.
-func (t consumers) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+func (t Tables) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
 	return Outcome("delete held event", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
 		return err

@@ -7,10 +7,6 @@ import (
 	"hongbao/chat"
 )
 
-// contacts has the methods of chat.Store about blocks, contact settings, the users that a user knows, and direct rooms that a
-// user has not chosen.
-type contacts struct{ db DB }
-
 // refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
 // may not put into a room: one of the two has blocked the other, or the contact setting of the user in $2 forbids it.
 // The user $1 itself is never selected. The users $2 must be locked: then no other transaction changes their settings or
@@ -41,7 +37,7 @@ func refuseContact(w Tx, by, field string, known map[string]bool, users ...strin
 
 // Block implements chat.Store. In pgstore it locks the row of b.User, as every transaction does that puts this user into a
 // room. So no such transaction overlooks the block.
-func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
+func (t Tables) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		if err := EnsureUser(w, b.User); err != nil {
 			return err
@@ -77,7 +73,7 @@ func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err 
 }
 
 // Unblock implements chat.Store.
-func (t contacts) Unblock(ctx context.Context, user, blocked string) error {
+func (t Tables) Unblock(ctx context.Context, user, blocked string) error {
 	return Outcome("unblock user", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
 		return err
@@ -85,13 +81,13 @@ func (t contacts) Unblock(ctx context.Context, user, blocked string) error {
 }
 
 // Blockers implements chat.Store.
-func (t contacts) Blockers(ctx context.Context, user string, of []string) (users []string, err error) {
+func (t Tables) Blockers(ctx context.Context, user string, of []string) (users []string, err error) {
 	users, err = list(ctx, t.db, ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
 	return users, Outcome("read blockers", err)
 }
 
 // Contacts implements chat.Store. It names a blocked user only if the user that asks knows that one now, or did when the block began.
-func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
+func (t Tables) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
 	c.Contact = chat.Everyone
 	err = t.db.Snapshot(ctx, func(q Querier) error {
 		if _, err := q.Row(`select contact from users where id = $1`, []any{user}, &c.Contact); err != nil {
@@ -130,7 +126,7 @@ func scanUser(row Row) (u chat.User, err error) {
 }
 
 // SetContact implements chat.Store.
-func (t contacts) SetContact(ctx context.Context, user string, c chat.Contact) error {
+func (t Tables) SetContact(ctx context.Context, user string, c chat.Contact) error {
 	return Outcome("set contact", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`insert into users (id, contact) values ($1, $2)
 			on conflict (id) do update set contact = excluded.contact`, user, c)
@@ -157,19 +153,19 @@ func knownQuery(d Dialect) string {
 }
 
 // Known implements chat.Store.
-func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
+func (t Tables) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
 	known, err = list(ctx, t.db, scanUser, knownQuery(t.db), viewer, t.db.List(users))
 	return known, Outcome("read users", err)
 }
 
 // Strangers implements chat.Store.
-func (t contacts) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
+func (t Tables) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
 	users, err = list(ctx, t.db, ScanText, strangersQuery, room, viewer)
 	return users, Outcome("read strangers", err)
 }
 
 // UnchosenDirect implements chat.Store.
-func (t contacts) UnchosenDirect(ctx context.Context, user string) (found []string, err error) {
+func (t Tables) UnchosenDirect(ctx context.Context, user string) (found []string, err error) {
 	found, err = list(ctx, t.db, ScanText, unchosenQuery, user)
 	return found, Outcome("read unchosen rooms", err)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Direct implements chat.Store.
-func (t rooms) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired, err error) {
+func (t Tables) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired, err error) {
 	var before chat.Paired // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
 		if paired, err = direct(w, p, before); err == nil {

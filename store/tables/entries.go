@@ -11,9 +11,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// entries has the methods History and Mentions of chat.Store.
-type entries struct{ db DB }
-
 // EntryColumns are the columns of an entry that EntryInto scans.
 const EntryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
@@ -57,7 +54,7 @@ func (s storedFold) Fold() (f chat.Fold, err error) {
 }
 
 // History implements chat.Store.
-func (t entries) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
+func (t Tables) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
 	query, args := `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */`, []any{room, p.Limit + 1}
 	switch {
 	case p.After != nil:
@@ -110,7 +107,7 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 // Mentions implements chat.Store. It reads limit mentions, and one more to know whether there are more. Mentions that
 // it leaves out, such as those in rooms that the user has left, count towards limit, so that the cost of a page is
 // bounded.
-func (t entries) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
+func (t Tables) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
 	where, args := `user_id = $1`, []any{user, limit + 1}
 	if next != "" {
 		var at, seq int64

@@ -11,7 +11,7 @@ import (
 
 // FindRooms implements chat.Store. If one of the words of the query is rare, it reads all rooms with that word. Otherwise it reads the
 // newest rooms, at most mostScanned for one page.
-func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
+func (t Tables) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
 		if err := cursor.Parse("rooms", next, &at, &id); err != nil {

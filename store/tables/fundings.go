@@ -9,9 +9,6 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// fundings implements redpacket.Fundings.
-type fundings struct{ db DB }
-
 const fundingColumns = `id, user_id, room_id, key, total, state, asked_at, asks`
 
 func fundingFields(f *redpacket.Funding) []any {
@@ -19,7 +16,7 @@ func fundingFields(f *redpacket.Funding) []any {
 }
 
 // OpenFunding implements redpacket.Fundings.
-func (t fundings) OpenFunding(ctx context.Context, f redpacket.Funding) (redpacket.Funding, error) {
+func (t Tables) OpenFunding(ctx context.Context, f redpacket.Funding) (redpacket.Funding, error) {
 	var got redpacket.Funding
 	err := t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Row(`insert into fundings (bucket, user_id, id, room_id, key, total, state, asked_at, asks) values ($1, $2, $3, $4, $5, $6, 'asked', $7, 1)
@@ -40,7 +37,7 @@ func (t fundings) OpenFunding(ctx context.Context, f redpacket.Funding) (redpack
 }
 
 // DropFunding implements redpacket.Fundings.
-func (t fundings) DropFunding(ctx context.Context, f redpacket.Funding) error {
+func (t Tables) DropFunding(ctx context.Context, f redpacket.Funding) error {
 	return Outcome("drop funding", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`delete from fundings where bucket = $1 and user_id = $2 and id = $3 and state = 'asked' and asks = 1`,
 			chat.UserBucket(f.User), f.User, f.ID)
@@ -52,7 +49,7 @@ func (t fundings) DropFunding(ctx context.Context, f redpacket.Funding) error {
 const NoOtherFunding = `not exists (select 1 from fundings o where o.bucket = $1 and o.user_id = $2 and o.host_key = $4 and o.id <> $3)`
 
 // ReverseFunding implements redpacket.Fundings.
-func (t fundings) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.Time) (done bool, err error) {
+func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.Time) (done bool, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		done = false
 		known := redpacket.Funded{Funding: f.Funding}
@@ -73,7 +70,7 @@ func (t fundings) ReverseFunding(ctx context.Context, f redpacket.Funded, at tim
 }
 
 // AskedFundings implements redpacket.Fundings.
-func (t fundings) AskedFundings(ctx context.Context, before time.Time, limit int) (all []redpacket.Funding, err error) {
+func (t Tables) AskedFundings(ctx context.Context, before time.Time, limit int) (all []redpacket.Funding, err error) {
 	all, err = list(ctx, t.db, func(row Row) (f redpacket.Funding, err error) {
 		err = row.Scan(fundingFields(&f)...)
 		return f, err

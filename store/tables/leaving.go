@@ -8,7 +8,7 @@ import (
 )
 
 // Leave implements chat.Store.
-func (t members) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
+func (t Tables) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
 	var before chat.Left // result of the previous run of the transaction, which may have been committed
 	err = t.db.Write(ctx, func(w Tx) error {
 		left, err = leave(w, l)

@@ -8,12 +8,9 @@ import (
 	"hongbao/chat"
 )
 
-// links has the methods of chat.Store that create, read and delete invite links, and the list of requests to enter.
-type links struct{ db DB }
-
 // CreateLink implements chat.Store. It locks the creator's membership and the room, so that neither the creator's standing nor the number
 // of links changes meanwhile.
-func (t links) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
+func (t Tables) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		stored, err = createLink(w, l)
 		return err
@@ -92,7 +89,7 @@ func scanInviteLink(row Row) (l chat.Link, err error) {
 }
 
 // Link implements chat.Store.
-func (t links) Link(ctx context.Context, room, id string) (l chat.LinkState, err error) {
+func (t Tables) Link(ctx context.Context, room, id string) (l chat.LinkState, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		if l, err = one(q, scanLink, linkQuery, room, id); err != nil {
 			return err
@@ -104,7 +101,7 @@ func (t links) Link(ctx context.Context, room, id string) (l chat.LinkState, err
 }
 
 // Links implements chat.Store.
-func (t links) Links(ctx context.Context, room, creator string, now time.Time) (links []chat.Link, err error) {
+func (t Tables) Links(ctx context.Context, room, creator string, now time.Time) (links []chat.Link, err error) {
 	links, err = list(ctx, t.db, scanInviteLink, `select `+inviteLinkColumns+`, coalesce(u.name, ''), coalesce(u.avatar, '')
 			from invite_links l left join users u on u.id = l.creator
 			where l.room_id = $1 and l.expires_at > $2 and $3 in ('', l.creator) order by l.created_at desc, l.id`, room, now.UnixMilli(), creator)
@@ -112,7 +109,7 @@ func (t links) Links(ctx context.Context, room, creator string, now time.Time) (
 }
 
 // DeleteLink implements chat.Store. It locks the room, so that no user enters by the link after it returns.
-func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
+func (t Tables) DeleteLink(ctx context.Context, room, id, creator string) error {
 	return Outcome("delete link", t.db.Write(ctx, func(w Tx) error {
 		if _, err := LockRoom(w, room); err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
@@ -129,7 +126,7 @@ const unanswered = `not exists (select 1 from members m where m.room_id = r.room
 	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
 // JoinRequests implements chat.Store.
-func (t links) JoinRequests(ctx context.Context, room string, limit int) (asking []chat.JoinRequest, err error) {
+func (t Tables) JoinRequests(ctx context.Context, room string, limit int) (asking []chat.JoinRequest, err error) {
 	asking, err = list(ctx, t.db, func(row Row) (j chat.JoinRequest, err error) {
 		var at int64
 		err = row.Scan(&j.User.ID, &j.User.Name, &j.User.Avatar, &at)

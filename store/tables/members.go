@@ -10,10 +10,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// members has methods of chat.Store about memberships. They read and list memberships and bans, set preferences, and mark
-// entries as read.
-type members struct{ db DB }
-
 // membershipQuery reads those memberships of the user $1 whose rows of members m meet the condition, also in deleted rooms. It computes the
 // number of unread texts and packets from two counters (content_no), without reading the entries between. All texts and packets of the
 // user are at or before the user's read_seq, so those after it are from other users.
@@ -43,14 +39,14 @@ func membershipsBefore(condition string) string {
 }
 
 // Memberships implements chat.Store.
-func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
+func (t Tables) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
 	ms, err = list(ctx, t.db, scanMembership, allMemberships, user)
 	return ms, Outcome("read memberships", err)
 }
 
 // MembershipsPage implements chat.Store. It drops deleted rooms, whose rows of members may not be gone yet, after it has found where the
 // next page begins.
-func (t members) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
+func (t Tables) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
 	query, args := firstPage, []any{user, limit + 1}
 	if next != "" {
 		query, args = laterPage, append(args, next)
@@ -66,7 +62,7 @@ func (t members) MembershipsPage(ctx context.Context, user, next string, limit i
 }
 
 // Membership implements chat.Store.
-func (t members) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
+func (t Tables) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		m, err = readMembership(q, room, user)
 		return err
@@ -116,7 +112,7 @@ var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 
 // Members implements chat.Store. It makes at most one query for each role. So the index returns the members in order,
 // however many there are.
-func (t members) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
+func (t Tables) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
 	from := listedMember{role: chat.Owner}
 	if next != "" {
 		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
@@ -151,7 +147,7 @@ type listedMember struct {
 }
 
 // Roster implements chat.Store.
-func (t members) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
+func (t Tables) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
 	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
 	return users, Outcome("list roster", err)
 }
@@ -193,7 +189,7 @@ func scanListedMember(row Row) (l listedMember, err error) {
 }
 
 // Bans implements chat.Store.
-func (t members) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
+func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
 	from := ""
 	if next != "" {
 		if err := cursor.Parse("bans", next, &from); err != nil {
@@ -220,7 +216,7 @@ func scanBanned(row Row) (b chat.Banned, err error) {
 }
 
 // SetPrefs implements chat.Store.
-func (t members) SetPrefs(ctx context.Context, c chat.PrefsChange) (p chat.Prefs, err error) {
+func (t Tables) SetPrefs(ctx context.Context, c chat.PrefsChange) (p chat.Prefs, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		p, err = setPrefs(w, c)
 		return err
@@ -249,7 +245,7 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 }
 
 // Read implements chat.Store.
-func (t members) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
+func (t Tables) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
 	moved := false // a run that may be committed has moved read_seq; to report a move twice is harmless
 	err = t.db.Write(ctx, func(w Tx) error {
 		r, err = markRead(w, room, user, seq, now)

@@ -15,9 +15,6 @@ import (
 	"hongbao/store/secret"
 )
 
-// packets has the methods Packet, Overdue, States and Transfers of redpacket.Ledger.
-type packets struct{ db DB }
-
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
@@ -64,7 +61,7 @@ func ReadPacket(q Querier, id string) (redpacket.Packet, error) {
 }
 
 // Packet implements redpacket.Ledger.
-func (t packets) Packet(ctx context.Context, id string) (p redpacket.Packet, err error) {
+func (t Tables) Packet(ctx context.Context, id string) (p redpacket.Packet, err error) {
 	if !t.db.Storable(id) {
 		return redpacket.Packet{}, chat.ErrNotFound
 	}
@@ -76,7 +73,7 @@ func (t packets) Packet(ctx context.Context, id string) (p redpacket.Packet, err
 }
 
 // Overdue implements redpacket.Ledger.
-func (t packets) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (all []redpacket.Overdue, err error) {
+func (t Tables) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (all []redpacket.Overdue, err error) {
 	all, err = list(ctx, t.db, func(row Row) (o redpacket.Overdue, err error) {
 		err = row.Scan(&o.ID, &o.Partition, Time(&o.ExpiresAt))
 		return o, err
@@ -174,7 +171,7 @@ func (s *storedState) State() redpacket.State {
 }
 
 // States implements redpacket.Ledger.
-func (t packets) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
+func (t Tables) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
 	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !t.db.Storable(id) })
 	states, err = list(ctx, t.db, func(row Row) (redpacket.State, error) {
 		var s storedState
@@ -297,7 +294,7 @@ func millisOr(t time.Time, unbounded int64) int64 {
 }
 
 // Transfers implements redpacket.Ledger.
-func (t packets) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.LedgerTransfer, more string, err error) {
+func (t Tables) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.LedgerTransfer, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
 		if err := cursor.Parse("transfers", next, &at, &id); err != nil {

@@ -9,9 +9,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// rooms has the methods of chat.Store that read rooms, and those of redpacket.Ledger about deleted ones.
-type rooms struct{ db DB }
-
 // roomColumns are the columns of a room r that roomInto scans.
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
 
@@ -27,7 +24,7 @@ func scanRoom(row Row) (r chat.Room, err error) {
 }
 
 // LastSeqs implements chat.Store.
-func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+func (t Tables) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
 	found, err := list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
 	if err != nil {
 		return nil, Outcome("read last seqs", err)
@@ -40,7 +37,7 @@ func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, er
 }
 
 // Room implements chat.Store.
-func (t rooms) Room(ctx context.Context, room string) (found chat.Room, err error) {
+func (t Tables) Room(ctx context.Context, room string) (found chat.Room, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		found, err = ReadRoom(q, room)
 		return err
@@ -69,7 +66,7 @@ func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
 }
 
 // RoomRecord implements chat.Store.
-func (t rooms) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
+func (t Tables) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		found, err = one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
 		return err
@@ -78,7 +75,7 @@ func (t rooms) RoomRecord(ctx context.Context, room string) (found chat.RoomReco
 }
 
 // RoomRecords implements chat.Store.
-func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
+func (t Tables) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
 	if q.Ref != "" {
 		found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
 		return found, "", Outcome("find room", err)
@@ -144,7 +141,7 @@ func queueGone(d Dialect, b *Batch, room string) {
 
 // DeletedRooms implements redpacket.Ledger. A transaction that sends a packet locks the room, as its deletion does. So a reader that
 // sees a room as deleted also sees every packet that was sent into it.
-func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
+func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
 	var page []deletedRoom
 	err = t.db.Read(ctx, func(q Querier) error {
 		page, err = List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
@@ -172,7 +169,7 @@ func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open 
 }
 
 // removeMembers takes the next step of removing the members of a deleted room.
-func (t rooms) removeMembers(ctx context.Context, room string) error {
+func (t Tables) removeMembers(ctx context.Context, room string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		queueGone(w, &b, room)
@@ -182,7 +179,7 @@ func (t rooms) removeMembers(ctx context.Context, room string) error {
 
 // markEmptied marks deleted rooms without open packets and members. It skips rooms that another transaction has locked: a
 // later call of DeletedRooms lists them again.
-func (t rooms) markEmptied(ctx context.Context, ids []string) error {
+func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`update rooms set emptied = true
 			where id in (select id from rooms where id `+w.In(1)+` order by id`+w.LockFree()+`)`, w.List(ids))
@@ -208,7 +205,7 @@ var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and statu
 	order by p.id limit $3`
 
 // OpenInDeleted implements redpacket.Ledger.
-func (t rooms) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
+func (t Tables) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
 	open, err = list(ctx, t.db, scanRef, OpenInDeletedQuery, room, after, limit)
 	return open, Outcome("list open packets of a deleted room", err)
 }

@@ -7,12 +7,9 @@ import (
 	"hongbao/store/secret"
 )
 
-// secrets has the methods that encrypt what is stored.
-type secrets struct{ db DB }
-
 // EncryptSeeds encrypts the next seeds that are stored in clear or with another key than the first. It leaves out those that
 // it cannot decrypt. Each step is a transaction of its own, with at most secret.SeedStep users.
-func (t secrets) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
+func (t Tables) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 	all, err := secret.EncryptAll(func(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
 		err = t.db.Write(ctx, func(w Tx) error {
 			found, did, err = encryptSeeds(w, after)
@@ -45,7 +42,7 @@ func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Ree
 
 // OpenPacketsByKey returns how many open packets are encrypted with each key, by its id in hex. The packets in clear have
 // the id "".
-func (t secrets) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
+func (t Tables) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		packets = map[string]int{}
 		return q.Each(func(row Row) error {

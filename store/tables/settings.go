@@ -8,10 +8,6 @@ import (
 	"hongbao/redpacket"
 )
 
-// settings has the methods about values under names: the epoch, the record of the audit, the packets from before the
-// epoch, and what other packages keep for themselves.
-type settings struct{ db DB }
-
 // Names of settings. When a new epoch begins, one transaction writes SettingEpoch and, if a packet is open, SettingOpenBefore.
 // Epoch draws the first epoch of a database.
 const (
@@ -22,13 +18,13 @@ const (
 )
 
 // Epoch implements chat.Store. The first call on a database draws a random epoch. Renew of lineage.Store replaces it.
-func (t settings) Epoch(ctx context.Context) (string, error) {
+func (t Tables) Epoch(ctx context.Context) (string, error) {
 	value, err := t.DrawSetting(ctx, SettingEpoch, func() []byte { return []byte(rand.Text()) })
 	return string(value), err
 }
 
 // Setting returns the value that is stored under the name, or nil.
-func (t settings) Setting(ctx context.Context, name string) (value []byte, err error) {
+func (t Tables) Setting(ctx context.Context, name string) (value []byte, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		value, err = ReadSetting(q, name)
 		return err
@@ -44,7 +40,7 @@ func ReadSetting(q Querier, name string) (value []byte, err error) {
 
 // DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of
 // draw. Of several calls at once, one stores the result of its draw, and all return that result.
-func (t settings) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
+func (t Tables) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
 	if value, err = t.Setting(ctx, name); err != nil || value != nil {
 		return value, err
 	}
@@ -59,7 +55,7 @@ func (t settings) DrawSetting(ctx context.Context, name string, draw func() []by
 }
 
 // PutSetting stores the value under the name.
-func (t settings) PutSetting(ctx context.Context, name string, value []byte) error {
+func (t Tables) PutSetting(ctx context.Context, name string, value []byte) error {
 	return Outcome("store setting", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(PutSettingQuery, name, value)
 		return err
@@ -73,12 +69,12 @@ const PutSettingQuery = `insert into settings (name, value) values ($1, $2) on c
 const settingAudit = "audit"
 
 // AuditRecord implements redpacket.Ledger.
-func (t settings) AuditRecord(ctx context.Context) ([]byte, error) {
+func (t Tables) AuditRecord(ctx context.Context) ([]byte, error) {
 	return t.Setting(ctx, settingAudit)
 }
 
 // SwapAuditRecord implements redpacket.Ledger.
-func (t settings) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, err error) {
+func (t Tables) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, err error) {
 	query, args := `update settings set value = $2 where name = $1 and value = $3`, []any{settingAudit, next, old}
 	if old == nil {
 		query, args = `insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, args[:2]
@@ -92,7 +88,7 @@ func (t settings) SwapAuditRecord(ctx context.Context, old, next []byte) (swappe
 }
 
 // OpenFromBefore implements redpacket.Ledger.
-func (t settings) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
+func (t Tables) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
 	var value []byte
 	err = t.db.Read(ctx, func(q Querier) error {
 		open = nil

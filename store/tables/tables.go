@@ -121,35 +121,11 @@ type Dialect interface {
 // one writer.
 var ErrRetry = errors.New("conflict with another transaction")
 
-// Tables has the methods that both stores share.
-type Tables struct {
-	users
-	rooms
-	members
-	entries
-	contacts
-	links
-	reports
-	wallets
-	fundings
-	consumers
-	acts
-	settings
-	requests
-	packets
-	books
-	events
-	secrets
-	chains
-}
+// Tables has the methods that both stores share. Each file of the package has those of one subject.
+type Tables struct{ db DB }
 
 // New returns the Tables of a database.
-func New(db DB) Tables {
-	return Tables{
-		users{db}, rooms{db}, members{db}, entries{db}, contacts{db}, links{db}, reports{db}, wallets{db}, fundings{db}, consumers{db}, acts{db},
-		settings{db}, requests{db}, packets{db}, books{db}, events{db}, secrets{db}, chains{db},
-	}
-}
+func New(db DB) Tables { return Tables{db} }
 
 // List returns one T for each row of a query.
 func List[T any](q Querier, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {

@@ -12,16 +12,12 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// users has the methods of chat.Store about users: their names, revoked tokens, suspensions, records for the host,
-// device codes, pictures and push subscriptions.
-type users struct{ db DB }
-
 // refusedUntil selects the Unix second up to which the tokens of a user are refused; 0: none are; chat.SuspendedSecond:
 // all are.
 const refusedUntil = `case when suspended_at > 0 then 9223372036854775807 else not_before end`
 
 // PutUser implements chat.Store.
-func (t users) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
+func (t Tables) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
 			on conflict (id) do update set
@@ -44,7 +40,7 @@ func (t users) PutUser(ctx context.Context, p chat.Profile, issued int64) (store
 }
 
 // Revoke implements chat.Store.
-func (t users) Revoke(ctx context.Context, user string, second int64) error {
+func (t Tables) Revoke(ctx context.Context, user string, second int64) error {
 	return Outcome("revoke tokens", t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`insert into users as u (id, not_before) values ($1, $2)
 			on conflict (id) do update set code_hash = null,
@@ -61,7 +57,7 @@ func (t users) Revoke(ctx context.Context, user string, second int64) error {
 }
 
 // Revoked implements chat.Store.
-func (t users) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+func (t Tables) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
 	revoked := map[string]int64{}
 	err := t.db.Read(ctx, func(q Querier) error {
 		_, err := List(q, func(row Row) (_ struct{}, err error) {
@@ -100,7 +96,7 @@ func readRecord(q Querier, user string) (chat.UserRecord, error) {
 }
 
 // UserRecord implements chat.Store.
-func (t users) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+func (t Tables) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		u, err = readRecord(q, user)
 		return err
@@ -109,14 +105,14 @@ func (t users) UserRecord(ctx context.Context, user string) (u chat.UserRecord, 
 }
 
 // UserRecordsOf implements chat.Store.
-func (t users) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
+func (t Tables) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
 	found, err = list(ctx, t.db, scanRecord, `select `+recordColumns+` from users u
 			where u.id in (select id from users where id `+t.db.In(1)+` union select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
 	return found, Outcome("read users", err)
 }
 
 // UserRecords implements chat.Store.
-func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.UserRecord, more string, err error) {
+func (t Tables) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.UserRecord, more string, err error) {
 	name, from := "users", ""
 	if q.RefPrefix != "" {
 		name = "users by ref"
@@ -162,7 +158,7 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // userAfter returns the id of the n-th user after the given one, or "" if there are not so many.
-func (t users) userAfter(ctx context.Context, after string, n int) (user string, err error) {
+func (t Tables) userAfter(ctx context.Context, after string, n int) (user string, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		_, err := q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
 		return err
@@ -178,7 +174,7 @@ func onlySuspended(q chat.UserQuery) string {
 }
 
 // PutUserRecord implements chat.Store.
-func (t users) PutUserRecord(ctx context.Context, p chat.UserPut) (u chat.UserRecord, err error) {
+func (t Tables) PutUserRecord(ctx context.Context, p chat.UserPut) (u chat.UserRecord, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		u, err = putRecord(w, p)
 		return err
@@ -264,7 +260,7 @@ func refTaken(err error) error {
 }
 
 // EnsureUsers implements chat.Store.
-func (t users) EnsureUsers(ctx context.Context, users []string) error {
+func (t Tables) EnsureUsers(ctx context.Context, users []string) error {
 	users = slices.Sorted(slices.Values(users))
 	return Outcome("create users", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`insert into users (id) select l.value from `+w.Values(1)+` l
@@ -274,17 +270,17 @@ func (t users) EnsureUsers(ctx context.Context, users []string) error {
 }
 
 // Suspend implements chat.Store.
-func (t users) Suspend(ctx context.Context, user string, at time.Time) (chat.UserRecord, error) {
+func (t Tables) Suspend(ctx context.Context, user string, at time.Time) (chat.UserRecord, error) {
 	return t.changeSuspension(ctx, user, eventlog.UserSuspended, `insert into users as u (id, suspended_at) values ($1, $2)
 		on conflict (id) do update set suspended_at = excluded.suspended_at, code_hash = null where u.suspended_at = 0`, user, at.UnixMilli())
 }
 
 // Reinstate implements chat.Store.
-func (t users) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
+func (t Tables) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
 	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0`, user)
 }
 
-func (t users) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (u chat.UserRecord, err error) {
+func (t Tables) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (u chat.UserRecord, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(statement, args...)
 		if err != nil {
@@ -308,7 +304,7 @@ func (t users) changeSuspension(ctx context.Context, user, kind, statement strin
 }
 
 // PutDeviceCode implements chat.Store.
-func (t users) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error {
+func (t Tables) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error {
 	return Outcome("put device code", t.db.Write(ctx, func(w Tx) error {
 		updated, err := w.Exec(`update users set code_hash = $1, code_until = $2 where id = $3 and (not_before = 0 or not_before < $4) and suspended_at = 0`,
 			hash, until.UnixMilli(), user, issued)
@@ -320,7 +316,7 @@ func (t users) PutDeviceCode(ctx context.Context, user string, issued int64, has
 }
 
 // TakeDeviceCode implements chat.Store.
-func (t users) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (taken chat.User, err error) {
+func (t Tables) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (taken chat.User, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		taken = chat.User{ID: user}
 		found, err := w.Row(`update users set code_hash = null where id = $1 and code_hash = $2 and code_until > $3 and suspended_at = 0 returning name, avatar`,
@@ -337,7 +333,7 @@ func (t users) TakeDeviceCode(ctx context.Context, user string, hash []byte, now
 }
 
 // PutPicture implements chat.Store.
-func (t users) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
+func (t Tables) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
 	return Outcome("put picture", t.db.Write(ctx, func(w Tx) error {
 		stored, err := w.Exec(`insert into pictures (user_id, hash, data, at)
 			select id, $2, $3, $4 from users where id = $1 and (not_before = 0 or not_before < $5) and suspended_at = 0
@@ -356,7 +352,7 @@ func (t users) PutPicture(ctx context.Context, user string, issued int64, p chat
 }
 
 // Picture implements chat.Store.
-func (t users) Picture(ctx context.Context, hash []byte) (data []byte, err error) {
+func (t Tables) Picture(ctx context.Context, hash []byte) (data []byte, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		found, err := q.Row(`select data from pictures where hash = $1 limit 1`, []any{hash}, &data)
 		if err == nil && !found {
@@ -368,7 +364,7 @@ func (t users) Picture(ctx context.Context, hash []byte) (data []byte, err error
 }
 
 // DeletePictures implements chat.Store.
-func (t users) DeletePictures(ctx context.Context, user string, until time.Time) error {
+func (t Tables) DeletePictures(ctx context.Context, user string, until time.Time) error {
 	return Outcome("delete pictures", t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
 		return err
@@ -376,7 +372,7 @@ func (t users) DeletePictures(ctx context.Context, user string, until time.Time)
 }
 
 // PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many subscriptions.
-func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
+func (t Tables) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
 	return Outcome("put push subscription", t.db.Write(ctx, func(w Tx) error {
 		if err := EnsureUser(w, sub.User); err != nil {
 			return err
@@ -400,7 +396,7 @@ func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most 
 }
 
 // DeleteSubscription implements chat.Store.
-func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
+func (t Tables) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
 	return Outcome("delete push subscription", t.db.Write(ctx, func(w Tx) error {
 		where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
 		if sub.Auth != nil {
@@ -414,7 +410,7 @@ func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) er
 // Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
 // a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
 // order, and in most cases a room has fewer members than the database has subscriptions.
-func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
+func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
 	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
 	if len(a.Of) > 0 {
 		where, args = ` and m.user_id `+t.db.In(6), append(args, t.db.List(a.Of))

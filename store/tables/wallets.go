@@ -9,9 +9,6 @@ import (
 	"hongbao/redpacket"
 )
 
-// wallets implements redpacket.Wallets.
-type wallets struct{ db DB }
-
 const walletColumns = `balance, version, frozen_at, limit_sent, limit_received, limit_packets`
 
 func scanWallet(row Row) (w redpacket.Wallet, err error) {
@@ -20,7 +17,7 @@ func scanWallet(row Row) (w redpacket.Wallet, err error) {
 }
 
 // Wallets implements redpacket.Ledger.
-func (t wallets) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
+func (t Tables) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
 	all, err = list(ctx, t.db, scanWallet, FirstOnCitus(
 		Of("w", "wallets", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[])`))+`select u.id, coalesce(balance, 0), coalesce(version, 0), coalesce(frozen_at, 0),
 				limit_sent, limit_received, limit_packets
@@ -29,13 +26,13 @@ func (t wallets) Wallets(ctx context.Context, users []string) (all []redpacket.W
 }
 
 // WalletsAfter implements redpacket.Ledger.
-func (t wallets) WalletsAfter(ctx context.Context, after string, limit int) (all []redpacket.Wallet, err error) {
+func (t Tables) WalletsAfter(ctx context.Context, after string, limit int) (all []redpacket.Wallet, err error) {
 	all, err = list(ctx, t.db, scanWallet, `select user_id, `+walletColumns+` from wallets where user_id > $1 order by user_id limit $2`, after, limit)
 	return all, Outcome("list wallets", err)
 }
 
 // FreezeWallet implements redpacket.Ledger.
-func (t wallets) FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (redpacket.Wallet, error) {
+func (t Tables) FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (redpacket.Wallet, error) {
 	since := int64(0)
 	if frozen {
 		since = at.UnixMilli()
@@ -46,7 +43,7 @@ func (t wallets) FreezeWallet(ctx context.Context, user string, frozen bool, at 
 }
 
 // SetOwnLimits implements redpacket.Ledger.
-func (t wallets) SetOwnLimits(ctx context.Context, user string, own redpacket.OwnLimits) (redpacket.Wallet, error) {
+func (t Tables) SetOwnLimits(ctx context.Context, user string, own redpacket.OwnLimits) (redpacket.Wallet, error) {
 	return t.changeWallet(ctx, "set limits", `insert into wallets (/*! bucket, */ user_id, balance, limit_sent, limit_received, limit_packets)
 		select /*! bucket_of($1), */ id, 0, $2, $3, $4 from users where id = $1
 		on conflict (/*! bucket, */ user_id) do update set limit_sent = excluded.limit_sent, limit_received = excluded.limit_received, limit_packets = excluded.limit_packets
@@ -55,7 +52,7 @@ func (t wallets) SetOwnLimits(ctx context.Context, user string, own redpacket.Ow
 
 // changeWallet runs a statement that changes one wallet and returns its row. If the statement returns no row,
 // changeWallet returns chat.ErrNotFound: there is no such user.
-func (t wallets) changeWallet(ctx context.Context, doing, query string, args ...any) (changed redpacket.Wallet, err error) {
+func (t Tables) changeWallet(ctx context.Context, doing, query string, args ...any) (changed redpacket.Wallet, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		changed, err = one(w, scanWallet, query, args...)
 		return err
@@ -78,7 +75,7 @@ func DayUseInto(used *redpacket.DayUse) []any {
 }
 
 // DayUse implements redpacket.Ledger.
-func (t wallets) DayUse(ctx context.Context, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
+func (t Tables) DayUse(ctx context.Context, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		used, err = ReadDayUse(q, user, day)
 		return err
