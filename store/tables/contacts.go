@@ -37,39 +37,34 @@ func refuseContact(w Tx, by, field string, known map[string]bool, users ...strin
 
 // Block implements chat.Store. In pgstore it locks the row of b.User, as every transaction does that puts this user into a
 // room. So no such transaction overlooks the block.
-func (t Tables) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) Block(ctx context.Context, b chat.Blocking) (room string, _ error) {
+	return write(ctx, t.db, "block user", func(w Tx, _ string) (room string, err error) {
 		if err := EnsureUser(w, b.User); err != nil {
-			return err
+			return "", err
 		}
 		if _, err := w.Row(`select 1 from users where id = $1`+w.Lock(), []any{b.User}, new(int)); err != nil {
-			return err
+			return "", err
 		}
 		var others int
 		if _, err := w.Row(`select count(*) from blocks where user_id = $1 and blocked <> $2`, []any{b.User, b.Blocked}, &others); err != nil {
-			return err
+			return "", err
 		}
 		if others >= b.Most {
-			return chat.ErrLimitExceeded
+			return "", chat.ErrLimitExceeded
 		}
 		known, err := List(w, scanUser, knownQuery(w), b.User, w.List([]string{b.Blocked}))
 		if err != nil {
-			return err
+			return "", err
 		}
 		if _, err := w.Exec(`insert into blocks (user_id, blocked, at, known) values ($1, $2, $3, $4) on conflict do nothing`,
 			b.User, b.Blocked, b.At.UnixMilli(), len(known) > 0); err != nil {
-			return err
+			return "", err
 		}
 		pair := chat.Pairing{User: chat.User{ID: b.User}, Other: b.Blocked}.Pair()
-		room = ""
 		_, err = w.Row(`select r.id from rooms r join members m on m.room_id = r.id
 			where r.pair = $1 and m.user_id = $2 and m.state = 'in'`, []any{pair, b.User}, &room)
-		return err
+		return room, err
 	})
-	if err != nil {
-		return "", Outcome("block user", err)
-	}
-	return room, nil
 }
 
 // Unblock implements chat.Store.

@@ -17,23 +17,18 @@ func fundingFields(f *redpacket.Funding) []any {
 
 // OpenFunding implements redpacket.Fundings.
 func (t Tables) OpenFunding(ctx context.Context, f redpacket.Funding) (redpacket.Funding, error) {
-	var got redpacket.Funding
-	err := t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Row(`insert into fundings (bucket, user_id, id, room_id, key, total, state, asked_at, asks) values ($1, $2, $3, $4, $5, $6, 'asked', $7, 1)
+	return write(ctx, t.db, "open funding", func(w Tx, _ redpacket.Funding) (got redpacket.Funding, err error) {
+		_, err = w.Row(`insert into fundings (bucket, user_id, id, room_id, key, total, state, asked_at, asks) values ($1, $2, $3, $4, $5, $6, 'asked', $7, 1)
 			on conflict (bucket, user_id, room_id, key) where state <> 'reversed' do update set
 				asks = fundings.asks + case fundings.state when 'asked' then 1 else 0 end,
 				asked_at = case when fundings.state = 'asked' and fundings.asked_at < excluded.asked_at then excluded.asked_at else fundings.asked_at end
 			returning `+fundingColumns,
 			[]any{chat.UserBucket(f.User), f.User, f.ID, f.Room, f.Key, f.Total, f.AskedAt.UnixMilli()}, fundingFields(&got)...)
 		if err == nil && got.Total != f.Total {
-			return chat.ErrKeyReused
+			err = chat.ErrKeyReused
 		}
-		return err
+		return got, err
 	})
-	if err != nil {
-		return redpacket.Funding{}, Outcome("open funding", err)
-	}
-	return got, nil
 }
 
 // DropFunding implements redpacket.Fundings.
@@ -49,9 +44,8 @@ func (t Tables) DropFunding(ctx context.Context, f redpacket.Funding) error {
 const NoOtherFunding = `not exists (select 1 from fundings o where o.bucket = $1 and o.user_id = $2 and o.host_key = $4 and o.id <> $3)`
 
 // ReverseFunding implements redpacket.Fundings.
-func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.Time) (done bool, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		done = false
+func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.Time) (done bool, _ error) {
+	return write(ctx, t.db, "reverse funding", func(w Tx, _ bool) (done bool, err error) {
 		known := redpacket.Funded{Funding: f.Funding}
 		found, err := w.Row(`update fundings set state = 'reversed', settled_at = $6, amount = $5,
 				host_key = case when `+NoOtherFunding+` then nullif($4, '') end
@@ -59,14 +53,12 @@ func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.
 			[]any{chat.UserBucket(f.User), f.User, f.ID, f.HostKey, f.Amount, at.UnixMilli()},
 			&known.Room, &known.Key, &known.Amount, &known.HostKey)
 		if err != nil || !found {
-			return err
+			return false, err
 		}
 		details, err := known.Details()
 		w.Events().User(eventlog.TransferReversed, f.User, details)
-		done = err == nil
-		return err
+		return true, err
 	})
-	return done && err == nil, Outcome("reverse funding", err)
 }
 
 // AskedFundings implements redpacket.Fundings.

@@ -10,15 +10,8 @@ import (
 
 // CreateLink implements chat.Store. It locks the creator's membership and the room, so that neither the creator's standing nor the number
 // of links changes meanwhile.
-func (t Tables) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		stored, err = createLink(w, l)
-		return err
-	})
-	if err != nil {
-		return chat.NewLink{}, Outcome("create link", err)
-	}
-	return stored, nil
+func (t Tables) CreateLink(ctx context.Context, l chat.NewLink) (chat.NewLink, error) {
+	return write(ctx, t.db, "create link", func(w Tx, _ chat.NewLink) (chat.NewLink, error) { return createLink(w, l) })
 }
 
 func createLink(w Tx, l chat.NewLink) (chat.NewLink, error) {

@@ -216,15 +216,8 @@ func scanBanned(row Row) (b chat.Banned, err error) {
 }
 
 // SetPrefs implements chat.Store.
-func (t Tables) SetPrefs(ctx context.Context, c chat.PrefsChange) (p chat.Prefs, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		p, err = setPrefs(w, c)
-		return err
-	})
-	if err != nil {
-		return chat.Prefs{}, Outcome("set room preferences", err)
-	}
-	return p, nil
+func (t Tables) SetPrefs(ctx context.Context, c chat.PrefsChange) (chat.Prefs, error) {
+	return write(ctx, t.db, "set room preferences", func(w Tx, _ chat.Prefs) (chat.Prefs, error) { return setPrefs(w, c) })
 }
 
 func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
@@ -245,18 +238,12 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 }
 
 // Read implements chat.Store.
-func (t Tables) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
-	moved := false // a run that may be committed has moved read_seq; to report a move twice is harmless
-	err = t.db.Write(ctx, func(w Tx) error {
-		r, err = markRead(w, room, user, seq, now)
-		moved = r.Moved || moved && w.Again()
-		return err
+func (t Tables) Read(ctx context.Context, room, user string, seq int64, now time.Time) (chat.Reading, error) {
+	return write(ctx, t.db, "mark read", func(w Tx, before chat.Reading) (chat.Reading, error) {
+		r, err := markRead(w, room, user, seq, now)
+		r.Moved = r.Moved || before.Moved && w.Again() // to report a move twice is harmless
+		return r, err
 	})
-	if err != nil {
-		return chat.Reading{}, Outcome("mark read", err)
-	}
-	r.Moved = moved
-	return r, nil
 }
 
 func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, error) {

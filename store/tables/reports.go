@@ -93,22 +93,21 @@ func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) (all []chat.Rep
 }
 
 // ResolveReport implements chat.Store.
-func (t Tables) ResolveReport(ctx context.Context, r chat.Resolution) (stored chat.Report, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) ResolveReport(ctx context.Context, r chat.Resolution) (chat.Report, error) {
+	return write(ctx, t.db, "resolve report", func(w Tx, _ chat.Report) (stored chat.Report, err error) {
 		found, err := w.Row(`select `+reportColumns+` from reports where id = $1`+w.Lock(), []any{r.Report}, reportInto(&stored)...)
 		switch {
 		case err != nil:
-			return err
+			return stored, err
 		case !found:
-			return chat.ErrNotFound
+			return stored, chat.ErrNotFound
 		case stored.State == chat.ReportResolved:
-			return stored.Resolved(r)
+			return stored, stored.Resolved(r)
 		}
 		stored = stored.With(r)
 		w.Events().Report(eventlog.ReportResolved, stored)
 		_, err = w.Exec(`update reports set state = $3, outcome = $4, note = $5, resolved_by = $6, resolved_at = $7 where bucket = $1 and id = $2`,
 			chat.UserBucket(stored.By), stored.ID, stored.State, stored.Outcome, stored.Note, stored.ResolvedBy, stored.ResolvedAt.UnixMilli())
-		return err
+		return stored, err
 	})
-	return stored, Outcome("resolve report", err)
 }

@@ -44,14 +44,12 @@ func (t Tables) DrawSetting(ctx context.Context, name string, draw func() []byte
 	if value, err = t.Setting(ctx, name); err != nil || value != nil {
 		return value, err
 	}
-	err = t.db.Write(ctx, func(w Tx) error {
+	return write(ctx, t.db, "draw setting", func(w Tx, _ []byte) ([]byte, error) {
 		if _, err := w.Exec(`insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, name, draw()); err != nil {
-			return err
+			return nil, err
 		}
-		value, err = ReadSetting(w, name) // in a separate statement, which sees a value that another transaction has stored meanwhile
-		return err
+		return ReadSetting(w, name) // in a separate statement, which sees a value that another transaction has stored meanwhile
 	})
-	return value, Outcome("draw setting", err)
 }
 
 // PutSetting stores the value under the name.
@@ -74,17 +72,15 @@ func (t Tables) AuditRecord(ctx context.Context) ([]byte, error) {
 }
 
 // SwapAuditRecord implements redpacket.Ledger.
-func (t Tables) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, err error) {
+func (t Tables) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, _ error) {
 	query, args := `update settings set value = $2 where name = $1 and value = $3`, []any{settingAudit, next, old}
 	if old == nil {
 		query, args = `insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, args[:2]
 	}
-	err = t.db.Write(ctx, func(w Tx) error {
+	return write(ctx, t.db, "store audit record", func(w Tx, _ bool) (bool, error) {
 		n, err := w.Exec(query, args...)
-		swapped = n == 1
-		return err
+		return n == 1, err
 	})
-	return swapped, Outcome("store audit record", err)
 }
 
 // OpenFromBefore implements redpacket.Ledger.

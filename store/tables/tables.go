@@ -161,6 +161,23 @@ func list[T any](ctx context.Context, db DB, scan func(Row) (T, error), query st
 	return all, err
 }
 
+// write returns what fn makes in a transaction, or the zero value after an error. The transaction may run again. before is the result of the
+// last run that may have been committed. In the first run it is the zero value.
+func write[T any](ctx context.Context, db DB, doing string, fn func(w Tx, before T) (T, error)) (T, error) {
+	var before, none T
+	err := db.Write(ctx, func(w Tx) error {
+		made, err := fn(w, before)
+		if err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return none, Outcome(doing, err)
+	}
+	return before, nil
+}
+
 // ScanText scans a single column of text.
 func ScanText(row Row) (text string, err error) {
 	err = row.Scan(&text)

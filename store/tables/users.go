@@ -174,15 +174,8 @@ func onlySuspended(q chat.UserQuery) string {
 }
 
 // PutUserRecord implements chat.Store.
-func (t Tables) PutUserRecord(ctx context.Context, p chat.UserPut) (u chat.UserRecord, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		u, err = putRecord(w, p)
-		return err
-	})
-	if err != nil {
-		return chat.UserRecord{}, Outcome("put user", err)
-	}
-	return u, nil
+func (t Tables) PutUserRecord(ctx context.Context, p chat.UserPut) (chat.UserRecord, error) {
+	return write(ctx, t.db, "put user", func(w Tx, _ chat.UserRecord) (chat.UserRecord, error) { return putRecord(w, p) })
 }
 
 func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
@@ -280,27 +273,22 @@ func (t Tables) Reinstate(ctx context.Context, user string) (chat.UserRecord, er
 	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0`, user)
 }
 
-func (t Tables) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (u chat.UserRecord, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (chat.UserRecord, error) {
+	return write(ctx, t.db, "suspend or reinstate user", func(w Tx, _ chat.UserRecord) (chat.UserRecord, error) {
 		changed, err := w.Exec(statement, args...)
 		if err != nil {
-			return err
+			return chat.UserRecord{}, err
 		}
 		if changed > 0 {
 			w.Events().User(kind, user, nil)
 		}
 		if kind == eventlog.UserSuspended {
 			if _, err := w.Exec(`delete from push_subscriptions where user_id = $1`, user); err != nil {
-				return err
+				return chat.UserRecord{}, err
 			}
 		}
-		u, err = readRecord(w, user)
-		return err
+		return readRecord(w, user)
 	})
-	if err != nil {
-		return chat.UserRecord{}, Outcome("suspend or reinstate user", err)
-	}
-	return u, nil
 }
 
 // PutDeviceCode implements chat.Store.
@@ -316,20 +304,16 @@ func (t Tables) PutDeviceCode(ctx context.Context, user string, issued int64, ha
 }
 
 // TakeDeviceCode implements chat.Store.
-func (t Tables) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (taken chat.User, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		taken = chat.User{ID: user}
+func (t Tables) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (chat.User, error) {
+	return write(ctx, t.db, "take device code", func(w Tx, _ chat.User) (chat.User, error) {
+		taken := chat.User{ID: user}
 		found, err := w.Row(`update users set code_hash = null where id = $1 and code_hash = $2 and code_until > $3 and suspended_at = 0 returning name, avatar`,
 			[]any{user, hash, now.UnixMilli()}, &taken.Name, &taken.Avatar)
 		if err == nil && !found {
 			err = chat.ErrNotFound
 		}
-		return err
+		return taken, err
 	})
-	if err != nil {
-		return chat.User{}, Outcome("take device code", err)
-	}
-	return taken, nil
 }
 
 // PutPicture implements chat.Store.

@@ -52,12 +52,8 @@ func (t Tables) SetOwnLimits(ctx context.Context, user string, own redpacket.Own
 
 // changeWallet runs a statement that changes one wallet and returns its row. If the statement returns no row,
 // changeWallet returns chat.ErrNotFound: there is no such user.
-func (t Tables) changeWallet(ctx context.Context, doing, query string, args ...any) (changed redpacket.Wallet, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		changed, err = one(w, scanWallet, query, args...)
-		return err
-	})
-	return changed, Outcome(doing, err)
+func (t Tables) changeWallet(ctx context.Context, doing, query string, args ...any) (redpacket.Wallet, error) {
+	return write(ctx, t.db, doing, func(w Tx, _ redpacket.Wallet) (redpacket.Wallet, error) { return one(w, scanWallet, query, args...) })
 }
 
 // DayUseQuery sums what the user $1 has sent and received in packets from $2 on and before $3, and counts the packets sent.
