@@ -22,10 +22,9 @@ func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) (users []string, er
 
 const newsColumns = `user_id, room_id, seq, row_id, reason, count, due_at`
 
-func scanAbsence(row Row) (a eventlog.Absence, err error) {
-	err = row.Scan(&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, Time(&a.Due))
-	return a, err
-}
+var scanAbsence = into(func(a *eventlog.Absence) []any {
+	return []any{&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, Time(&a.Due)}
+})
 
 // lockAbsences lets one transaction at a time change the rows of offline_news.
 func lockAbsences(w Tx) error {

@@ -43,10 +43,9 @@ func (t Tables) Acts(ctx context.Context, limit int) (acts []security.Act, err e
 	return acts, Outcome("read acts", err)
 }
 
-func scanAct(row Row) (a security.Act, err error) {
-	err = row.Scan(&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
-	return a, err
-}
+var scanAct = into(func(a *security.Act) []any {
+	return []any{&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason}
+})
 
 // ActsAfter implements security.Store.
 func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
@@ -69,10 +68,9 @@ func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, l
 
 // Counts implements security.Store.
 func (t Tables) Counts(ctx context.Context, limit int) (counts []security.Count, err error) {
-	counts, err = list(ctx, t.db, func(row Row) (c security.Count, err error) {
-		err = row.Scan(Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N)
-		return c, err
-	}, `select minute, instance, kind, origin, count from security_counts
+	counts, err = list(ctx, t.db, into(func(c *security.Count) []any {
+		return []any{Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N}
+	}), `select minute, instance, kind, origin, count from security_counts
 		order by minute desc, `+t.db.Bytes(`instance`)+`, `+t.db.Bytes(`kind`)+`, `+t.db.Bytes(`origin`)+` limit $1`, limit)
 	return counts, Outcome("read counts", err)
 }

@@ -110,10 +110,9 @@ func (t Tables) Story(ctx context.Context, packet string) (story redpacket.Story
 			&story.DoneSeq, timeOrZero(&story.ClosedAt)); err != nil {
 			return err
 		}
-		if story.Transfers, err = List(q, func(row Row) (t redpacket.LedgerTransfer, err error) {
-			err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share)
-			return t, err
-		}, storyTransfers, packet); err != nil {
+		if story.Transfers, err = List(q, into(func(t *redpacket.LedgerTransfer) []any {
+			return []any{&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share}
+		}), storyTransfers, packet); err != nil {
 			return err
 		}
 		if story.Entries, err = List(q, ScanEntry, storyEntries, packet); err != nil {
@@ -134,10 +133,9 @@ func (t Tables) Story(ctx context.Context, packet string) (story redpacket.Story
 const quarantineColumns = `id, at, packet_id, user_id, share_no, why`
 
 // scanQuarantined scans quarantineColumns. The state is left out: see quarantineStates.
-func scanQuarantined(row Row) (q redpacket.Quarantined, err error) {
-	err = row.Scan(&q.ID, Time(&q.At), &q.Packet, &q.User, &q.Share, &q.Why)
-	return q, err
-}
+var scanQuarantined = into(func(q *redpacket.Quarantined) []any {
+	return []any{&q.ID, Time(&q.At), &q.Packet, &q.User, &q.Share, &q.Why}
+})
 
 // quarantineStates sets the states of claims in quarantine. It reads each table in a statement of its own: on Citus, the quarantine is
 // on the coordinator and the other tables are not.

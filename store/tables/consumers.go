@@ -23,10 +23,9 @@ func (t Tables) Consumer(ctx context.Context, name string) (c eventlog.Consumer,
 
 // ConsumerList implements eventlog.Consumers.
 func (t Tables) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
-	all, err = list(ctx, t.db, func(row Row) (c eventlog.Consumer, err error) {
-		err = row.Scan(&c.Name, &c.After, Time(&c.UpdatedAt))
-		return c, err
-	}, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
+	all, err = list(ctx, t.db, into(func(c *eventlog.Consumer) []any {
+		return []any{&c.Name, &c.After, Time(&c.UpdatedAt)}
+	}), `select name, after, updated_at from event_consumers order by name limit $1`, limit)
 	return all, Outcome("list consumers", err)
 }
 
@@ -138,10 +137,9 @@ func (t Tables) HeldKeys(ctx context.Context, consumer string) (keys []string, n
 
 const holdColumns = `key, no, chain, id, n, first_at, next_at, tries, parked, why`
 
-func scanHold(row Row) (h eventlog.Hold, err error) {
-	err = row.Scan(&h.Key, &h.No, &h.At.Chain, &h.At.ID, &h.At.N, Time(&h.FirstAt), Time(&h.NextAt), &h.Tries, &h.Parked, &h.Why)
-	return h, err
-}
+var scanHold = into(func(h *eventlog.Hold) []any {
+	return []any{&h.Key, &h.No, &h.At.Chain, &h.At.ID, &h.At.N, Time(&h.FirstAt), Time(&h.NextAt), &h.Tries, &h.Parked, &h.Why}
+})
 
 // DueHolds implements eventlog.Consumers.
 func (t Tables) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {

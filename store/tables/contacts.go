@@ -115,10 +115,7 @@ func (t Tables) Contacts(ctx context.Context, user string) (c chat.Contacts, err
 }
 
 // scanUser scans the id, name and avatar of a user.
-func scanUser(row Row) (u chat.User, err error) {
-	err = row.Scan(&u.ID, &u.Name, &u.Avatar)
-	return u, err
-}
+var scanUser = into(func(u *chat.User) []any { return []any{&u.ID, &u.Name, &u.Avatar} })
 
 // SetContact implements chat.Store.
 func (t Tables) SetContact(ctx context.Context, user string, c chat.Contact) error {

@@ -20,10 +20,7 @@ func EntryInto(e *chat.Entry) []any {
 }
 
 // ScanEntry scans EntryColumns.
-func ScanEntry(row Row) (e chat.Entry, err error) {
-	err = row.Scan(EntryInto(&e)...)
-	return e, err
-}
+var ScanEntry = into(EntryInto)
 
 // ErrNoEntry means that an entry is missing to which a request, a packet or an event refers.
 var ErrNoEntry = errors.New("an entry that must exist is missing")

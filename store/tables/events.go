@@ -142,10 +142,7 @@ func (t Tables) PruneEvents(ctx context.Context, now, before time.Time, most int
 }
 
 // ScanEvent scans the columns chain, id, at and refs of a row.
-func ScanEvent(row Row) (e eventlog.Row, err error) {
-	err = row.Scan(&e.Chain, &e.ID, Time(&e.At), &e.Refs)
-	return e, err
-}
+var ScanEvent = into(func(e *eventlog.Row) []any { return []any{&e.Chain, &e.ID, Time(&e.At), &e.Refs} })
 
 const (
 	linksPerRead = 500
@@ -207,10 +204,7 @@ func (t Tables) ledgerPart(ctx context.Context, after eventlog.Cursor, limit int
 }
 
 // ScanLinkKey scans the columns chain, id, at and leaves of a link.
-func ScanLinkKey(row Row) (l eventlog.LinkKey, err error) {
-	err = row.Scan(&l.Chain, &l.ID, Time(&l.At), &l.Leaves)
-	return l, err
-}
+var ScanLinkKey = into(func(l *eventlog.LinkKey) []any { return []any{&l.Chain, &l.ID, Time(&l.At), &l.Leaves} })
 
 // CountLinkRows runs queries that count chained rows by link: each row has the link, the number of rows, and how many of them have a transfer of a send
 // or a refund.

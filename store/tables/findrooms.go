@@ -48,10 +48,7 @@ type namedRoom struct {
 	createdAt int64
 }
 
-func scanNamedRoom(row Row) (r namedRoom, err error) {
-	err = row.Scan(&r.id, &r.name, &r.createdAt)
-	return r, err
-}
+var scanNamedRoom = into(func(r *namedRoom) []any { return []any{&r.id, &r.name, &r.createdAt} })
 
 // isListed is what a room r must be to be found, and listedAfter also, with the place $1 and $2 after which the list begins.
 const (

@@ -63,9 +63,6 @@ func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.
 
 // AskedFundings implements redpacket.Fundings.
 func (t Tables) AskedFundings(ctx context.Context, before time.Time, limit int) (all []redpacket.Funding, err error) {
-	all, err = list(ctx, t.db, func(row Row) (f redpacket.Funding, err error) {
-		err = row.Scan(fundingFields(&f)...)
-		return f, err
-	}, `select `+fundingColumns+` from fundings where state = 'asked' and asked_at < $1 order by asked_at limit $2`, before.UnixMilli(), limit)
+	all, err = list(ctx, t.db, into(fundingFields), `select `+fundingColumns+` from fundings where state = 'asked' and asked_at < $1 order by asked_at limit $2`, before.UnixMilli(), limit)
 	return all, Outcome("list fundings", err)
 }

@@ -76,10 +76,7 @@ func scanLink(row Row) (l chat.LinkState, err error) {
 	return l, err
 }
 
-func scanInviteLink(row Row) (l chat.Link, err error) {
-	err = row.Scan(append(inviteLinkInto(&l), &l.Creator.Name, &l.Creator.Avatar)...)
-	return l, err
-}
+var scanInviteLink = into(func(l *chat.Link) []any { return append(inviteLinkInto(l), &l.Creator.Name, &l.Creator.Avatar) })
 
 // Link implements chat.Store.
 func (t Tables) Link(ctx context.Context, room, id string) (l chat.LinkState, err error) {

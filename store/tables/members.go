@@ -89,10 +89,9 @@ func readRoomFor(q Querier, room, user string) (chat.Membership, error) {
 	return m, err
 }
 
-func scanMembership(row Row) (m chat.Membership, err error) {
-	err = row.Scan(append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
-	return m, err
-}
+var scanMembership = into(func(m *chat.Membership) []any {
+	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)
+})
 
 // These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
 // removed, or was banned without ever being a member; gone: the room was deleted. A deleted room has no members, whatever its rows say: they
@@ -183,10 +182,9 @@ func readMembers(q Querier, room string, from listedMember, limit int) (list []l
 	return list, nil
 }
 
-func scanListedMember(row Row) (l listedMember, err error) {
-	err = row.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, timeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq)
-	return l, err
-}
+var scanListedMember = into(func(l *listedMember) []any {
+	return []any{&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, timeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq}
+})
 
 // Bans implements chat.Store.
 func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
@@ -210,10 +208,9 @@ func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time
 	return bans, more, nil
 }
 
-func scanBanned(row Row) (b chat.Banned, err error) {
-	err = row.Scan(&b.User.ID, &b.User.Name, &b.User.Avatar, timeOrZero(&b.Until), &b.Reason)
-	return b, err
-}
+var scanBanned = into(func(b *chat.Banned) []any {
+	return []any{&b.User.ID, &b.User.Name, &b.User.Avatar, timeOrZero(&b.Until), &b.Reason}
+})
 
 // SetPrefs implements chat.Store.
 func (t Tables) SetPrefs(ctx context.Context, c chat.PrefsChange) (chat.Prefs, error) {

@@ -74,10 +74,9 @@ func (t Tables) Packet(ctx context.Context, id string) (p redpacket.Packet, err 
 
 // Overdue implements redpacket.Ledger.
 func (t Tables) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (all []redpacket.Overdue, err error) {
-	all, err = list(ctx, t.db, func(row Row) (o redpacket.Overdue, err error) {
-		err = row.Scan(&o.ID, &o.Partition, Time(&o.ExpiresAt))
-		return o, err
-	}, `select id, partition, expires_at from packets
+	all, err = list(ctx, t.db, into(func(o *redpacket.Overdue) []any {
+		return []any{&o.ID, &o.Partition, Time(&o.ExpiresAt)}
+	}), `select id, partition, expires_at from packets
 		where status = 'open' and expires_at < $1 and (expires_at, id) > ($2, $3) order by expires_at, id limit $4`,
 		before.UnixMilli(), after.ExpiresAt.UnixMilli(), after.ID, limit)
 	return all, Outcome("list overdue packets", err)

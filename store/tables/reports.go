@@ -85,10 +85,7 @@ func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) (all []chat.Rep
 	if q.State != "" {
 		query, args = query+` and state = $3`, append(args, q.State)
 	}
-	all, err = list(ctx, t.db, func(row Row) (r chat.Report, err error) {
-		err = row.Scan(reportInto(&r)...)
-		return r, err
-	}, query+` order by id limit $2`, args...)
+	all, err = list(ctx, t.db, into(reportInto), query+` order by id limit $2`, args...)
 	return all, Outcome("list reports", err)
 }
 

@@ -18,10 +18,7 @@ func roomInto(r *chat.Room) []any {
 }
 
 // scanRoom scans roomColumns.
-func scanRoom(row Row) (r chat.Room, err error) {
-	err = row.Scan(roomInto(&r)...)
-	return r, err
-}
+var scanRoom = into(roomInto)
 
 // LastSeqs implements chat.Store.
 func (t Tables) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
@@ -60,10 +57,7 @@ func selectRoom(q Querier, id, lock string) (chat.Room, error) {
 const recordOfRoom = `select ` + roomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
 	from rooms r `
 
-func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
-	err = row.Scan(append(roomInto(&r.Room), &r.Owner)...)
-	return r, err
-}
+var scanRoomRecord = into(func(r *chat.RoomRecord) []any { return append(roomInto(&r.Room), &r.Owner) })
 
 // RoomRecord implements chat.Store.
 func (t Tables) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
@@ -194,10 +188,7 @@ type deletedRoom struct {
 	members bool // it has members that are not gone yet
 }
 
-func scanDeleted(row Row) (r deletedRoom, err error) {
-	err = row.Scan(&r.id, &r.open, &r.members)
-	return r, err
-}
+var scanDeleted = into(func(r *deletedRoom) []any { return []any{&r.id, &r.open, &r.members} })
 
 // OpenInDeletedQuery lists the open packets of a room if the room is deleted, and none otherwise.
 var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and status = 'open'`)) + `select p.id, p.partition from /*one*/ packets /*end*/ p
@@ -211,7 +202,4 @@ func (t Tables) OpenInDeleted(ctx context.Context, room, after string, limit int
 }
 
 // scanRef scans the id and the partition of a packet.
-func scanRef(row Row) (r redpacket.Ref, err error) {
-	err = row.Scan(&r.ID, &r.Partition)
-	return r, err
-}
+var scanRef = into(func(r *redpacket.Ref) []any { return []any{&r.ID, &r.Partition} })

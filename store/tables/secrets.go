@@ -20,10 +20,7 @@ func (t Tables) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 	return all, Outcome("encrypt seeds", err)
 }
 
-func scanUserSeed(row Row) (u secret.StoredSeed, err error) {
-	err = row.Scan(&u.User, &u.Stored)
-	return u, err
-}
+var scanUserSeed = into(func(u *secret.StoredSeed) []any { return []any{&u.User, &u.Stored} })
 
 // encryptSeeds encrypts the seeds of the next users whose ids are greater than after. found are all seeds that it has read.
 func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {

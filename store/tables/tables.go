@@ -127,6 +127,14 @@ type Tables struct{ db DB }
 // New returns the Tables of a database.
 func New(db DB) Tables { return Tables{db} }
 
+// into returns a function that scans a row into a T. fields returns the destinations of the columns.
+func into[T any](fields func(*T) []any) func(Row) (T, error) {
+	return func(row Row) (found T, err error) {
+		err = row.Scan(fields(&found)...)
+		return found, err
+	}
+}
+
 // List returns one T for each row of a query.
 func List[T any](q Querier, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
 	err = q.Each(func(row Row) error {
@@ -179,10 +187,7 @@ func write[T any](ctx context.Context, db DB, doing string, fn func(w Tx, before
 }
 
 // ScanText scans a single column of text.
-func ScanText(row Row) (text string, err error) {
-	err = row.Scan(&text)
-	return text, err
-}
+var ScanText = into(func(text *string) []any { return []any{text} })
 
 // Millis converts Unix milliseconds, as they are stored, to a time in UTC.
 func Millis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -406,7 +406,6 @@ func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) (found []cha
 	return found, Outcome("list push subscriptions", err)
 }
 
-func scanSubscription(row Row) (sub chat.Subscription, err error) {
-	err = row.Scan(&sub.User, &sub.Endpoint, &sub.P256dh, &sub.Auth, Time(&sub.At))
-	return sub, err
-}
+var scanSubscription = into(func(sub *chat.Subscription) []any {
+	return []any{&sub.User, &sub.Endpoint, &sub.P256dh, &sub.Auth, Time(&sub.At)}
+})

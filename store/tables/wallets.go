@@ -11,10 +11,9 @@ import (
 
 const walletColumns = `balance, version, frozen_at, limit_sent, limit_received, limit_packets`
 
-func scanWallet(row Row) (w redpacket.Wallet, err error) {
-	err = row.Scan(&w.User, &w.Balance, &w.Version, timeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets)
-	return w, err
-}
+var scanWallet = into(func(w *redpacket.Wallet) []any {
+	return []any{&w.User, &w.Balance, &w.Version, timeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets}
+})
 
 // Wallets implements redpacket.Ledger.
 func (t Tables) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
