@@ -94,10 +94,7 @@ func (t Tables) DueAbsences(ctx context.Context, now time.Time, limit int) (due 
 	due, err = list(ctx, t.db, scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
 	due, idle := eventlog.WithNews(due)
 	if err == nil && idle {
-		err = t.db.Write(ctx, func(w Tx) error {
-			_, err := w.Exec(`delete from offline_news where due_at <= $1 and count = 0`, now.UnixMilli())
-			return err
-		})
+		err = exec(ctx, t.db, "read due absences", `delete from offline_news where due_at <= $1 and count = 0`, now.UnixMilli())
 	}
 	return due, Outcome("read due absences", err)
 }

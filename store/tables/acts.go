@@ -10,11 +10,8 @@ import (
 
 // AddAct implements security.Store.
 func (t Tables) AddAct(ctx context.Context, a security.Act) error {
-	return Outcome("store act", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
-		return err
-	}))
+	return exec(ctx, t.db, "store act", `insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 }
 
 // AddCounts implements security.Store.
@@ -31,10 +28,7 @@ func (t Tables) AddCounts(ctx context.Context, counts []security.Count) error {
 
 // DropCounts implements security.Store.
 func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
-	return Outcome("delete counts", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from security_counts where minute < $1`, before.UnixMilli())
-		return err
-	}))
+	return exec(ctx, t.db, "delete counts", `delete from security_counts where minute < $1`, before.UnixMilli())
 }
 
 // Acts implements security.Store.

@@ -31,11 +31,8 @@ func (t Tables) ConsumerList(ctx context.Context, limit int) (all []eventlog.Con
 
 // PutConsumer implements eventlog.Consumers.
 func (t Tables) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
-	return Outcome("store consumer", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
-			on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
-		return err
-	}))
+	return exec(ctx, t.db, "store consumer", `insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
+		on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
 }
 
 // DeleteConsumer implements eventlog.Consumers.
@@ -166,17 +163,11 @@ func (t Tables) ParkedHolds(ctx context.Context, consumer string, after int64, l
 
 // PutHold implements eventlog.Consumers.
 func (t Tables) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
-	return Outcome("store held event", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
-			consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
-		return err
-	}))
+	return exec(ctx, t.db, "store held event", `update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
+		consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
 }
 
 // DropHold implements eventlog.Consumers.
 func (t Tables) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
-	return Outcome("delete held event", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
-		return err
-	}))
+	return exec(ctx, t.db, "delete held event", `delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
 }

@@ -69,10 +69,7 @@ func (t Tables) Block(ctx context.Context, b chat.Blocking) (room string, _ erro
 
 // Unblock implements chat.Store.
 func (t Tables) Unblock(ctx context.Context, user, blocked string) error {
-	return Outcome("unblock user", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
-		return err
-	}))
+	return exec(ctx, t.db, "unblock user", `delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
 }
 
 // Blockers implements chat.Store.
@@ -119,11 +116,8 @@ var scanUser = into(func(u *chat.User) []any { return []any{&u.ID, &u.Name, &u.A
 
 // SetContact implements chat.Store.
 func (t Tables) SetContact(ctx context.Context, user string, c chat.Contact) error {
-	return Outcome("set contact", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into users (id, contact) values ($1, $2)
-			on conflict (id) do update set contact = excluded.contact`, user, c)
-		return err
-	}))
+	return exec(ctx, t.db, "set contact", `insert into users (id, contact) values ($1, $2)
+		on conflict (id) do update set contact = excluded.contact`, user, c)
 }
 
 const strangersQuery = `select m.user_id from members m join rooms r on r.id = m.room_id

@@ -33,11 +33,8 @@ func (t Tables) OpenFunding(ctx context.Context, f redpacket.Funding) (redpacket
 
 // DropFunding implements redpacket.Fundings.
 func (t Tables) DropFunding(ctx context.Context, f redpacket.Funding) error {
-	return Outcome("drop funding", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from fundings where bucket = $1 and user_id = $2 and id = $3 and state = 'asked' and asks = 1`,
-			chat.UserBucket(f.User), f.User, f.ID)
-		return err
-	}))
+	return exec(ctx, t.db, "drop funding", `delete from fundings where bucket = $1 and user_id = $2 and id = $3 and state = 'asked' and asks = 1`,
+		chat.UserBucket(f.User), f.User, f.ID)
 }
 
 // NoOtherFunding is a condition: the user $2, whose bucket is $1, has no funding other than $3 with the host's key $4.

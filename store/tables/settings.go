@@ -54,10 +54,7 @@ func (t Tables) DrawSetting(ctx context.Context, name string, draw func() []byte
 
 // PutSetting stores the value under the name.
 func (t Tables) PutSetting(ctx context.Context, name string, value []byte) error {
-	return Outcome("store setting", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(PutSettingQuery, name, value)
-		return err
-	}))
+	return exec(ctx, t.db, "store setting", PutSettingQuery, name, value)
 }
 
 // PutSettingQuery stores the value $2 under the name $1.
@@ -100,10 +97,7 @@ func (t Tables) OpenFromBefore(ctx context.Context, after string, limit int) (op
 		return err
 	})
 	if err == nil && value != nil && after == "" && len(open) == 0 {
-		err = t.db.Write(ctx, func(w Tx) error {
-			_, err := w.Exec(`delete from settings where name = $1 and value = $2`, SettingOpenBefore, value)
-			return err
-		})
+		err = exec(ctx, t.db, "list open packets from before the epoch", `delete from settings where name = $1 and value = $2`, SettingOpenBefore, value)
 	}
 	return open, Outcome("list open packets from before the epoch", err)
 }

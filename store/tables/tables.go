@@ -186,6 +186,14 @@ func write[T any](ctx context.Context, db DB, doing string, fn func(w Tx, before
 	return before, nil
 }
 
+// exec runs one statement in a transaction.
+func exec(ctx context.Context, db DB, doing, query string, args ...any) error {
+	return Outcome(doing, db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(query, args...)
+		return err
+	}))
+}
+
 // ScanText scans a single column of text.
 var ScanText = into(func(text *string) []any { return []any{text} })
 

@@ -255,11 +255,8 @@ func refTaken(err error) error {
 // EnsureUsers implements chat.Store.
 func (t Tables) EnsureUsers(ctx context.Context, users []string) error {
 	users = slices.Sorted(slices.Values(users))
-	return Outcome("create users", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into users (id) select l.value from `+w.Values(1)+` l
-			where not exists (select 1 from users u where u.id = l.value) order by l.value on conflict (id) do nothing`, w.List(users))
-		return err
-	}))
+	return exec(ctx, t.db, "create users", `insert into users (id) select l.value from `+t.db.Values(1)+` l
+		where not exists (select 1 from users u where u.id = l.value) order by l.value on conflict (id) do nothing`, t.db.List(users))
 }
 
 // Suspend implements chat.Store.
@@ -349,10 +346,7 @@ func (t Tables) Picture(ctx context.Context, hash []byte) (data []byte, err erro
 
 // DeletePictures implements chat.Store.
 func (t Tables) DeletePictures(ctx context.Context, user string, until time.Time) error {
-	return Outcome("delete pictures", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
-		return err
-	}))
+	return exec(ctx, t.db, "delete pictures", `delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
 }
 
 // PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many subscriptions.
@@ -381,14 +375,11 @@ func (t Tables) PutSubscription(ctx context.Context, sub chat.Subscription, most
 
 // DeleteSubscription implements chat.Store.
 func (t Tables) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
-	return Outcome("delete push subscription", t.db.Write(ctx, func(w Tx) error {
-		where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
-		if sub.Auth != nil {
-			where, args = where+` and p256dh = $3 and auth = $4`, append(args, sub.P256dh, sub.Auth)
-		}
-		_, err := w.Exec(`delete from push_subscriptions where `+where, args...)
-		return err
-	}))
+	where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
+	if sub.Auth != nil {
+		where, args = where+` and p256dh = $3 and auth = $4`, append(args, sub.P256dh, sub.Auth)
+	}
+	return exec(ctx, t.db, "delete push subscription", `delete from push_subscriptions where `+where, args...)
 }
 
 // Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
