@@ -10,14 +10,13 @@ import (
 )
 
 // UnreadBy implements chat.Store.
-func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) (users []string, err error) {
+func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) ([]string, error) {
 	among, args := ``, []any{u.Room, u.Seq, u.Sender, u.After, u.Limit}
 	if u.Among != nil {
 		among, args = ` and user_id `+t.db.In(6), append(args, t.db.List(u.Among))
 	}
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
+	return list(ctx, t.db, "read members that have not read", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
 		and user_id <> $3 and user_id > $4`+among+` order by user_id limit $5`, args...)
-	return users, Outcome("read members that have not read", err)
 }
 
 const newsColumns = `user_id, room_id, seq, row_id, reason, count, due_at`
@@ -91,12 +90,12 @@ func (t Tables) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) err
 
 // DueAbsences implements eventlog.Absences.
 func (t Tables) DueAbsences(ctx context.Context, now time.Time, limit int) (due []eventlog.Absence, err error) {
-	due, err = list(ctx, t.db, scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
+	due, err = list(ctx, t.db, "read due absences", scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
 	due, idle := eventlog.WithNews(due)
 	if err == nil && idle {
 		err = exec(ctx, t.db, "read due absences", `delete from offline_news where due_at <= $1 and count = 0`, now.UnixMilli())
 	}
-	return due, Outcome("read due absences", err)
+	return due, err
 }
 
 // TellDue implements eventlog.Absences.

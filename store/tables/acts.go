@@ -32,9 +32,8 @@ func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
 }
 
 // Acts implements security.Store.
-func (t Tables) Acts(ctx context.Context, limit int) (acts []security.Act, err error) {
-	acts, err = list(ctx, t.db, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
-	return acts, Outcome("read acts", err)
+func (t Tables) Acts(ctx context.Context, limit int) ([]security.Act, error) {
+	return list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
 }
 
 var scanAct = into(func(a *security.Act) []any {
@@ -49,10 +48,10 @@ func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, l
 			return nil, "", err
 		}
 	}
-	acts, err = list(ctx, t.db, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
+	acts, err = list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
 		at, id, before.UnixMilli(), limit)
 	if err != nil {
-		return nil, "", Outcome("read acts", err)
+		return nil, "", err
 	}
 	if n := len(acts); n > 0 {
 		after = cursor.Make("acts", acts[n-1].At.UnixMilli(), acts[n-1].ID)
@@ -61,10 +60,9 @@ func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, l
 }
 
 // Counts implements security.Store.
-func (t Tables) Counts(ctx context.Context, limit int) (counts []security.Count, err error) {
-	counts, err = list(ctx, t.db, into(func(c *security.Count) []any {
+func (t Tables) Counts(ctx context.Context, limit int) ([]security.Count, error) {
+	return list(ctx, t.db, "read counts", into(func(c *security.Count) []any {
 		return []any{Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N}
 	}), `select minute, instance, kind, origin, count from security_counts
 		order by minute desc, `+t.db.Bytes(`instance`)+`, `+t.db.Bytes(`kind`)+`, `+t.db.Bytes(`origin`)+` limit $1`, limit)
-	return counts, Outcome("read counts", err)
 }

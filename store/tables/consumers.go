@@ -9,25 +9,18 @@ import (
 )
 
 // Consumer implements eventlog.Consumers.
-func (t Tables) Consumer(ctx context.Context, name string) (c eventlog.Consumer, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		c = eventlog.Consumer{Name: name}
-		found, err := q.Row(`select after, updated_at from event_consumers where name = $1`, []any{name}, &c.After, Time(&c.UpdatedAt))
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) Consumer(ctx context.Context, name string) (eventlog.Consumer, error) {
+	return read(ctx, t.db, "read consumer", func(q Querier) (eventlog.Consumer, error) {
+		return one(q, scanConsumer, `select name, after, updated_at from event_consumers where name = $1`, name)
 	})
-	return c, Outcome("read consumer", err)
 }
 
 // ConsumerList implements eventlog.Consumers.
-func (t Tables) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
-	all, err = list(ctx, t.db, into(func(c *eventlog.Consumer) []any {
-		return []any{&c.Name, &c.After, Time(&c.UpdatedAt)}
-	}), `select name, after, updated_at from event_consumers order by name limit $1`, limit)
-	return all, Outcome("list consumers", err)
+func (t Tables) ConsumerList(ctx context.Context, limit int) ([]eventlog.Consumer, error) {
+	return list(ctx, t.db, "list consumers", scanConsumer, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
 }
+
+var scanConsumer = into(func(c *eventlog.Consumer) []any { return []any{&c.Name, &c.After, Time(&c.UpdatedAt)} })
 
 // PutConsumer implements eventlog.Consumers.
 func (t Tables) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
@@ -139,26 +132,23 @@ var scanHold = into(func(h *eventlog.Hold) []any {
 })
 
 // DueHolds implements eventlog.Consumers.
-func (t Tables) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
-	due, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds h
+func (t Tables) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read held events", scanHold, `select `+holdColumns+` from event_holds h
 		where consumer = $1 and not parked and next_at <= $2
 			and no = (select min(no) from event_holds where consumer = h.consumer and key = h.key and not parked)
 		order by next_at limit $3`, consumer, now.UnixMilli(), limit)
-	return due, Outcome("read held events", err)
 }
 
 // KeyHolds implements eventlog.Consumers.
-func (t Tables) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
-	holds, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
+func (t Tables) KeyHolds(ctx context.Context, consumer, key string, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read held events", scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
 		consumer, key, limit)
-	return holds, Outcome("read held events", err)
 }
 
 // ParkedHolds implements eventlog.Consumers.
-func (t Tables) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) (parked []eventlog.Hold, err error) {
-	parked, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
+func (t Tables) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read parked events", scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
 		consumer, after, limit)
-	return parked, Outcome("read parked events", err)
 }
 
 // PutHold implements eventlog.Consumers.

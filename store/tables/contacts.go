@@ -73,9 +73,8 @@ func (t Tables) Unblock(ctx context.Context, user, blocked string) error {
 }
 
 // Blockers implements chat.Store.
-func (t Tables) Blockers(ctx context.Context, user string, of []string) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
-	return users, Outcome("read blockers", err)
+func (t Tables) Blockers(ctx context.Context, user string, of []string) ([]string, error) {
+	return list(ctx, t.db, "read blockers", ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
 }
 
 // Contacts implements chat.Store. It names a blocked user only if the user that asks knows that one now, or did when the block began.
@@ -139,19 +138,16 @@ func knownQuery(d Dialect) string {
 }
 
 // Known implements chat.Store.
-func (t Tables) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
-	known, err = list(ctx, t.db, scanUser, knownQuery(t.db), viewer, t.db.List(users))
-	return known, Outcome("read users", err)
+func (t Tables) Known(ctx context.Context, viewer string, users []string) ([]chat.User, error) {
+	return list(ctx, t.db, "read users", scanUser, knownQuery(t.db), viewer, t.db.List(users))
 }
 
 // Strangers implements chat.Store.
-func (t Tables) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, strangersQuery, room, viewer)
-	return users, Outcome("read strangers", err)
+func (t Tables) Strangers(ctx context.Context, room, viewer string) ([]string, error) {
+	return list(ctx, t.db, "read strangers", ScanText, strangersQuery, room, viewer)
 }
 
 // UnchosenDirect implements chat.Store.
-func (t Tables) UnchosenDirect(ctx context.Context, user string) (found []string, err error) {
-	found, err = list(ctx, t.db, ScanText, unchosenQuery, user)
-	return found, Outcome("read unchosen rooms", err)
+func (t Tables) UnchosenDirect(ctx context.Context, user string) ([]string, error) {
+	return list(ctx, t.db, "read unchosen rooms", ScanText, unchosenQuery, user)
 }

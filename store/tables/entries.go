@@ -61,9 +61,9 @@ func (t Tables) History(ctx context.Context, room string, p chat.Page) (entries 
 	default:
 		query += ` order by seq desc limit $2`
 	}
-	entries, err = list(ctx, t.db, scanFolded, query, args...)
+	entries, err = list(ctx, t.db, "read history", scanFolded, query, args...)
 	if err != nil {
-		return nil, false, Outcome("read history", err)
+		return nil, false, err
 	}
 	fit := fitting(entries, p.Limit, p.MaxBytes)
 	more = fit < len(entries)
@@ -114,7 +114,7 @@ func (t Tables) Mentions(ctx context.Context, user, next string, limit, maxBytes
 		}
 		where, args = where+` and (at, room_id, seq) < ($3, $4, $5)`, append(args, at, room, seq)
 	}
-	found, err := list(ctx, t.db, scanMention, FirstOnCitus(
+	found, err := list(ctx, t.db, "list mentions", scanMention, FirstOnCitus(
 		Of("n", "mentions", `bucket = bucket_of($1) and `+where+` order by at desc, room_id desc, seq desc limit $2`),
 		Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`))+
 		`select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key,
@@ -125,7 +125,7 @@ func (t Tables) Mentions(ctx context.Context, user, next string, limit, maxBytes
 				and exists (select 1 from rooms r where r.id = n.room_id and r.deleted_at = 0)
 			order by n.at desc, n.room_id desc, n.seq desc`, args...)
 	if err != nil {
-		return nil, "", Outcome("list mentions", err)
+		return nil, "", err
 	}
 	entries, more = mentionPage(found, limit, maxBytes)
 	return entries, more, nil

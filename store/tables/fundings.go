@@ -59,7 +59,6 @@ func (t Tables) ReverseFunding(ctx context.Context, f redpacket.Funded, at time.
 }
 
 // AskedFundings implements redpacket.Fundings.
-func (t Tables) AskedFundings(ctx context.Context, before time.Time, limit int) (all []redpacket.Funding, err error) {
-	all, err = list(ctx, t.db, into(fundingFields), `select `+fundingColumns+` from fundings where state = 'asked' and asked_at < $1 order by asked_at limit $2`, before.UnixMilli(), limit)
-	return all, Outcome("list fundings", err)
+func (t Tables) AskedFundings(ctx context.Context, before time.Time, limit int) ([]redpacket.Funding, error) {
+	return list(ctx, t.db, "list fundings", into(fundingFields), `select `+fundingColumns+` from fundings where state = 'asked' and asked_at < $1 order by asked_at limit $2`, before.UnixMilli(), limit)
 }

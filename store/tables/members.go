@@ -39,9 +39,8 @@ func membershipsBefore(condition string) string {
 }
 
 // Memberships implements chat.Store.
-func (t Tables) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
-	ms, err = list(ctx, t.db, scanMembership, allMemberships, user)
-	return ms, Outcome("read memberships", err)
+func (t Tables) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+	return list(ctx, t.db, "read memberships", scanMembership, allMemberships, user)
 }
 
 // MembershipsPage implements chat.Store. It drops deleted rooms, whose rows of members may not be gone yet, after it has found where the
@@ -51,9 +50,9 @@ func (t Tables) MembershipsPage(ctx context.Context, user, next string, limit in
 	if next != "" {
 		query, args = laterPage, append(args, next)
 	}
-	page, err = list(ctx, t.db, scanMembership, query, args...)
+	page, err = list(ctx, t.db, "read memberships", scanMembership, query, args...)
 	if err != nil {
-		return nil, "", Outcome("read memberships", err)
+		return nil, "", err
 	}
 	if len(page) > limit {
 		page, more = page[:limit], page[limit-1].Room.ID
@@ -62,12 +61,8 @@ func (t Tables) MembershipsPage(ctx context.Context, user, next string, limit in
 }
 
 // Membership implements chat.Store.
-func (t Tables) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		m, err = readMembership(q, room, user)
-		return err
-	})
-	return m, Outcome("read membership", err)
+func (t Tables) Membership(ctx context.Context, room, user string) (chat.Membership, error) {
+	return read(ctx, t.db, "read membership", func(q Querier) (chat.Membership, error) { return readMembership(q, room, user) })
 }
 
 // readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
@@ -146,9 +141,8 @@ type listedMember struct {
 }
 
 // Roster implements chat.Store.
-func (t Tables) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
-	return users, Outcome("list roster", err)
+func (t Tables) Roster(ctx context.Context, room string, limit int) ([]string, error) {
+	return list(ctx, t.db, "list roster", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
 }
 
 // readMembers reads up to limit members after the given position. It reads a read position only in a room of at most
@@ -197,9 +191,9 @@ func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time
 	const query = `select m.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), m.banned_until, m.ban_reason
 		from members m left join users u on u.id = m.user_id
 		where m.room_id = $1 and m.user_id > $2 and m.banned and (m.banned_until = 0 or m.banned_until > $3) order by m.user_id limit $4`
-	bans, err = list(ctx, t.db, scanBanned, query, room, from, now.UnixMilli(), limit+1)
+	bans, err = list(ctx, t.db, "list bans", scanBanned, query, room, from, now.UnixMilli(), limit+1)
 	if err != nil {
-		return nil, "", Outcome("list bans", err)
+		return nil, "", err
 	}
 	if len(bans) > limit {
 		bans = bans[:limit]

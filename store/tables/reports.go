@@ -68,25 +68,19 @@ func (t Tables) AddReport(ctx context.Context, n chat.NewReport) (stored chat.Re
 }
 
 // ReportByID implements chat.Store.
-func (t Tables) ReportByID(ctx context.Context, id string) (stored chat.Report, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err := q.Row(`select `+reportColumns+` from reports where id = $1`, []any{id}, reportInto(&stored)...)
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) ReportByID(ctx context.Context, id string) (chat.Report, error) {
+	return read(ctx, t.db, "read report", func(q Querier) (chat.Report, error) {
+		return one(q, into(reportInto), `select `+reportColumns+` from reports where id = $1`, id)
 	})
-	return stored, Outcome("read report", err)
 }
 
 // Reports implements chat.Store.
-func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) (all []chat.Report, err error) {
+func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) ([]chat.Report, error) {
 	query, args := `select `+reportColumns+` from reports where id > $1`, []any{q.After, q.Limit}
 	if q.State != "" {
 		query, args = query+` and state = $3`, append(args, q.State)
 	}
-	all, err = list(ctx, t.db, into(reportInto), query+` order by id limit $2`, args...)
-	return all, Outcome("list reports", err)
+	return list(ctx, t.db, "list reports", into(reportInto), query+` order by id limit $2`, args...)
 }
 
 // ResolveReport implements chat.Store.

@@ -40,10 +40,8 @@ func PutRequest(w Tx, user, key string, hash []byte, req Request) error {
 }
 
 // KeyUsed implements chat.Store and redpacket.Ledger.
-func (t Tables) KeyUsed(ctx context.Context, user, key string) (used bool, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		_, err := q.Row(`select exists (select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2)`, []any{user, key}, &used)
-		return err
+func (t Tables) KeyUsed(ctx context.Context, user, key string) (used bool, _ error) {
+	return read(ctx, t.db, "look up key", func(q Querier) (bool, error) {
+		return q.Row(`select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2`, []any{user, key}, new(int))
 	})
-	return used, Outcome("look up key", err)
 }

@@ -22,9 +22,9 @@ var scanRoom = into(roomInto)
 
 // LastSeqs implements chat.Store.
 func (t Tables) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
-	found, err := list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
+	found, err := list(ctx, t.db, "read last seqs", scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
 	if err != nil {
-		return nil, Outcome("read last seqs", err)
+		return nil, err
 	}
 	seqs := make(map[string]int64, len(found))
 	for _, r := range found {
@@ -34,12 +34,8 @@ func (t Tables) LastSeqs(ctx context.Context, ids []string) (map[string]int64, e
 }
 
 // Room implements chat.Store.
-func (t Tables) Room(ctx context.Context, room string) (found chat.Room, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err = ReadRoom(q, room)
-		return err
-	})
-	return found, Outcome("read room", err)
+func (t Tables) Room(ctx context.Context, room string) (chat.Room, error) {
+	return read(ctx, t.db, "read room", func(q Querier) (chat.Room, error) { return ReadRoom(q, room) })
 }
 
 // ReadRoom reads a room, also a deleted one. It returns chat.ErrNotFound if there never was one.
@@ -60,19 +56,17 @@ const recordOfRoom = `select ` + roomColumns + `, coalesce((select m.user_id fro
 var scanRoomRecord = into(func(r *chat.RoomRecord) []any { return append(roomInto(&r.Room), &r.Owner) })
 
 // RoomRecord implements chat.Store.
-func (t Tables) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err = one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
-		return err
+func (t Tables) RoomRecord(ctx context.Context, room string) (chat.RoomRecord, error) {
+	return read(ctx, t.db, "read room", func(q Querier) (chat.RoomRecord, error) {
+		return one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
 	})
-	return found, Outcome("read room", err)
 }
 
 // RoomRecords implements chat.Store.
 func (t Tables) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
 	if q.Ref != "" {
-		found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
-		return found, "", Outcome("find room", err)
+		found, err = list(ctx, t.db, "find room", scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
+		return found, "", err
 	}
 	from := ""
 	if q.Next != "" {
@@ -80,9 +74,9 @@ func (t Tables) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat
 			return nil, "", err
 		}
 	}
-	found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`where r.id > $1 and r.deleted_at = 0 order by r.id limit $2`, from, q.Limit+1)
+	found, err = list(ctx, t.db, "list rooms", scanRoomRecord, recordOfRoom+`where r.id > $1 and r.deleted_at = 0 order by r.id limit $2`, from, q.Limit+1)
 	if err != nil {
-		return nil, "", Outcome("list rooms", err)
+		return nil, "", err
 	}
 	if len(found) > q.Limit {
 		found = found[:q.Limit]
@@ -136,11 +130,7 @@ func queueGone(d Dialect, b *Batch, room string) {
 // DeletedRooms implements redpacket.Ledger. A transaction that sends a packet locks the room, as its deletion does. So a reader that
 // sees a room as deleted also sees every packet that was sent into it.
 func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
-	var page []deletedRoom
-	err = t.db.Read(ctx, func(q Querier) error {
-		page, err = List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
-		return err
-	})
+	page, err := list(ctx, t.db, "list deleted rooms", scanDeleted, DeletedRoomsQuery(t.db), after, limit)
 	var done []string
 	for _, room := range page {
 		switch {
@@ -196,9 +186,8 @@ var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and statu
 	order by p.id limit $3`
 
 // OpenInDeleted implements redpacket.Ledger.
-func (t Tables) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
-	open, err = list(ctx, t.db, scanRef, OpenInDeletedQuery, room, after, limit)
-	return open, Outcome("list open packets of a deleted room", err)
+func (t Tables) OpenInDeleted(ctx context.Context, room, after string, limit int) ([]redpacket.Ref, error) {
+	return list(ctx, t.db, "list open packets of a deleted room", scanRef, OpenInDeletedQuery, room, after, limit)
 }
 
 // scanRef scans the id and the partition of a packet.

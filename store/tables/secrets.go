@@ -39,10 +39,10 @@ func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Ree
 
 // OpenPacketsByKey returns how many open packets are encrypted with each key, by its id in hex. The packets in clear have
 // the id "".
-func (t Tables) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		packets = map[string]int{}
-		return q.Each(func(row Row) error {
+func (t Tables) OpenPacketsByKey(ctx context.Context) (packets map[string]int, _ error) {
+	return read(ctx, t.db, "count open packets by key", func(q Querier) (map[string]int, error) {
+		packets := map[string]int{}
+		return packets, q.Each(func(row Row) error {
 			var key []byte
 			var n int
 			err := row.Scan(&key, &n)
@@ -50,5 +50,4 @@ func (t Tables) OpenPacketsByKey(ctx context.Context) (packets map[string]int, e
 			return err
 		}, `select substr(encrypted_seed, 2, 8), count(*) from packets where status = 'open' group by 1`)
 	})
-	return packets, Outcome("count open packets by key", err)
 }

@@ -24,12 +24,8 @@ func (t Tables) Epoch(ctx context.Context) (string, error) {
 }
 
 // Setting returns the value that is stored under the name, or nil.
-func (t Tables) Setting(ctx context.Context, name string) (value []byte, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		value, err = ReadSetting(q, name)
-		return err
-	})
-	return value, Outcome("read setting", err)
+func (t Tables) Setting(ctx context.Context, name string) ([]byte, error) {
+	return read(ctx, t.db, "read setting", func(q Querier) ([]byte, error) { return ReadSetting(q, name) })
 }
 
 // ReadSetting returns the value that is stored under the name, or nil.

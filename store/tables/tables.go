@@ -160,13 +160,18 @@ func one[T any](q Querier, scan func(Row) (T, error), query string, args ...any)
 	return all[0], nil
 }
 
-// list is List outside a transaction.
-func list[T any](ctx context.Context, db DB, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
+// read returns what fn reads outside a transaction.
+func read[T any](ctx context.Context, db DB, doing string, fn func(Querier) (T, error)) (found T, err error) {
 	err = db.Read(ctx, func(q Querier) error {
-		all, err = List(q, scan, query, args...)
+		found, err = fn(q)
 		return err
 	})
-	return all, err
+	return found, Outcome(doing, err)
+}
+
+// list is List outside a transaction.
+func list[T any](ctx context.Context, db DB, doing string, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	return read(ctx, db, doing, func(q Querier) ([]T, error) { return List(q, scan, query, args...) })
 }
 
 // write returns what fn makes in a transaction, or the zero value after an error. The transaction may run again. before is the result of the

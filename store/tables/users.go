@@ -58,18 +58,16 @@ func (t Tables) Revoke(ctx context.Context, user string, second int64) error {
 
 // Revoked implements chat.Store.
 func (t Tables) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
-	revoked := map[string]int64{}
-	err := t.db.Read(ctx, func(q Querier) error {
-		_, err := List(q, func(row Row) (_ struct{}, err error) {
+	return read(ctx, t.db, "read revocations", func(q Querier) (map[string]int64, error) {
+		revoked := map[string]int64{}
+		return revoked, q.Each(func(row Row) error {
 			var user string
 			var second int64
-			err = row.Scan(&user, &second)
+			err := row.Scan(&user, &second)
 			revoked[user] = second
-			return struct{}{}, err
+			return err
 		}, `select id, `+refusedUntil+` from users where id `+q.In(1)+` and (not_before > 0 or suspended_at > 0)`, q.List(users))
-		return err
 	})
-	return revoked, Outcome("read revocations", err)
 }
 
 // EnsureUser creates the user if missing. The name stays empty until a token of the user or the host provides it.
@@ -96,19 +94,14 @@ func readRecord(q Querier, user string) (chat.UserRecord, error) {
 }
 
 // UserRecord implements chat.Store.
-func (t Tables) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		u, err = readRecord(q, user)
-		return err
-	})
-	return u, Outcome("read user", err)
+func (t Tables) UserRecord(ctx context.Context, user string) (chat.UserRecord, error) {
+	return read(ctx, t.db, "read user", func(q Querier) (chat.UserRecord, error) { return readRecord(q, user) })
 }
 
 // UserRecordsOf implements chat.Store.
-func (t Tables) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
-	found, err = list(ctx, t.db, scanRecord, `select `+recordColumns+` from users u
+func (t Tables) UserRecordsOf(ctx context.Context, users, refs []string) ([]chat.UserRecord, error) {
+	return list(ctx, t.db, "read users", scanRecord, `select `+recordColumns+` from users u
 			where u.id in (select id from users where id `+t.db.In(1)+` union select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
-	return found, Outcome("read users", err)
 }
 
 // UserRecords implements chat.Store.
@@ -131,15 +124,15 @@ func (t Tables) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat
 	last := ""
 	if q.Name != "" {
 		if last, err = t.userAfter(ctx, from, q.Among); err != nil {
-			return nil, "", Outcome("list users", err)
+			return nil, "", err
 		}
 		query = `select ` + recordColumns + ` from users u where u.id > $1 and (u.id <= $3 or $3 = '')` + onlySuspended(q) +
 			` and ` + t.db.Like(`u.name`, 4) + ` order by u.id limit $2`
 		args = append(args, last, "%"+likeEscape.Replace(q.Name)+"%")
 	}
-	found, err = list(ctx, t.db, scanRecord, query, args...)
+	found, err = list(ctx, t.db, "list users", scanRecord, query, args...)
 	if err != nil {
-		return nil, "", Outcome("list users", err)
+		return nil, "", err
 	}
 	if last != "" {
 		more = cursor.Make(name, last)
@@ -158,12 +151,11 @@ func (t Tables) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // userAfter returns the id of the n-th user after the given one, or "" if there are not so many.
-func (t Tables) userAfter(ctx context.Context, after string, n int) (user string, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		_, err := q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
-		return err
+func (t Tables) userAfter(ctx context.Context, after string, n int) (string, error) {
+	return read(ctx, t.db, "list users", func(q Querier) (user string, err error) {
+		_, err = q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
+		return user, err
 	})
-	return user, err
 }
 
 func onlySuspended(q chat.UserQuery) string {
@@ -333,15 +325,10 @@ func (t Tables) PutPicture(ctx context.Context, user string, issued int64, p cha
 }
 
 // Picture implements chat.Store.
-func (t Tables) Picture(ctx context.Context, hash []byte) (data []byte, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err := q.Row(`select data from pictures where hash = $1 limit 1`, []any{hash}, &data)
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) Picture(ctx context.Context, hash []byte) (data []byte, _ error) {
+	return read(ctx, t.db, "read picture", func(q Querier) ([]byte, error) {
+		return one(q, into(func(data *[]byte) []any { return []any{data} }), `select data from pictures where hash = $1 limit 1`, hash)
 	})
-	return data, Outcome("read picture", err)
 }
 
 // DeletePictures implements chat.Store.
@@ -385,16 +372,15 @@ func (t Tables) DeleteSubscription(ctx context.Context, sub chat.Subscription) e
 // Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
 // a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
 // order, and in most cases a room has fewer members than the database has subscriptions.
-func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
+func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) ([]chat.Subscription, error) {
 	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
 	if len(a.Of) > 0 {
 		where, args = ` and m.user_id `+t.db.In(6), append(args, t.db.List(a.Of))
 	}
-	found, err = list(ctx, t.db, scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
+	return list(ctx, t.db, "list push subscriptions", scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
 			from members m cross join push_subscriptions s
 			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and `+isThere+` and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
 			order by m.user_id, s.id limit $5`, args...)
-	return found, Outcome("list push subscriptions", err)
 }
 
 var scanSubscription = into(func(sub *chat.Subscription) []any {

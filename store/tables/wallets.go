@@ -16,18 +16,16 @@ var scanWallet = into(func(w *redpacket.Wallet) []any {
 })
 
 // Wallets implements redpacket.Ledger.
-func (t Tables) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
-	all, err = list(ctx, t.db, scanWallet, FirstOnCitus(
+func (t Tables) Wallets(ctx context.Context, users []string) ([]redpacket.Wallet, error) {
+	return list(ctx, t.db, "read wallets", scanWallet, FirstOnCitus(
 		Of("w", "wallets", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[])`))+`select u.id, coalesce(balance, 0), coalesce(version, 0), coalesce(frozen_at, 0),
 				limit_sent, limit_received, limit_packets
 			from `+t.db.InOrder(1)+` i join users u on u.id = i.value left join /*one*/ wallets /*end*/ w on w.user_id = u.id order by i.n`, t.db.List(users))
-	return all, Outcome("read wallets", err)
 }
 
 // WalletsAfter implements redpacket.Ledger.
-func (t Tables) WalletsAfter(ctx context.Context, after string, limit int) (all []redpacket.Wallet, err error) {
-	all, err = list(ctx, t.db, scanWallet, `select user_id, `+walletColumns+` from wallets where user_id > $1 order by user_id limit $2`, after, limit)
-	return all, Outcome("list wallets", err)
+func (t Tables) WalletsAfter(ctx context.Context, after string, limit int) ([]redpacket.Wallet, error) {
+	return list(ctx, t.db, "list wallets", scanWallet, `select user_id, `+walletColumns+` from wallets where user_id > $1 order by user_id limit $2`, after, limit)
 }
 
 // FreezeWallet implements redpacket.Ledger.
@@ -70,12 +68,8 @@ func DayUseInto(used *redpacket.DayUse) []any {
 }
 
 // DayUse implements redpacket.Ledger.
-func (t Tables) DayUse(ctx context.Context, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		used, err = ReadDayUse(q, user, day)
-		return err
-	})
-	return used, Outcome("read the day of a user", err)
+func (t Tables) DayUse(ctx context.Context, user string, day redpacket.Day) (redpacket.DayUse, error) {
+	return read(ctx, t.db, "read the day of a user", func(q Querier) (redpacket.DayUse, error) { return ReadDayUse(q, user, day) })
 }
 
 // ReadDayUse reads what a user has sent and received in packets on a day, and the user's own limits.
