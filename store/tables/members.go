@@ -54,9 +54,7 @@ func (t Tables) MembershipsPage(ctx context.Context, user, next string, limit in
 	if err != nil {
 		return nil, "", err
 	}
-	if len(page) > limit {
-		page, more = page[:limit], page[limit-1].Room.ID
-	}
+	page, more = pageOf(page, limit, func(last chat.Membership) string { return last.Room.ID })
 	return slices.DeleteFunc(page, func(m chat.Membership) bool { return m.Room.Deleted }), more, nil
 }
 
@@ -121,11 +119,7 @@ func (t Tables) Members(ctx context.Context, room, next string, limit int) (memb
 	if err != nil {
 		return nil, "", Outcome("list members", err)
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		last := list[limit-1]
-		more = cursor.Make("members", last.role, last.joined, last.User.ID)
-	}
+	list, more = pageOf(list, limit, func(last listedMember) string { return cursor.Make("members", last.role, last.joined, last.User.ID) })
 	for _, l := range list {
 		l.Role = l.role
 		members = append(members, l.Member)
@@ -195,10 +189,7 @@ func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time
 	if err != nil {
 		return nil, "", err
 	}
-	if len(bans) > limit {
-		bans = bans[:limit]
-		more = cursor.Make("bans", bans[limit-1].User.ID)
-	}
+	bans, more = pageOf(bans, limit, func(last chat.Banned) string { return cursor.Make("bans", last.User.ID) })
 	return bans, more, nil
 }
 

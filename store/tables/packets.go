@@ -303,11 +303,9 @@ func (t Tables) Transfers(ctx context.Context, user, next string, limit int) (al
 	if err != nil {
 		return nil, "", err
 	}
-	if len(all) > limit {
-		all = all[:limit]
-		last := all[limit-1]
-		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
-	}
+	all, more = pageOf(all, limit, func(last redpacket.LedgerTransfer) string {
+		return cursor.Make("transfers", last.At.UnixMilli(), last.ID)
+	})
 	return all, more, nil
 }
 

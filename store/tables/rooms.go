@@ -78,10 +78,7 @@ func (t Tables) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat
 	if err != nil {
 		return nil, "", err
 	}
-	if len(found) > q.Limit {
-		found = found[:q.Limit]
-		more = cursor.Make("rooms of the host", found[q.Limit-1].ID)
-	}
+	found, more = pageOf(found, q.Limit, func(last chat.RoomRecord) string { return cursor.Make("rooms of the host", last.ID) })
 	return found, more, nil
 }
 

@@ -174,6 +174,15 @@ func list[T any](ctx context.Context, db DB, doing string, scan func(Row) (T, er
 	return read(ctx, db, doing, func(q Querier) ([]T, error) { return List(q, scan, query, args...) })
 }
 
+// pageOf returns the first limit of the rows. If there are more rows, it also returns the cursor of the next page, which after makes from the last
+// row of this page. Otherwise the cursor is "".
+func pageOf[T any](rows []T, limit int, after func(last T) string) (page []T, next string) {
+	if len(rows) <= limit {
+		return rows, ""
+	}
+	return rows[:limit], after(rows[limit-1])
+}
+
 // write returns what fn makes in a transaction, or the zero value after an error. The transaction may run again. before is the result of the
 // last run that may have been committed. In the first run it is the zero value.
 func write[T any](ctx context.Context, db DB, doing string, fn func(w Tx, before T) (T, error)) (T, error) {
