@@ -104,6 +104,8 @@ type Dialect interface {
 	JSON(column string) string
 	// Array returns the destination that scans a column with a list into the slice that into points to. The value null leaves the slice as it is.
 	Array(into any) any
+	// ArrayOf returns a list, which must not be nil, as the argument for a column that Array scans.
+	ArrayOf(list any) any
 	// Storable reports whether a text, which may be untrusted input, can occur in the database.
 	Storable(text string) bool
 	// Like is a condition that is true if the column matches the LIKE pattern in argument n. Case does not matter for
