@@ -10,7 +10,6 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
-	"hongbao/store/chain"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
@@ -50,7 +49,7 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 		return redpacket.Sent{}, err
 	}
 	if from.dup {
-		sent, err := w.sentBefore(o.Packet.From.ID, from.request)
+		sent, err := tables.SentBefore(w, from.request, w.account)
 		sent.Dup = !w.maybeCommitted || sent.Packet.ID != o.Packet.ID // not a dup if an earlier run of this call has sent the packet
 		return sent, err
 	}
@@ -100,7 +99,7 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 	}
 	p.Seq = sent.Entry.Seq
 	sent.Packet = p
-	return sent, w.insertPacket(p, o.Hash, seed, shares)
+	return sent, tables.InsertPacket(w, p, o.Hash, seed, shares)
 }
 
 // debitTotal moves the packet's total out of the sender's wallet, stores the sender's next seed, and returns the account after
@@ -124,38 +123,6 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 		return redpacket.Account{}, tables.ErrRetry
 	}
 	return acc, standings[0].MaySend(p.CreatedAt)
-}
-
-// insertPacket stores a sealed packet as open, and what its idempotency key was used for.
-func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money) error {
-	columns, seals := w.DataKeys.Packet(p, seed, shares), chain.NewSeals()
-	link, err := w.Chained(chain.PacketLeaf(p, columns, seals))
-	if err != nil {
-		return err
-	}
-	_, err = w.Exec(`insert into packets (/*! bucket, */ id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
-		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
-		link, name_seal, text_seal, encrypted_seed, earlier_members, skin)
-		values (/*! bucket_of($1), */ $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open', $21, $22, $23, $24, $25, $26)`,
-		p.ID, p.Partition, p.Room, p.From.ID, p.From.Name, p.From.Avatar, p.Mode, p.Spread,
-		p.Total, p.Count, p.Greeting, append([]string{}, p.To...), columns.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
-		p.Commitment, p.Key, columns.Shares, columns.Seed, p.Seq, link, seals.Name, seals.Text, columns.EncryptedSeed, p.EarlierMembers, p.Skin)
-	if err != nil {
-		return err
-	}
-	return tables.PutRequest(w, p.From.ID, p.Key, hash, tables.Request{Room: p.Room, Seq: p.Seq, Ref: p.ID})
-}
-
-// sentBefore answers a repeated request with the stored packet and entry, and with the current account.
-func (w *writer) sentBefore(from string, req tables.Request) (sent redpacket.Sent, err error) {
-	if sent.Packet, err = tables.ReadPacket(w, req.Ref); err != nil {
-		return redpacket.Sent{}, err
-	}
-	if sent.Entry, err = tables.ReadEntry(w, req.Room, req.Seq); err != nil {
-		return redpacket.Sent{}, err
-	}
-	sent.Account, err = w.account(from)
-	return sent, err
 }
 
 // sender is what is stored about the sender of a packet, and decides whether the send is allowed. The sender's row in

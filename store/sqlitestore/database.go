@@ -86,6 +86,8 @@ func (dialect) JSON(column string) string { return column }
 
 func (dialect) Array(into any) any { return storedJSON{into} }
 
+func (dialect) ArrayOf(list any) any { return storedJSON{list} }
+
 func (dialect) Storable(string) bool { return true }
 
 // Clock implements tables.Dialect. Only this process writes, so its clock is the database's. SQLite's own clock would not be that of a test's bubble.
@@ -106,17 +108,23 @@ func (dialect) Like(column string, n int) string {
 	return fmt.Sprintf(`%s like $%d escape '\'`, column, n)
 }
 
-// storedJSON scans a JSON document.
-type storedJSON struct{ into any }
+// storedJSON is a JSON document that is scanned or stored.
+type storedJSON struct{ v any }
 
 // Scan implements sql.Scanner.
-func (j storedJSON) Scan(v any) error {
-	if v == nil {
+func (j storedJSON) Scan(column any) error {
+	if column == nil {
 		return nil
 	}
-	text, ok := v.(string)
+	text, ok := column.(string)
 	if !ok {
-		return fmt.Errorf("a document is stored as %T", v)
+		return fmt.Errorf("a document is stored as %T", column)
 	}
-	return json.Unmarshal([]byte(text), j.into)
+	return json.Unmarshal([]byte(text), j.v)
+}
+
+// Value implements driver.Valuer.
+func (j storedJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(j.v)
+	return string(text), err
 }

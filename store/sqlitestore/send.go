@@ -38,7 +38,7 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 		return redpacket.Sent{}, err
 	}
 	if dup {
-		return w.sentBefore(from, req)
+		return tables.SentBefore(w, req, w.account)
 	}
 	standing, err := tables.ReadStanding(w, o.Packet.Room, from)
 	if err != nil {
@@ -110,31 +110,15 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	}
 	p.Seq = sent.Entry.Seq
 	sent.Packet = p
-	if err := w.insertPacket(p, seed, shares); err != nil {
+	if err := tables.InsertPacket(w, p, o.Hash, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}
 	if err := w.record(tables.SendTransfer(chat.NewID(p.CreatedAt), p)); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if err := tables.PutRequest(w, p.From.ID, p.Key, o.Hash, tables.Request{Room: p.Room, Seq: sent.Entry.Seq, Ref: p.ID}); err != nil {
-		return redpacket.Sent{}, err
-	}
 	if sent.Account, err = w.account(p.From.ID); err == nil {
 		w.cache.Put(p.ID, shares) // the job cannot fail after this, and if the commit fails, reset clears the cache
 	}
-	return sent, err
-}
-
-// sentBefore answers a repeated request with the original packet and entry, and the present account.
-func (w *writer) sentBefore(from string, req tables.Request) (sent redpacket.Sent, err error) {
-	sent.Dup = true
-	if sent.Packet, err = tables.ReadPacket(w, req.Ref); err != nil {
-		return redpacket.Sent{}, err
-	}
-	if sent.Entry, err = tables.ReadEntry(w, req.Room, req.Seq); err != nil {
-		return redpacket.Sent{}, err
-	}
-	sent.Account, err = w.account(from)
 	return sent, err
 }
 

@@ -10,22 +10,20 @@ import (
 )
 
 // UnreadBy implements chat.Store.
-func (t members) UnreadBy(ctx context.Context, u chat.Unread) (users []string, err error) {
+func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) ([]string, error) {
 	among, args := ``, []any{u.Room, u.Seq, u.Sender, u.After, u.Limit}
 	if u.Among != nil {
 		among, args = ` and user_id `+t.db.In(6), append(args, t.db.List(u.Among))
 	}
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
+	return list(ctx, t.db, "read members that have not read", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
 		and user_id <> $3 and user_id > $4`+among+` order by user_id limit $5`, args...)
-	return users, Outcome("read members that have not read", err)
 }
 
 const newsColumns = `user_id, room_id, seq, row_id, reason, count, due_at`
 
-func scanAbsence(row Row) (a eventlog.Absence, err error) {
-	err = row.Scan(&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, Time(&a.Due))
-	return a, err
-}
+var scanAbsence = into(func(a *eventlog.Absence) []any {
+	return []any{&a.User, &a.Room, &a.Seq, &a.Row, &a.Reason, &a.Count, Time(&a.Due)}
+})
 
 // lockAbsences lets one transaction at a time change the rows of offline_news.
 func lockAbsences(w Tx) error {
@@ -59,7 +57,7 @@ func news(d Dialect) string {
 }
 
 // TellAbsences implements eventlog.Absences.
-func (t consumers) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) error {
+func (t Tables) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) error {
 	eventlog.SortAbsences(told.Absences)
 	records := JSON(newsRecords(told.Absences))
 	return leaseOutcome("tell absent users", t.db.Write(ctx, func(w Tx) error {
@@ -91,20 +89,17 @@ func (t consumers) TellAbsences(ctx context.Context, told eventlog.AbsenceLook) 
 }
 
 // DueAbsences implements eventlog.Absences.
-func (t consumers) DueAbsences(ctx context.Context, now time.Time, limit int) (due []eventlog.Absence, err error) {
-	due, err = list(ctx, t.db, scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
+func (t Tables) DueAbsences(ctx context.Context, now time.Time, limit int) (due []eventlog.Absence, err error) {
+	due, err = list(ctx, t.db, "read due absences", scanAbsence, `select `+newsColumns+` from offline_news where due_at <= $1 order by due_at limit $2`, now.UnixMilli(), limit)
 	due, idle := eventlog.WithNews(due)
 	if err == nil && idle {
-		err = t.db.Write(ctx, func(w Tx) error {
-			_, err := w.Exec(`delete from offline_news where due_at <= $1 and count = 0`, now.UnixMilli())
-			return err
-		})
+		err = exec(ctx, t.db, "read due absences", `delete from offline_news where due_at <= $1 and count = 0`, now.UnixMilli())
 	}
-	return due, Outcome("read due absences", err)
+	return due, err
 }
 
 // TellDue implements eventlog.Absences.
-func (t consumers) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
+func (t Tables) TellDue(ctx context.Context, due []eventlog.Absence, next time.Time) error {
 	eventlog.SortAbsences(due)
 	records, back := newsRecords(due), slices.DeleteFunc(slices.Clone(due), func(a eventlog.Absence) bool { return !a.Back })
 	return Outcome("tell absent users", t.db.Write(ctx, func(w Tx) error {

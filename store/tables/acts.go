@@ -8,20 +8,14 @@ import (
 	"hongbao/store/security"
 )
 
-// acts implements security.Store.
-type acts struct{ db DB }
-
 // AddAct implements security.Store.
-func (t acts) AddAct(ctx context.Context, a security.Act) error {
-	return Outcome("store act", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
-		return err
-	}))
+func (t Tables) AddAct(ctx context.Context, a security.Act) error {
+	return exec(ctx, t.db, "store act", `insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 }
 
 // AddCounts implements security.Store.
-func (t acts) AddCounts(ctx context.Context, counts []security.Count) error {
+func (t Tables) AddCounts(ctx context.Context, counts []security.Count) error {
 	return Outcome("store counts", t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		for _, c := range counts {
@@ -33,36 +27,31 @@ func (t acts) AddCounts(ctx context.Context, counts []security.Count) error {
 }
 
 // DropCounts implements security.Store.
-func (t acts) DropCounts(ctx context.Context, before time.Time) error {
-	return Outcome("delete counts", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from security_counts where minute < $1`, before.UnixMilli())
-		return err
-	}))
+func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
+	return exec(ctx, t.db, "delete counts", `delete from security_counts where minute < $1`, before.UnixMilli())
 }
 
 // Acts implements security.Store.
-func (t acts) Acts(ctx context.Context, limit int) (acts []security.Act, err error) {
-	acts, err = list(ctx, t.db, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
-	return acts, Outcome("read acts", err)
+func (t Tables) Acts(ctx context.Context, limit int) ([]security.Act, error) {
+	return list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
 }
 
-func scanAct(row Row) (a security.Act, err error) {
-	err = row.Scan(&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
-	return a, err
-}
+var scanAct = into(func(a *security.Act) []any {
+	return []any{&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason}
+})
 
 // ActsAfter implements security.Store.
-func (t acts) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
+func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
 	at, id := int64(0), ""
 	if after != "" {
 		if err := cursor.Parse("acts", after, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
-	acts, err = list(ctx, t.db, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
+	acts, err = list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
 		at, id, before.UnixMilli(), limit)
 	if err != nil {
-		return nil, "", Outcome("read acts", err)
+		return nil, "", err
 	}
 	if n := len(acts); n > 0 {
 		after = cursor.Make("acts", acts[n-1].At.UnixMilli(), acts[n-1].ID)
@@ -71,11 +60,9 @@ func (t acts) ActsAfter(ctx context.Context, after string, before time.Time, lim
 }
 
 // Counts implements security.Store.
-func (t acts) Counts(ctx context.Context, limit int) (counts []security.Count, err error) {
-	counts, err = list(ctx, t.db, func(row Row) (c security.Count, err error) {
-		err = row.Scan(Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N)
-		return c, err
-	}, `select minute, instance, kind, origin, count from security_counts
+func (t Tables) Counts(ctx context.Context, limit int) ([]security.Count, error) {
+	return list(ctx, t.db, "read counts", into(func(c *security.Count) []any {
+		return []any{Time(&c.Minute), &c.Instance, &c.Kind, &c.Origin, &c.N}
+	}), `select minute, instance, kind, origin, count from security_counts
 		order by minute desc, `+t.db.Bytes(`instance`)+`, `+t.db.Bytes(`kind`)+`, `+t.db.Bytes(`origin`)+` limit $1`, limit)
-	return counts, Outcome("read counts", err)
 }

@@ -8,18 +8,8 @@ import (
 )
 
 // Amend implements chat.Store.
-func (t entries) Amend(ctx context.Context, a chat.Amendment) (amended chat.Amended, err error) {
-	var before chat.Amended // result of the previous run of the transaction, which may have been committed
-	err = t.db.Write(ctx, func(w Tx) error {
-		if amended, err = amend(w, a, before); err == nil {
-			before = amended
-		}
-		return err
-	})
-	if err != nil {
-		return chat.Amended{}, Outcome("amend entry", err)
-	}
-	return amended, nil
+func (t Tables) Amend(ctx context.Context, a chat.Amendment) (chat.Amended, error) {
+	return write(ctx, t.db, "amend entry", func(w Tx, before chat.Amended) (chat.Amended, error) { return amend(w, a, before) })
 }
 
 func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {

@@ -9,9 +9,6 @@ import (
 	"hongbao/store/secret"
 )
 
-// books has the methods Book and Story of redpacket.Ledger.
-type books struct{ db DB }
-
 // ClaimsQuery reads the claims of the packet $1, ordered by share, for ScanPaid.
 var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1)`)) + `select ` + paidColumns("c", "u") + `
 	from /*one*/ claims /*end*/ c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
@@ -53,7 +50,7 @@ func QueueBook(q Querier, b *Batch, packet string, book *redpacket.Book) {
 }
 
 // Book implements redpacket.Ledger.
-func (t books) Book(ctx context.Context, packet string) (book redpacket.Book, err error) {
+func (t Tables) Book(ctx context.Context, packet string) (book redpacket.Book, err error) {
 	if !t.db.Storable(packet) {
 		return redpacket.Book{}, chat.ErrNotFound
 	}
@@ -100,7 +97,7 @@ var storyEntries = FirstOnCitus(Of("p", "packets", `id = $1 and bucket = bucket_
 			union all select done_seq from ` + Named("packets", "p") + ` where id = $1) order by seq`
 
 // Story implements redpacket.Ledger.
-func (t books) Story(ctx context.Context, packet string) (story redpacket.Story, err error) {
+func (t Tables) Story(ctx context.Context, packet string) (story redpacket.Story, err error) {
 	if !t.db.Storable(packet) {
 		return redpacket.Story{}, chat.ErrNotFound
 	}
@@ -113,10 +110,9 @@ func (t books) Story(ctx context.Context, packet string) (story redpacket.Story,
 			&story.DoneSeq, timeOrZero(&story.ClosedAt)); err != nil {
 			return err
 		}
-		if story.Transfers, err = List(q, func(row Row) (t redpacket.LedgerTransfer, err error) {
-			err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share)
-			return t, err
-		}, storyTransfers, packet); err != nil {
+		if story.Transfers, err = List(q, into(func(t *redpacket.LedgerTransfer) []any {
+			return []any{&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share}
+		}), storyTransfers, packet); err != nil {
 			return err
 		}
 		if story.Entries, err = List(q, ScanEntry, storyEntries, packet); err != nil {
@@ -137,14 +133,13 @@ func (t books) Story(ctx context.Context, packet string) (story redpacket.Story,
 const quarantineColumns = `id, at, packet_id, user_id, share_no, why`
 
 // scanQuarantined scans quarantineColumns. The state is left out: see quarantineStates.
-func scanQuarantined(row Row) (q redpacket.Quarantined, err error) {
-	err = row.Scan(&q.ID, Time(&q.At), &q.Packet, &q.User, &q.Share, &q.Why)
-	return q, err
-}
+var scanQuarantined = into(func(q *redpacket.Quarantined) []any {
+	return []any{&q.ID, Time(&q.At), &q.Packet, &q.User, &q.Share, &q.Why}
+})
 
 // quarantineStates sets the states of claims in quarantine. It reads each table in a statement of its own: on Citus, the quarantine is
 // on the coordinator and the other tables are not.
-func (t books) quarantineStates(q Querier, claims []redpacket.Quarantined) error {
+func (t Tables) quarantineStates(q Querier, claims []redpacket.Quarantined) error {
 	if len(claims) == 0 {
 		return nil
 	}
@@ -189,7 +184,7 @@ func (t books) quarantineStates(q Querier, claims []redpacket.Quarantined) error
 }
 
 // QuarantinedAfter implements redpacket.Ledger.
-func (t books) QuarantinedAfter(ctx context.Context, after int64, limit int) (claims []redpacket.Quarantined, err error) {
+func (t Tables) QuarantinedAfter(ctx context.Context, after int64, limit int) (claims []redpacket.Quarantined, err error) {
 	err = t.db.Snapshot(ctx, func(q Querier) (err error) {
 		if claims, err = List(q, scanQuarantined, `select `+quarantineColumns+` from quarantine where id > $1 order by id limit $2`, after, limit); err != nil {
 			return err

@@ -8,42 +8,28 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// consumers has the methods of eventlog.Consumers.
-type consumers struct{ db DB }
-
 // Consumer implements eventlog.Consumers.
-func (t consumers) Consumer(ctx context.Context, name string) (c eventlog.Consumer, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		c = eventlog.Consumer{Name: name}
-		found, err := q.Row(`select after, updated_at from event_consumers where name = $1`, []any{name}, &c.After, Time(&c.UpdatedAt))
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) Consumer(ctx context.Context, name string) (eventlog.Consumer, error) {
+	return read(ctx, t.db, "read consumer", func(q Querier) (eventlog.Consumer, error) {
+		return one(q, scanConsumer, `select name, after, updated_at from event_consumers where name = $1`, name)
 	})
-	return c, Outcome("read consumer", err)
 }
 
 // ConsumerList implements eventlog.Consumers.
-func (t consumers) ConsumerList(ctx context.Context, limit int) (all []eventlog.Consumer, err error) {
-	all, err = list(ctx, t.db, func(row Row) (c eventlog.Consumer, err error) {
-		err = row.Scan(&c.Name, &c.After, Time(&c.UpdatedAt))
-		return c, err
-	}, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
-	return all, Outcome("list consumers", err)
+func (t Tables) ConsumerList(ctx context.Context, limit int) ([]eventlog.Consumer, error) {
+	return list(ctx, t.db, "list consumers", scanConsumer, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
 }
 
+var scanConsumer = into(func(c *eventlog.Consumer) []any { return []any{&c.Name, &c.After, Time(&c.UpdatedAt)} })
+
 // PutConsumer implements eventlog.Consumers.
-func (t consumers) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
-	return Outcome("store consumer", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
-			on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
-		return err
-	}))
+func (t Tables) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
+	return exec(ctx, t.db, "store consumer", `insert into event_consumers (name, after, updated_at) values ($1, $2, $3)
+		on conflict (name) do update set after = excluded.after, updated_at = excluded.updated_at`, c.Name, c.After, c.UpdatedAt.UnixMilli())
 }
 
 // DeleteConsumer implements eventlog.Consumers.
-func (t consumers) DeleteConsumer(ctx context.Context, name string) error {
+func (t Tables) DeleteConsumer(ctx context.Context, name string) error {
 	return Outcome("delete consumer", t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`delete from event_consumers where name = $1`, name)
 		if err == nil && changed == 0 {
@@ -54,7 +40,7 @@ func (t consumers) DeleteConsumer(ctx context.Context, name string) error {
 }
 
 // Lease implements eventlog.Consumers.
-func (t consumers) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
+func (t Tables) Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (c eventlog.Consumer, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		c = eventlog.Consumer{Name: consumer}
 		found, err := w.Row(`insert into event_consumers as c (name, after, updated_at, lease_owner, lease_until)
@@ -79,7 +65,7 @@ func leaseOutcome(doing string, err error) error {
 }
 
 // Advance implements eventlog.Consumers.
-func (t consumers) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
+func (t Tables) Advance(ctx context.Context, c eventlog.Consumer, before, owner string, held []eventlog.Hold) error {
 	return leaseOutcome("advance consumer", t.db.Write(ctx, func(w Tx) error {
 		at, no, err := leasedAt(w, c.Name, owner)
 		if err != nil || at != before { // moved by an operator, or by an earlier run of this transaction
@@ -113,7 +99,7 @@ func queueAdvance(b *Batch, c eventlog.Consumer, no int64) {
 }
 
 // EventsAt implements eventlog.Consumers.
-func (t events) EventsAt(ctx context.Context, at []eventlog.Position) (found map[eventlog.Position]eventlog.Event, err error) {
+func (t Tables) EventsAt(ctx context.Context, at []eventlog.Position) (found map[eventlog.Position]eventlog.Event, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		stored, err := r.RowsAt(at)
 		if err != nil {
@@ -128,7 +114,7 @@ func (t events) EventsAt(ctx context.Context, at []eventlog.Position) (found map
 }
 
 // HeldKeys implements eventlog.Consumers.
-func (t consumers) HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error) {
+func (t Tables) HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		if keys, err = List(q, ScanText, `select distinct key from event_holds where consumer = $1 and not parked`, consumer); err != nil {
 			return err
@@ -141,47 +127,37 @@ func (t consumers) HeldKeys(ctx context.Context, consumer string) (keys []string
 
 const holdColumns = `key, no, chain, id, n, first_at, next_at, tries, parked, why`
 
-func scanHold(row Row) (h eventlog.Hold, err error) {
-	err = row.Scan(&h.Key, &h.No, &h.At.Chain, &h.At.ID, &h.At.N, Time(&h.FirstAt), Time(&h.NextAt), &h.Tries, &h.Parked, &h.Why)
-	return h, err
-}
+var scanHold = into(func(h *eventlog.Hold) []any {
+	return []any{&h.Key, &h.No, &h.At.Chain, &h.At.ID, &h.At.N, Time(&h.FirstAt), Time(&h.NextAt), &h.Tries, &h.Parked, &h.Why}
+})
 
 // DueHolds implements eventlog.Consumers.
-func (t consumers) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
-	due, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds h
+func (t Tables) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read held events", scanHold, `select `+holdColumns+` from event_holds h
 		where consumer = $1 and not parked and next_at <= $2
 			and no = (select min(no) from event_holds where consumer = h.consumer and key = h.key and not parked)
 		order by next_at limit $3`, consumer, now.UnixMilli(), limit)
-	return due, Outcome("read held events", err)
 }
 
 // KeyHolds implements eventlog.Consumers.
-func (t consumers) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
-	holds, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
+func (t Tables) KeyHolds(ctx context.Context, consumer, key string, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read held events", scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
 		consumer, key, limit)
-	return holds, Outcome("read held events", err)
 }
 
 // ParkedHolds implements eventlog.Consumers.
-func (t consumers) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) (parked []eventlog.Hold, err error) {
-	parked, err = list(ctx, t.db, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
+func (t Tables) ParkedHolds(ctx context.Context, consumer string, after int64, limit int) ([]eventlog.Hold, error) {
+	return list(ctx, t.db, "read parked events", scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and parked and no > $2 order by no limit $3`,
 		consumer, after, limit)
-	return parked, Outcome("read parked events", err)
 }
 
 // PutHold implements eventlog.Consumers.
-func (t consumers) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
-	return Outcome("store held event", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
-			consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
-		return err
-	}))
+func (t Tables) PutHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+	return exec(ctx, t.db, "store held event", `update event_holds set first_at = $4, next_at = $5, tries = $6, parked = $7, why = $8 where consumer = $1 and key = $2 and no = $3`,
+		consumer, h.Key, h.No, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Parked, h.Why)
 }
 
 // DropHold implements eventlog.Consumers.
-func (t consumers) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
-	return Outcome("delete held event", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
-		return err
-	}))
+func (t Tables) DropHold(ctx context.Context, consumer string, h eventlog.Hold) error {
+	return exec(ctx, t.db, "delete held event", `delete from event_holds where consumer = $1 and key = $2 and no = $3`, consumer, h.Key, h.No)
 }

@@ -7,10 +7,6 @@ import (
 	"hongbao/chat"
 )
 
-// contacts has the methods of chat.Store about blocks, contact settings, the users that a user knows, and direct rooms that a
-// user has not chosen.
-type contacts struct{ db DB }
-
 // refusing returns the end of a query, from "from" on. It selects those of the users $2 (from List) that the user $1
 // may not put into a room: one of the two has blocked the other, or the contact setting of the user in $2 forbids it.
 // The user $1 itself is never selected. The users $2 must be locked: then no other transaction changes their settings or
@@ -41,57 +37,48 @@ func refuseContact(w Tx, by, field string, known map[string]bool, users ...strin
 
 // Block implements chat.Store. In pgstore it locks the row of b.User, as every transaction does that puts this user into a
 // room. So no such transaction overlooks the block.
-func (t contacts) Block(ctx context.Context, b chat.Blocking) (room string, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) Block(ctx context.Context, b chat.Blocking) (room string, _ error) {
+	return write(ctx, t.db, "block user", func(w Tx, _ string) (room string, err error) {
 		if err := EnsureUser(w, b.User); err != nil {
-			return err
+			return "", err
 		}
 		if _, err := w.Row(`select 1 from users where id = $1`+w.Lock(), []any{b.User}, new(int)); err != nil {
-			return err
+			return "", err
 		}
 		var others int
 		if _, err := w.Row(`select count(*) from blocks where user_id = $1 and blocked <> $2`, []any{b.User, b.Blocked}, &others); err != nil {
-			return err
+			return "", err
 		}
 		if others >= b.Most {
-			return chat.ErrLimitExceeded
+			return "", chat.ErrLimitExceeded
 		}
 		known, err := List(w, scanUser, knownQuery(w), b.User, w.List([]string{b.Blocked}))
 		if err != nil {
-			return err
+			return "", err
 		}
 		if _, err := w.Exec(`insert into blocks (user_id, blocked, at, known) values ($1, $2, $3, $4) on conflict do nothing`,
 			b.User, b.Blocked, b.At.UnixMilli(), len(known) > 0); err != nil {
-			return err
+			return "", err
 		}
 		pair := chat.Pairing{User: chat.User{ID: b.User}, Other: b.Blocked}.Pair()
-		room = ""
 		_, err = w.Row(`select r.id from rooms r join members m on m.room_id = r.id
 			where r.pair = $1 and m.user_id = $2 and m.state = 'in'`, []any{pair, b.User}, &room)
-		return err
+		return room, err
 	})
-	if err != nil {
-		return "", Outcome("block user", err)
-	}
-	return room, nil
 }
 
 // Unblock implements chat.Store.
-func (t contacts) Unblock(ctx context.Context, user, blocked string) error {
-	return Outcome("unblock user", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
-		return err
-	}))
+func (t Tables) Unblock(ctx context.Context, user, blocked string) error {
+	return exec(ctx, t.db, "unblock user", `delete from blocks where user_id = $1 and blocked = $2`, user, blocked)
 }
 
 // Blockers implements chat.Store.
-func (t contacts) Blockers(ctx context.Context, user string, of []string) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
-	return users, Outcome("read blockers", err)
+func (t Tables) Blockers(ctx context.Context, user string, of []string) ([]string, error) {
+	return list(ctx, t.db, "read blockers", ScanText, `select user_id from blocks where user_id `+t.db.In(1)+` and blocked = $2`, t.db.List(of), user)
 }
 
 // Contacts implements chat.Store. It names a blocked user only if the user that asks knows that one now, or did when the block began.
-func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
+func (t Tables) Contacts(ctx context.Context, user string) (c chat.Contacts, err error) {
 	c.Contact = chat.Everyone
 	err = t.db.Snapshot(ctx, func(q Querier) error {
 		if _, err := q.Row(`select contact from users where id = $1`, []any{user}, &c.Contact); err != nil {
@@ -124,18 +111,12 @@ func (t contacts) Contacts(ctx context.Context, user string) (c chat.Contacts, e
 }
 
 // scanUser scans the id, name and avatar of a user.
-func scanUser(row Row) (u chat.User, err error) {
-	err = row.Scan(&u.ID, &u.Name, &u.Avatar)
-	return u, err
-}
+var scanUser = into(func(u *chat.User) []any { return []any{&u.ID, &u.Name, &u.Avatar} })
 
 // SetContact implements chat.Store.
-func (t contacts) SetContact(ctx context.Context, user string, c chat.Contact) error {
-	return Outcome("set contact", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into users (id, contact) values ($1, $2)
-			on conflict (id) do update set contact = excluded.contact`, user, c)
-		return err
-	}))
+func (t Tables) SetContact(ctx context.Context, user string, c chat.Contact) error {
+	return exec(ctx, t.db, "set contact", `insert into users (id, contact) values ($1, $2)
+		on conflict (id) do update set contact = excluded.contact`, user, c)
 }
 
 const strangersQuery = `select m.user_id from members m join rooms r on r.id = m.room_id
@@ -157,19 +138,16 @@ func knownQuery(d Dialect) string {
 }
 
 // Known implements chat.Store.
-func (t contacts) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
-	known, err = list(ctx, t.db, scanUser, knownQuery(t.db), viewer, t.db.List(users))
-	return known, Outcome("read users", err)
+func (t Tables) Known(ctx context.Context, viewer string, users []string) ([]chat.User, error) {
+	return list(ctx, t.db, "read users", scanUser, knownQuery(t.db), viewer, t.db.List(users))
 }
 
 // Strangers implements chat.Store.
-func (t contacts) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, strangersQuery, room, viewer)
-	return users, Outcome("read strangers", err)
+func (t Tables) Strangers(ctx context.Context, room, viewer string) ([]string, error) {
+	return list(ctx, t.db, "read strangers", ScanText, strangersQuery, room, viewer)
 }
 
 // UnchosenDirect implements chat.Store.
-func (t contacts) UnchosenDirect(ctx context.Context, user string) (found []string, err error) {
-	found, err = list(ctx, t.db, ScanText, unchosenQuery, user)
-	return found, Outcome("read unchosen rooms", err)
+func (t Tables) UnchosenDirect(ctx context.Context, user string) ([]string, error) {
+	return list(ctx, t.db, "read unchosen rooms", ScanText, unchosenQuery, user)
 }

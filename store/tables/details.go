@@ -11,7 +11,7 @@ import (
 )
 
 // Image implements redpacket.Ledger.
-func (t packets) Image(ctx context.Context, id string) (i redpacket.Image, err error) {
+func (t Tables) Image(ctx context.Context, id string) (i redpacket.Image, err error) {
 	if !t.db.Storable(id) {
 		return redpacket.Image{}, chat.ErrNotFound
 	}
@@ -33,7 +33,7 @@ func (t packets) Image(ctx context.Context, id string) (i redpacket.Image, err e
 }
 
 // Details implements redpacket.Ledger.
-func (t packets) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
+func (t Tables) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
 	if !t.db.Storable(q.Packet) {
 		return redpacket.DetailsPage{}, chat.ErrNotFound
 	}
@@ -89,7 +89,7 @@ var claimsAfter = FirstOnCitus(
 // Packets implements redpacket.Ledger. A received packet counts at the time of its claim.
 // Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
 // the user's claim is the luckiest; it is 0 for sent packets.
-func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
+func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	totals, query, err := packetsPage(t.db, q)
 	if err != nil {
 		return redpacket.PacketsPage{}, err
@@ -114,7 +114,7 @@ func (t packets) Packets(ctx context.Context, q redpacket.PacketsQuery) (page re
 }
 
 // Sample implements redpacket.Ledger.
-func (t packets) Sample(ctx context.Context, now time.Time) (sample redpacket.LedgerSample, err error) {
+func (t Tables) Sample(ctx context.Context, now time.Time) (sample redpacket.LedgerSample, err error) {
 	var total, claimed, first int64
 	err = t.db.Read(ctx, func(q Querier) error {
 		_, err := q.Row(`with open as materialized (select id, total, expires_at from packets where status = 'open' order by expires_at, id limit $1),

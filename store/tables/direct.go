@@ -9,18 +9,8 @@ import (
 )
 
 // Direct implements chat.Store.
-func (t rooms) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired, err error) {
-	var before chat.Paired // result of the previous run of the transaction, which may have been committed
-	err = t.db.Write(ctx, func(w Tx) error {
-		if paired, err = direct(w, p, before); err == nil {
-			before = paired
-		}
-		return err
-	})
-	if err != nil {
-		return chat.Paired{}, Outcome("open direct room", err)
-	}
-	return paired, nil
+func (t Tables) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
+	return write(ctx, t.db, "open direct room", func(w Tx, before chat.Paired) (chat.Paired, error) { return direct(w, p, before) })
 }
 
 // direct first looks without locks, because in most calls the pair's room exists and both users are in it.

@@ -11,9 +11,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// entries has the methods History and Mentions of chat.Store.
-type entries struct{ db DB }
-
 // EntryColumns are the columns of an entry that EntryInto scans.
 const EntryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
@@ -23,10 +20,7 @@ func EntryInto(e *chat.Entry) []any {
 }
 
 // ScanEntry scans EntryColumns.
-func ScanEntry(row Row) (e chat.Entry, err error) {
-	err = row.Scan(EntryInto(&e)...)
-	return e, err
-}
+var ScanEntry = into(EntryInto)
 
 // ErrNoEntry means that an entry is missing to which a request, a packet or an event refers.
 var ErrNoEntry = errors.New("an entry that must exist is missing")
@@ -57,7 +51,7 @@ func (s storedFold) Fold() (f chat.Fold, err error) {
 }
 
 // History implements chat.Store.
-func (t entries) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
+func (t Tables) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
 	query, args := `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */`, []any{room, p.Limit + 1}
 	switch {
 	case p.After != nil:
@@ -67,9 +61,9 @@ func (t entries) History(ctx context.Context, room string, p chat.Page) (entries
 	default:
 		query += ` order by seq desc limit $2`
 	}
-	entries, err = list(ctx, t.db, scanFolded, query, args...)
+	entries, err = list(ctx, t.db, "read history", scanFolded, query, args...)
 	if err != nil {
-		return nil, false, Outcome("read history", err)
+		return nil, false, err
 	}
 	fit := fitting(entries, p.Limit, p.MaxBytes)
 	more = fit < len(entries)
@@ -110,7 +104,7 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 // Mentions implements chat.Store. It reads limit mentions, and one more to know whether there are more. Mentions that
 // it leaves out, such as those in rooms that the user has left, count towards limit, so that the cost of a page is
 // bounded.
-func (t entries) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
+func (t Tables) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
 	where, args := `user_id = $1`, []any{user, limit + 1}
 	if next != "" {
 		var at, seq int64
@@ -120,7 +114,7 @@ func (t entries) Mentions(ctx context.Context, user, next string, limit, maxByte
 		}
 		where, args = where+` and (at, room_id, seq) < ($3, $4, $5)`, append(args, at, room, seq)
 	}
-	found, err := list(ctx, t.db, scanMention, FirstOnCitus(
+	found, err := list(ctx, t.db, "list mentions", scanMention, FirstOnCitus(
 		Of("n", "mentions", `bucket = bucket_of($1) and `+where+` order by at desc, room_id desc, seq desc limit $2`),
 		Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`))+
 		`select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key,
@@ -131,7 +125,7 @@ func (t entries) Mentions(ctx context.Context, user, next string, limit, maxByte
 				and exists (select 1 from rooms r where r.id = n.room_id and r.deleted_at = 0)
 			order by n.at desc, n.room_id desc, n.seq desc`, args...)
 	if err != nil {
-		return nil, "", Outcome("list mentions", err)
+		return nil, "", err
 	}
 	entries, more = mentionPage(found, limit, maxBytes)
 	return entries, more, nil

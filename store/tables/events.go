@@ -8,9 +8,6 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// events has the methods of eventlog.Store that read and prune the event stream, and LedgerAfter of redpacket.Ledger.
-type events struct{ db DB }
-
 // StreamReader reads the event stream, and the ledger in the order of the links, in one snapshot. Each database has its own queries
 // for that, so that it uses its indexes.
 type StreamReader interface {
@@ -40,7 +37,7 @@ type EventState struct {
 }
 
 // withState reads the state and runs fn with the same snapshot. In a new database it first draws the epoch.
-func (t events) withState(ctx context.Context, fn func(StreamReader, EventState) error) error {
+func (t Tables) withState(ctx context.Context, fn func(StreamReader, EventState) error) error {
 	var state EventState
 	run := func() error {
 		return t.db.Stream(ctx, func(r StreamReader) (err error) {
@@ -52,7 +49,7 @@ func (t events) withState(ctx context.Context, fn func(StreamReader, EventState)
 	}
 	err := run()
 	if err == nil && state.Epoch == "" { // a new database
-		if _, err = settings(t).Epoch(ctx); err == nil {
+		if _, err = t.Epoch(ctx); err == nil {
 			err = run()
 		}
 	}
@@ -63,7 +60,7 @@ func (t events) withState(ctx context.Context, fn func(StreamReader, EventState)
 const maxEventRows = 500
 
 // Events implements eventlog.Store.
-func (t events) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch, err error) {
+func (t Tables) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		if err := q.After.Check(state.Epoch, state.Floor); err != nil {
 			return err
@@ -87,7 +84,7 @@ func (t events) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 }
 
 // NewestEvent implements eventlog.Store.
-func (t events) NewestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
+func (t Tables) NewestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		c = eventlog.Begin(state.Epoch, state.Floor)
 		found, err := r.NewestRows(state.Floor)
@@ -100,7 +97,7 @@ func (t events) NewestEvent(ctx context.Context) (c eventlog.Cursor, err error) 
 }
 
 // OldestEvent implements eventlog.Store.
-func (t events) OldestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
+func (t Tables) OldestEvent(ctx context.Context) (c eventlog.Cursor, err error) {
 	err = t.withState(ctx, func(_ StreamReader, state EventState) error {
 		c = eventlog.Begin(state.Epoch, state.Floor)
 		return nil
@@ -112,7 +109,7 @@ func (t events) OldestEvent(ctx context.Context) (c eventlog.Cursor, err error) 
 const pruneStep = 5000
 
 // PruneEvents implements eventlog.Store.
-func (t events) PruneEvents(ctx context.Context, now, before time.Time, most int64) (deleted int64, err error) {
+func (t Tables) PruneEvents(ctx context.Context, now, before time.Time, most int64) (deleted int64, err error) {
 	var newest int64
 	if err := t.withState(ctx, func(_ StreamReader, state EventState) error {
 		newest = state.Newest
@@ -145,10 +142,7 @@ func (t events) PruneEvents(ctx context.Context, now, before time.Time, most int
 }
 
 // ScanEvent scans the columns chain, id, at and refs of a row.
-func ScanEvent(row Row) (e eventlog.Row, err error) {
-	err = row.Scan(&e.Chain, &e.ID, Time(&e.At), &e.Refs)
-	return e, err
-}
+var ScanEvent = into(func(e *eventlog.Row) []any { return []any{&e.Chain, &e.ID, Time(&e.At), &e.Refs} })
 
 const (
 	linksPerRead = 500
@@ -157,7 +151,7 @@ const (
 )
 
 // LedgerAfter implements redpacket.Ledger.
-func (t events) LedgerAfter(ctx context.Context, text string, limit int) (page redpacket.LedgerPage, err error) {
+func (t Tables) LedgerAfter(ctx context.Context, text string, limit int) (page redpacket.LedgerPage, err error) {
 	after, err := eventlog.ParseLedgerCursor(text)
 	if err != nil {
 		return redpacket.LedgerPage{}, err
@@ -179,7 +173,7 @@ func (t events) LedgerAfter(ctx context.Context, text string, limit int) (page r
 
 // ledgerPart reads the transfers of some links, and returns the cursor after them. more says that there may be more now. It ends before a young link
 // whose rows are not visible yet. The transaction may run again, so it changes nothing that it reads.
-func (t events) ledgerPart(ctx context.Context, after eventlog.Cursor, limit int) (taken []redpacket.LedgerTransfer, next eventlog.Cursor, more bool, err error) {
+func (t Tables) ledgerPart(ctx context.Context, after eventlog.Cursor, limit int) (taken []redpacket.LedgerTransfer, next eventlog.Cursor, more bool, err error) {
 	err = t.withState(ctx, func(r StreamReader, state EventState) error {
 		if after.Check(state.Epoch, 0) != nil {
 			return redpacket.ErrLedgerEpoch
@@ -210,10 +204,7 @@ func (t events) ledgerPart(ctx context.Context, after eventlog.Cursor, limit int
 }
 
 // ScanLinkKey scans the columns chain, id, at and leaves of a link.
-func ScanLinkKey(row Row) (l eventlog.LinkKey, err error) {
-	err = row.Scan(&l.Chain, &l.ID, Time(&l.At), &l.Leaves)
-	return l, err
-}
+var ScanLinkKey = into(func(l *eventlog.LinkKey) []any { return []any{&l.Chain, &l.ID, Time(&l.At), &l.Leaves} })
 
 // CountLinkRows runs queries that count chained rows by link: each row has the link, the number of rows, and how many of them have a transfer of a send
 // or a refund.

@@ -11,7 +11,7 @@ import (
 
 // FindRooms implements chat.Store. If one of the words of the query is rare, it reads all rooms with that word. Otherwise it reads the
 // newest rooms, at most mostScanned for one page.
-func (t rooms) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
+func (t Tables) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
 		if err := cursor.Parse("rooms", next, &at, &id); err != nil {
@@ -48,10 +48,7 @@ type namedRoom struct {
 	createdAt int64
 }
 
-func scanNamedRoom(row Row) (r namedRoom, err error) {
-	err = row.Scan(&r.id, &r.name, &r.createdAt)
-	return r, err
-}
+var scanNamedRoom = into(func(r *namedRoom) []any { return []any{&r.id, &r.name, &r.createdAt} })
 
 // isListed is what a room r must be to be found, and listedAfter also, with the place $1 and $2 after which the list begins.
 const (

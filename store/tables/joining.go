@@ -64,7 +64,7 @@ func lockUsers(w Tx, ids []string) (known map[string]bool, err error) {
 }
 
 // Join implements chat.Store.
-func (t members) Join(ctx context.Context, j chat.Joining) (m chat.Membership, changed bool, err error) {
+func (t Tables) Join(ctx context.Context, j chat.Joining) (m chat.Membership, changed bool, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		m, changed, err = join(w, j)
 		return err

@@ -8,22 +8,14 @@ import (
 )
 
 // Leave implements chat.Store.
-func (t members) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
-	var before chat.Left // result of the previous run of the transaction, which may have been committed
-	err = t.db.Write(ctx, func(w Tx) error {
-		left, err = leave(w, l)
+func (t Tables) Leave(ctx context.Context, l chat.Leaving) (chat.Left, error) {
+	return write(ctx, t.db, "leave room", func(w Tx, before chat.Left) (chat.Left, error) {
+		left, err := leave(w, l)
 		if err == nil && !left.Changed && w.Again() && before.Changed {
-			left, err = leftBefore(w, left, before)
+			return leftBefore(w, left, before)
 		}
-		if err == nil {
-			before = left
-		}
-		return err
+		return left, err
 	})
-	if err != nil {
-		return chat.Left{}, Outcome("leave room", err)
-	}
-	return left, nil
 }
 
 func leave(w Tx, l chat.Leaving) (left chat.Left, err error) {

@@ -8,20 +8,10 @@ import (
 	"hongbao/chat"
 )
 
-// links has the methods of chat.Store that create, read and delete invite links, and the list of requests to enter.
-type links struct{ db DB }
-
 // CreateLink implements chat.Store. It locks the creator's membership and the room, so that neither the creator's standing nor the number
 // of links changes meanwhile.
-func (t links) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		stored, err = createLink(w, l)
-		return err
-	})
-	if err != nil {
-		return chat.NewLink{}, Outcome("create link", err)
-	}
-	return stored, nil
+func (t Tables) CreateLink(ctx context.Context, l chat.NewLink) (chat.NewLink, error) {
+	return write(ctx, t.db, "create link", func(w Tx, _ chat.NewLink) (chat.NewLink, error) { return createLink(w, l) })
 }
 
 func createLink(w Tx, l chat.NewLink) (chat.NewLink, error) {
@@ -86,33 +76,29 @@ func scanLink(row Row) (l chat.LinkState, err error) {
 	return l, err
 }
 
-func scanInviteLink(row Row) (l chat.Link, err error) {
-	err = row.Scan(append(inviteLinkInto(&l), &l.Creator.Name, &l.Creator.Avatar)...)
-	return l, err
-}
+var scanInviteLink = into(func(l *chat.Link) []any { return append(inviteLinkInto(l), &l.Creator.Name, &l.Creator.Avatar) })
 
 // Link implements chat.Store.
-func (t links) Link(ctx context.Context, room, id string) (l chat.LinkState, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		if l, err = one(q, scanLink, linkQuery, room, id); err != nil {
-			return err
+func (t Tables) Link(ctx context.Context, room, id string) (chat.LinkState, error) {
+	return read(ctx, t.db, "read link", func(q Querier) (chat.LinkState, error) {
+		l, err := one(q, scanLink, linkQuery, room, id)
+		if err != nil {
+			return l, err
 		}
 		_, err = q.Row(`select name, avatar from users where id = $1`, []any{l.Creator.ID}, &l.Creator.Name, &l.Creator.Avatar)
-		return err
+		return l, err
 	})
-	return l, Outcome("read link", err)
 }
 
 // Links implements chat.Store.
-func (t links) Links(ctx context.Context, room, creator string, now time.Time) (links []chat.Link, err error) {
-	links, err = list(ctx, t.db, scanInviteLink, `select `+inviteLinkColumns+`, coalesce(u.name, ''), coalesce(u.avatar, '')
+func (t Tables) Links(ctx context.Context, room, creator string, now time.Time) ([]chat.Link, error) {
+	return list(ctx, t.db, "read links", scanInviteLink, `select `+inviteLinkColumns+`, coalesce(u.name, ''), coalesce(u.avatar, '')
 			from invite_links l left join users u on u.id = l.creator
 			where l.room_id = $1 and l.expires_at > $2 and $3 in ('', l.creator) order by l.created_at desc, l.id`, room, now.UnixMilli(), creator)
-	return links, Outcome("read links", err)
 }
 
 // DeleteLink implements chat.Store. It locks the room, so that no user enters by the link after it returns.
-func (t links) DeleteLink(ctx context.Context, room, id, creator string) error {
+func (t Tables) DeleteLink(ctx context.Context, room, id, creator string) error {
 	return Outcome("delete link", t.db.Write(ctx, func(w Tx) error {
 		if _, err := LockRoom(w, room); err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
@@ -129,15 +115,14 @@ const unanswered = `not exists (select 1 from members m where m.room_id = r.room
 	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
 // JoinRequests implements chat.Store.
-func (t links) JoinRequests(ctx context.Context, room string, limit int) (asking []chat.JoinRequest, err error) {
-	asking, err = list(ctx, t.db, func(row Row) (j chat.JoinRequest, err error) {
+func (t Tables) JoinRequests(ctx context.Context, room string, limit int) ([]chat.JoinRequest, error) {
+	return list(ctx, t.db, "read join requests", func(row Row) (j chat.JoinRequest, err error) {
 		var at int64
 		err = row.Scan(&j.User.ID, &j.User.Name, &j.User.Avatar, &at)
 		j.At = Millis(at)
 		return j, err
 	}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at from join_requests r left join users u on u.id = r.user_id
 			where r.room_id = $1 and `+unanswered+` order by r.at, r.user_id limit $2`, room, limit)
-	return asking, Outcome("read join requests", err)
 }
 
 // useLink returns the statements, each with its arguments, that write what the ruling decides about the link and the request to enter of the

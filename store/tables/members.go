@@ -10,10 +10,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// members has methods of chat.Store about memberships. They read and list memberships and bans, set preferences, and mark
-// entries as read.
-type members struct{ db DB }
-
 // membershipQuery reads those memberships of the user $1 whose rows of members m meet the condition, also in deleted rooms. It computes the
 // number of unread texts and packets from two counters (content_no), without reading the entries between. All texts and packets of the
 // user are at or before the user's read_seq, so those after it are from other users.
@@ -43,35 +39,28 @@ func membershipsBefore(condition string) string {
 }
 
 // Memberships implements chat.Store.
-func (t members) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
-	ms, err = list(ctx, t.db, scanMembership, allMemberships, user)
-	return ms, Outcome("read memberships", err)
+func (t Tables) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+	return list(ctx, t.db, "read memberships", scanMembership, allMemberships, user)
 }
 
 // MembershipsPage implements chat.Store. It drops deleted rooms, whose rows of members may not be gone yet, after it has found where the
 // next page begins.
-func (t members) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
+func (t Tables) MembershipsPage(ctx context.Context, user, next string, limit int) (page []chat.Membership, more string, err error) {
 	query, args := firstPage, []any{user, limit + 1}
 	if next != "" {
 		query, args = laterPage, append(args, next)
 	}
-	page, err = list(ctx, t.db, scanMembership, query, args...)
+	page, err = list(ctx, t.db, "read memberships", scanMembership, query, args...)
 	if err != nil {
-		return nil, "", Outcome("read memberships", err)
+		return nil, "", err
 	}
-	if len(page) > limit {
-		page, more = page[:limit], page[limit-1].Room.ID
-	}
+	page, more = pageOf(page, limit, func(last chat.Membership) string { return last.Room.ID })
 	return slices.DeleteFunc(page, func(m chat.Membership) bool { return m.Room.Deleted }), more, nil
 }
 
 // Membership implements chat.Store.
-func (t members) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		m, err = readMembership(q, room, user)
-		return err
-	})
-	return m, Outcome("read membership", err)
+func (t Tables) Membership(ctx context.Context, room, user string) (chat.Membership, error) {
+	return read(ctx, t.db, "read membership", func(q Querier) (chat.Membership, error) { return readMembership(q, room, user) })
 }
 
 // readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
@@ -93,10 +82,9 @@ func readRoomFor(q Querier, room, user string) (chat.Membership, error) {
 	return m, err
 }
 
-func scanMembership(row Row) (m chat.Membership, err error) {
-	err = row.Scan(append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
-	return m, err
-}
+var scanMembership = into(func(m *chat.Membership) []any {
+	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)
+})
 
 // These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
 // removed, or was banned without ever being a member; gone: the room was deleted. A deleted room has no members, whatever its rows say: they
@@ -116,7 +104,7 @@ var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 
 // Members implements chat.Store. It makes at most one query for each role. So the index returns the members in order,
 // however many there are.
-func (t members) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
+func (t Tables) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
 	from := listedMember{role: chat.Owner}
 	if next != "" {
 		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
@@ -131,11 +119,7 @@ func (t members) Members(ctx context.Context, room, next string, limit int) (mem
 	if err != nil {
 		return nil, "", Outcome("list members", err)
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		last := list[limit-1]
-		more = cursor.Make("members", last.role, last.joined, last.User.ID)
-	}
+	list, more = pageOf(list, limit, func(last listedMember) string { return cursor.Make("members", last.role, last.joined, last.User.ID) })
 	for _, l := range list {
 		l.Role = l.role
 		members = append(members, l.Member)
@@ -151,9 +135,8 @@ type listedMember struct {
 }
 
 // Roster implements chat.Store.
-func (t members) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
-	users, err = list(ctx, t.db, ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
-	return users, Outcome("list roster", err)
+func (t Tables) Roster(ctx context.Context, room string, limit int) ([]string, error) {
+	return list(ctx, t.db, "list roster", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` limit $2`, room, limit)
 }
 
 // readMembers reads up to limit members after the given position. It reads a read position only in a room of at most
@@ -187,13 +170,12 @@ func readMembers(q Querier, room string, from listedMember, limit int) (list []l
 	return list, nil
 }
 
-func scanListedMember(row Row) (l listedMember, err error) {
-	err = row.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, timeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq)
-	return l, err
-}
+var scanListedMember = into(func(l *listedMember) []any {
+	return []any{&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, timeOrZero(&l.MutedUntil), &l.joined, &l.ReadSeq}
+})
 
 // Bans implements chat.Store.
-func (t members) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
+func (t Tables) Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []chat.Banned, more string, err error) {
 	from := ""
 	if next != "" {
 		if err := cursor.Parse("bans", next, &from); err != nil {
@@ -203,32 +185,21 @@ func (t members) Bans(ctx context.Context, room, next string, limit int, now tim
 	const query = `select m.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), m.banned_until, m.ban_reason
 		from members m left join users u on u.id = m.user_id
 		where m.room_id = $1 and m.user_id > $2 and m.banned and (m.banned_until = 0 or m.banned_until > $3) order by m.user_id limit $4`
-	bans, err = list(ctx, t.db, scanBanned, query, room, from, now.UnixMilli(), limit+1)
+	bans, err = list(ctx, t.db, "list bans", scanBanned, query, room, from, now.UnixMilli(), limit+1)
 	if err != nil {
-		return nil, "", Outcome("list bans", err)
+		return nil, "", err
 	}
-	if len(bans) > limit {
-		bans = bans[:limit]
-		more = cursor.Make("bans", bans[limit-1].User.ID)
-	}
+	bans, more = pageOf(bans, limit, func(last chat.Banned) string { return cursor.Make("bans", last.User.ID) })
 	return bans, more, nil
 }
 
-func scanBanned(row Row) (b chat.Banned, err error) {
-	err = row.Scan(&b.User.ID, &b.User.Name, &b.User.Avatar, timeOrZero(&b.Until), &b.Reason)
-	return b, err
-}
+var scanBanned = into(func(b *chat.Banned) []any {
+	return []any{&b.User.ID, &b.User.Name, &b.User.Avatar, timeOrZero(&b.Until), &b.Reason}
+})
 
 // SetPrefs implements chat.Store.
-func (t members) SetPrefs(ctx context.Context, c chat.PrefsChange) (p chat.Prefs, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		p, err = setPrefs(w, c)
-		return err
-	})
-	if err != nil {
-		return chat.Prefs{}, Outcome("set room preferences", err)
-	}
-	return p, nil
+func (t Tables) SetPrefs(ctx context.Context, c chat.PrefsChange) (chat.Prefs, error) {
+	return write(ctx, t.db, "set room preferences", func(w Tx, _ chat.Prefs) (chat.Prefs, error) { return setPrefs(w, c) })
 }
 
 func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
@@ -249,18 +220,12 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 }
 
 // Read implements chat.Store.
-func (t members) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
-	moved := false // a run that may be committed has moved read_seq; to report a move twice is harmless
-	err = t.db.Write(ctx, func(w Tx) error {
-		r, err = markRead(w, room, user, seq, now)
-		moved = r.Moved || moved && w.Again()
-		return err
+func (t Tables) Read(ctx context.Context, room, user string, seq int64, now time.Time) (chat.Reading, error) {
+	return write(ctx, t.db, "mark read", func(w Tx, before chat.Reading) (chat.Reading, error) {
+		r, err := markRead(w, room, user, seq, now)
+		r.Moved = r.Moved || before.Moved && w.Again() // to report a move twice is harmless
+		return r, err
 	})
-	if err != nil {
-		return chat.Reading{}, Outcome("mark read", err)
-	}
-	r.Moved = moved
-	return r, nil
 }
 
 func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, error) {

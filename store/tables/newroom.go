@@ -9,7 +9,7 @@ import (
 )
 
 // CreateRoom implements chat.Store.
-func (t rooms) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+func (t Tables) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		m, dup, err = createRoom(w, r)
 		return err

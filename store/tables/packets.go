@@ -15,9 +15,6 @@ import (
 	"hongbao/store/secret"
 )
 
-// packets has the methods Packet, Overdue, States and Transfers of redpacket.Ledger.
-type packets struct{ db DB }
-
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
@@ -64,26 +61,20 @@ func ReadPacket(q Querier, id string) (redpacket.Packet, error) {
 }
 
 // Packet implements redpacket.Ledger.
-func (t packets) Packet(ctx context.Context, id string) (p redpacket.Packet, err error) {
+func (t Tables) Packet(ctx context.Context, id string) (redpacket.Packet, error) {
 	if !t.db.Storable(id) {
 		return redpacket.Packet{}, chat.ErrNotFound
 	}
-	err = t.db.Read(ctx, func(q Querier) error {
-		p, err = ReadPacket(q, id)
-		return err
-	})
-	return p, Outcome("read packet", err)
+	return read(ctx, t.db, "read packet", func(q Querier) (redpacket.Packet, error) { return ReadPacket(q, id) })
 }
 
 // Overdue implements redpacket.Ledger.
-func (t packets) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (all []redpacket.Overdue, err error) {
-	all, err = list(ctx, t.db, func(row Row) (o redpacket.Overdue, err error) {
-		err = row.Scan(&o.ID, &o.Partition, Time(&o.ExpiresAt))
-		return o, err
-	}, `select id, partition, expires_at from packets
+func (t Tables) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) ([]redpacket.Overdue, error) {
+	return list(ctx, t.db, "list overdue packets", into(func(o *redpacket.Overdue) []any {
+		return []any{&o.ID, &o.Partition, Time(&o.ExpiresAt)}
+	}), `select id, partition, expires_at from packets
 		where status = 'open' and expires_at < $1 and (expires_at, id) > ($2, $3) order by expires_at, id limit $4`,
 		before.UnixMilli(), after.ExpiresAt.UnixMilli(), after.ID, limit)
-	return all, Outcome("list overdue packets", err)
 }
 
 // paidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is
@@ -174,16 +165,15 @@ func (s *storedState) State() redpacket.State {
 }
 
 // States implements redpacket.Ledger.
-func (t packets) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
+func (t Tables) States(ctx context.Context, user string, packets []string) ([]redpacket.State, error) {
 	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !t.db.Storable(id) })
-	states, err = list(ctx, t.db, func(row Row) (redpacket.State, error) {
+	return list(ctx, t.db, "read states", func(row Row) (redpacket.State, error) {
 		var s storedState
 		err := row.Scan(s.Into()...)
 		return s.State(), err
 	}, stateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+stateColumns+`
 		from `+t.db.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+stateJoins(t.db)+`
 		where p.id = asked.value order by asked.n`, user, t.db.List(packets))
-	return states, Outcome("read states", err)
 }
 
 // listedPackets describes in SQL the packets of one list: the table that has its rows in order, the condition for the user or room, and
@@ -297,27 +287,25 @@ func millisOr(t time.Time, unbounded int64) int64 {
 }
 
 // Transfers implements redpacket.Ledger.
-func (t packets) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.LedgerTransfer, more string, err error) {
+func (t Tables) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.LedgerTransfer, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
 		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
-	all, err = list(ctx, t.db, func(row Row) (t redpacket.LedgerTransfer, err error) {
+	all, err = list(ctx, t.db, "list transfers", func(row Row) (t redpacket.LedgerTransfer, err error) {
 		t.User = user
 		err = row.Scan(&t.ID, Time(&t.At), &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.Actor, &t.RequestID, &t.Reason)
 		return t, err
 	}, `select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note, actor, request_id, reason
 		from transfers where user_id = $1 /*! and bucket = bucket_of($1) */ and (at, id) < ($2, $3) order by at desc, id desc limit $4`, user, at, id, limit+1)
 	if err != nil {
-		return nil, "", Outcome("list transfers", err)
+		return nil, "", err
 	}
-	if len(all) > limit {
-		all = all[:limit]
-		last := all[limit-1]
-		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
-	}
+	all, more = pageOf(all, limit, func(last redpacket.LedgerTransfer) string {
+		return cursor.Make("transfers", last.At.UnixMilli(), last.ID)
+	})
 	return all, more, nil
 }
 

@@ -9,9 +9,6 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// reports has the methods of chat.Store about reports that users make.
-type reports struct{ db DB }
-
 const reportColumns = `id, kind, reporter, about, room_id, seq, packet_id, reason, words, at, state, outcome, note, resolved_by, resolved_at`
 
 func reportInto(r *chat.Report) []any {
@@ -22,7 +19,7 @@ func reportInto(r *chat.Report) []any {
 }
 
 // ReportByKey implements chat.Store.
-func (t reports) ReportByKey(ctx context.Context, n chat.NewReport) (stored chat.Report, found bool, err error) {
+func (t Tables) ReportByKey(ctx context.Context, n chat.NewReport) (stored chat.Report, found bool, err error) {
 	err = t.db.Read(ctx, func(q Querier) error {
 		stored, found, err = reportByKey(q, n)
 		return err
@@ -45,7 +42,7 @@ func reportByKey(q Querier, n chat.NewReport) (stored chat.Report, found bool, e
 var errReportGone = errors.New("the open report about the same was resolved meanwhile")
 
 // AddReport implements chat.Store.
-func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.Report, dup bool, err error) {
+func (t Tables) AddReport(ctx context.Context, n chat.NewReport) (stored chat.Report, dup bool, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		added, err := w.Exec(`insert into reports (bucket, id, reporter, key, hash, kind, about, room_id, seq, packet_id, reason, words, at)
 			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing`,
@@ -71,47 +68,37 @@ func (t reports) AddReport(ctx context.Context, n chat.NewReport) (stored chat.R
 }
 
 // ReportByID implements chat.Store.
-func (t reports) ReportByID(ctx context.Context, id string) (stored chat.Report, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err := q.Row(`select `+reportColumns+` from reports where id = $1`, []any{id}, reportInto(&stored)...)
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) ReportByID(ctx context.Context, id string) (chat.Report, error) {
+	return read(ctx, t.db, "read report", func(q Querier) (chat.Report, error) {
+		return one(q, into(reportInto), `select `+reportColumns+` from reports where id = $1`, id)
 	})
-	return stored, Outcome("read report", err)
 }
 
 // Reports implements chat.Store.
-func (t reports) Reports(ctx context.Context, q chat.ReportQuery) (all []chat.Report, err error) {
+func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) ([]chat.Report, error) {
 	query, args := `select `+reportColumns+` from reports where id > $1`, []any{q.After, q.Limit}
 	if q.State != "" {
 		query, args = query+` and state = $3`, append(args, q.State)
 	}
-	all, err = list(ctx, t.db, func(row Row) (r chat.Report, err error) {
-		err = row.Scan(reportInto(&r)...)
-		return r, err
-	}, query+` order by id limit $2`, args...)
-	return all, Outcome("list reports", err)
+	return list(ctx, t.db, "list reports", into(reportInto), query+` order by id limit $2`, args...)
 }
 
 // ResolveReport implements chat.Store.
-func (t reports) ResolveReport(ctx context.Context, r chat.Resolution) (stored chat.Report, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) ResolveReport(ctx context.Context, r chat.Resolution) (chat.Report, error) {
+	return write(ctx, t.db, "resolve report", func(w Tx, _ chat.Report) (stored chat.Report, err error) {
 		found, err := w.Row(`select `+reportColumns+` from reports where id = $1`+w.Lock(), []any{r.Report}, reportInto(&stored)...)
 		switch {
 		case err != nil:
-			return err
+			return stored, err
 		case !found:
-			return chat.ErrNotFound
+			return stored, chat.ErrNotFound
 		case stored.State == chat.ReportResolved:
-			return stored.Resolved(r)
+			return stored, stored.Resolved(r)
 		}
 		stored = stored.With(r)
 		w.Events().Report(eventlog.ReportResolved, stored)
 		_, err = w.Exec(`update reports set state = $3, outcome = $4, note = $5, resolved_by = $6, resolved_at = $7 where bucket = $1 and id = $2`,
 			chat.UserBucket(stored.By), stored.ID, stored.State, stored.Outcome, stored.Note, stored.ResolvedBy, stored.ResolvedAt.UnixMilli())
-		return err
+		return stored, err
 	})
-	return stored, Outcome("resolve report", err)
 }

@@ -6,9 +6,6 @@ import (
 	"hongbao/chat"
 )
 
-// requests has the method KeyUsed of chat.Store and redpacket.Ledger.
-type requests struct{ db DB }
-
 // Request is what a user's idempotency key was used for: the room, and the entry and the packet that the request made.
 // Seq is 0 if it made no entry, and Ref is "" if it made no packet.
 type Request struct {
@@ -43,10 +40,8 @@ func PutRequest(w Tx, user, key string, hash []byte, req Request) error {
 }
 
 // KeyUsed implements chat.Store and redpacket.Ledger.
-func (t requests) KeyUsed(ctx context.Context, user, key string) (used bool, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		_, err := q.Row(`select exists (select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2)`, []any{user, key}, &used)
-		return err
+func (t Tables) KeyUsed(ctx context.Context, user, key string) (used bool, _ error) {
+	return read(ctx, t.db, "look up key", func(q Querier) (bool, error) {
+		return q.Row(`select 1 from requests where user_id = $1 /*! and bucket = bucket_of($1) */ and key = $2`, []any{user, key}, new(int))
 	})
-	return used, Outcome("look up key", err)
 }

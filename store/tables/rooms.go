@@ -9,9 +9,6 @@ import (
 	"hongbao/store/cursor"
 )
 
-// rooms has the methods of chat.Store that read rooms, and those of redpacket.Ledger about deleted ones.
-type rooms struct{ db DB }
-
 // roomColumns are the columns of a room r that roomInto scans.
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
 
@@ -21,16 +18,13 @@ func roomInto(r *chat.Room) []any {
 }
 
 // scanRoom scans roomColumns.
-func scanRoom(row Row) (r chat.Room, err error) {
-	err = row.Scan(roomInto(&r)...)
-	return r, err
-}
+var scanRoom = into(roomInto)
 
 // LastSeqs implements chat.Store.
-func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
-	found, err := list(ctx, t.db, scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
+func (t Tables) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	found, err := list(ctx, t.db, "read last seqs", scanRoom, `select `+roomColumns+` from rooms r where r.id `+t.db.In(1), t.db.List(ids))
 	if err != nil {
-		return nil, Outcome("read last seqs", err)
+		return nil, err
 	}
 	seqs := make(map[string]int64, len(found))
 	for _, r := range found {
@@ -40,12 +34,8 @@ func (t rooms) LastSeqs(ctx context.Context, ids []string) (map[string]int64, er
 }
 
 // Room implements chat.Store.
-func (t rooms) Room(ctx context.Context, room string) (found chat.Room, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err = ReadRoom(q, room)
-		return err
-	})
-	return found, Outcome("read room", err)
+func (t Tables) Room(ctx context.Context, room string) (chat.Room, error) {
+	return read(ctx, t.db, "read room", func(q Querier) (chat.Room, error) { return ReadRoom(q, room) })
 }
 
 // ReadRoom reads a room, also a deleted one. It returns chat.ErrNotFound if there never was one.
@@ -63,25 +53,20 @@ func selectRoom(q Querier, id, lock string) (chat.Room, error) {
 const recordOfRoom = `select ` + roomColumns + `, coalesce((select m.user_id from members m where m.room_id = r.id and m.state = 'in' and m.role = 'owner'), '')
 	from rooms r `
 
-func scanRoomRecord(row Row) (r chat.RoomRecord, err error) {
-	err = row.Scan(append(roomInto(&r.Room), &r.Owner)...)
-	return r, err
-}
+var scanRoomRecord = into(func(r *chat.RoomRecord) []any { return append(roomInto(&r.Room), &r.Owner) })
 
 // RoomRecord implements chat.Store.
-func (t rooms) RoomRecord(ctx context.Context, room string) (found chat.RoomRecord, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err = one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
-		return err
+func (t Tables) RoomRecord(ctx context.Context, room string) (chat.RoomRecord, error) {
+	return read(ctx, t.db, "read room", func(q Querier) (chat.RoomRecord, error) {
+		return one(q, scanRoomRecord, recordOfRoom+`where r.id = $1 and r.deleted_at = 0`, room)
 	})
-	return found, Outcome("read room", err)
 }
 
 // RoomRecords implements chat.Store.
-func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
+func (t Tables) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.RoomRecord, more string, err error) {
 	if q.Ref != "" {
-		found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
-		return found, "", Outcome("find room", err)
+		found, err = list(ctx, t.db, "find room", scanRoomRecord, recordOfRoom+`join refs f on f.id = r.id where f.kind = 'room' and f.ref = $1 and r.deleted_at = 0`, q.Ref)
+		return found, "", err
 	}
 	from := ""
 	if q.Next != "" {
@@ -89,14 +74,11 @@ func (t rooms) RoomRecords(ctx context.Context, q chat.RoomQuery) (found []chat.
 			return nil, "", err
 		}
 	}
-	found, err = list(ctx, t.db, scanRoomRecord, recordOfRoom+`where r.id > $1 and r.deleted_at = 0 order by r.id limit $2`, from, q.Limit+1)
+	found, err = list(ctx, t.db, "list rooms", scanRoomRecord, recordOfRoom+`where r.id > $1 and r.deleted_at = 0 order by r.id limit $2`, from, q.Limit+1)
 	if err != nil {
-		return nil, "", Outcome("list rooms", err)
+		return nil, "", err
 	}
-	if len(found) > q.Limit {
-		found = found[:q.Limit]
-		more = cursor.Make("rooms of the host", found[q.Limit-1].ID)
-	}
+	found, more = pageOf(found, q.Limit, func(last chat.RoomRecord) string { return cursor.Make("rooms of the host", last.ID) })
 	return found, more, nil
 }
 
@@ -144,12 +126,8 @@ func queueGone(d Dialect, b *Batch, room string) {
 
 // DeletedRooms implements redpacket.Ledger. A transaction that sends a packet locks the room, as its deletion does. So a reader that
 // sees a room as deleted also sees every packet that was sent into it.
-func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
-	var page []deletedRoom
-	err = t.db.Read(ctx, func(q Querier) error {
-		page, err = List(q, scanDeleted, DeletedRoomsQuery(q), after, limit)
-		return err
-	})
+func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open []string, next string, err error) {
+	page, err := list(ctx, t.db, "list deleted rooms", scanDeleted, DeletedRoomsQuery(t.db), after, limit)
 	var done []string
 	for _, room := range page {
 		switch {
@@ -172,7 +150,7 @@ func (t rooms) DeletedRooms(ctx context.Context, after string, limit int) (open 
 }
 
 // removeMembers takes the next step of removing the members of a deleted room.
-func (t rooms) removeMembers(ctx context.Context, room string) error {
+func (t Tables) removeMembers(ctx context.Context, room string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		queueGone(w, &b, room)
@@ -182,7 +160,7 @@ func (t rooms) removeMembers(ctx context.Context, room string) error {
 
 // markEmptied marks deleted rooms without open packets and members. It skips rooms that another transaction has locked: a
 // later call of DeletedRooms lists them again.
-func (t rooms) markEmptied(ctx context.Context, ids []string) error {
+func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		_, err := w.Exec(`update rooms set emptied = true
 			where id in (select id from rooms where id `+w.In(1)+` order by id`+w.LockFree()+`)`, w.List(ids))
@@ -197,10 +175,7 @@ type deletedRoom struct {
 	members bool // it has members that are not gone yet
 }
 
-func scanDeleted(row Row) (r deletedRoom, err error) {
-	err = row.Scan(&r.id, &r.open, &r.members)
-	return r, err
-}
+var scanDeleted = into(func(r *deletedRoom) []any { return []any{&r.id, &r.open, &r.members} })
 
 // OpenInDeletedQuery lists the open packets of a room if the room is deleted, and none otherwise.
 var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and status = 'open'`)) + `select p.id, p.partition from /*one*/ packets /*end*/ p
@@ -208,13 +183,9 @@ var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and statu
 	order by p.id limit $3`
 
 // OpenInDeleted implements redpacket.Ledger.
-func (t rooms) OpenInDeleted(ctx context.Context, room, after string, limit int) (open []redpacket.Ref, err error) {
-	open, err = list(ctx, t.db, scanRef, OpenInDeletedQuery, room, after, limit)
-	return open, Outcome("list open packets of a deleted room", err)
+func (t Tables) OpenInDeleted(ctx context.Context, room, after string, limit int) ([]redpacket.Ref, error) {
+	return list(ctx, t.db, "list open packets of a deleted room", scanRef, OpenInDeletedQuery, room, after, limit)
 }
 
 // scanRef scans the id and the partition of a packet.
-func scanRef(row Row) (r redpacket.Ref, err error) {
-	err = row.Scan(&r.ID, &r.Partition)
-	return r, err
-}
+var scanRef = into(func(r *redpacket.Ref) []any { return []any{&r.ID, &r.Partition} })

@@ -7,12 +7,9 @@ import (
 	"hongbao/store/secret"
 )
 
-// secrets has the methods that encrypt what is stored.
-type secrets struct{ db DB }
-
 // EncryptSeeds encrypts the next seeds that are stored in clear or with another key than the first. It leaves out those that
 // it cannot decrypt. Each step is a transaction of its own, with at most secret.SeedStep users.
-func (t secrets) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
+func (t Tables) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 	all, err := secret.EncryptAll(func(after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
 		err = t.db.Write(ctx, func(w Tx) error {
 			found, did, err = encryptSeeds(w, after)
@@ -23,10 +20,7 @@ func (t secrets) EncryptSeeds(ctx context.Context) (secret.Reencrypted, error) {
 	return all, Outcome("encrypt seeds", err)
 }
 
-func scanUserSeed(row Row) (u secret.StoredSeed, err error) {
-	err = row.Scan(&u.User, &u.Stored)
-	return u, err
-}
+var scanUserSeed = into(func(u *secret.StoredSeed) []any { return []any{&u.User, &u.Stored} })
 
 // encryptSeeds encrypts the seeds of the next users whose ids are greater than after. found are all seeds that it has read.
 func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Reencrypted, err error) {
@@ -45,10 +39,10 @@ func encryptSeeds(w Tx, after string) (found []secret.StoredSeed, did secret.Ree
 
 // OpenPacketsByKey returns how many open packets are encrypted with each key, by its id in hex. The packets in clear have
 // the id "".
-func (t secrets) OpenPacketsByKey(ctx context.Context) (packets map[string]int, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		packets = map[string]int{}
-		return q.Each(func(row Row) error {
+func (t Tables) OpenPacketsByKey(ctx context.Context) (packets map[string]int, _ error) {
+	return read(ctx, t.db, "count open packets by key", func(q Querier) (map[string]int, error) {
+		packets := map[string]int{}
+		return packets, q.Each(func(row Row) error {
 			var key []byte
 			var n int
 			err := row.Scan(&key, &n)
@@ -56,5 +50,4 @@ func (t secrets) OpenPacketsByKey(ctx context.Context) (packets map[string]int, 
 			return err
 		}, `select substr(encrypted_seed, 2, 8), count(*) from packets where status = 'open' group by 1`)
 	})
-	return packets, Outcome("count open packets by key", err)
 }

@@ -8,10 +8,6 @@ import (
 	"hongbao/redpacket"
 )
 
-// settings has the methods about values under names: the epoch, the record of the audit, the packets from before the
-// epoch, and what other packages keep for themselves.
-type settings struct{ db DB }
-
 // Names of settings. When a new epoch begins, one transaction writes SettingEpoch and, if a packet is open, SettingOpenBefore.
 // Epoch draws the first epoch of a database.
 const (
@@ -22,18 +18,14 @@ const (
 )
 
 // Epoch implements chat.Store. The first call on a database draws a random epoch. Renew of lineage.Store replaces it.
-func (t settings) Epoch(ctx context.Context) (string, error) {
+func (t Tables) Epoch(ctx context.Context) (string, error) {
 	value, err := t.DrawSetting(ctx, SettingEpoch, func() []byte { return []byte(rand.Text()) })
 	return string(value), err
 }
 
 // Setting returns the value that is stored under the name, or nil.
-func (t settings) Setting(ctx context.Context, name string) (value []byte, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		value, err = ReadSetting(q, name)
-		return err
-	})
-	return value, Outcome("read setting", err)
+func (t Tables) Setting(ctx context.Context, name string) ([]byte, error) {
+	return read(ctx, t.db, "read setting", func(q Querier) ([]byte, error) { return ReadSetting(q, name) })
 }
 
 // ReadSetting returns the value that is stored under the name, or nil.
@@ -44,26 +36,21 @@ func ReadSetting(q Querier, name string) (value []byte, err error) {
 
 // DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of
 // draw. Of several calls at once, one stores the result of its draw, and all return that result.
-func (t settings) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
+func (t Tables) DrawSetting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
 	if value, err = t.Setting(ctx, name); err != nil || value != nil {
 		return value, err
 	}
-	err = t.db.Write(ctx, func(w Tx) error {
+	return write(ctx, t.db, "draw setting", func(w Tx, _ []byte) ([]byte, error) {
 		if _, err := w.Exec(`insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, name, draw()); err != nil {
-			return err
+			return nil, err
 		}
-		value, err = ReadSetting(w, name) // in a separate statement, which sees a value that another transaction has stored meanwhile
-		return err
+		return ReadSetting(w, name) // in a separate statement, which sees a value that another transaction has stored meanwhile
 	})
-	return value, Outcome("draw setting", err)
 }
 
 // PutSetting stores the value under the name.
-func (t settings) PutSetting(ctx context.Context, name string, value []byte) error {
-	return Outcome("store setting", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(PutSettingQuery, name, value)
-		return err
-	}))
+func (t Tables) PutSetting(ctx context.Context, name string, value []byte) error {
+	return exec(ctx, t.db, "store setting", PutSettingQuery, name, value)
 }
 
 // PutSettingQuery stores the value $2 under the name $1.
@@ -73,26 +60,24 @@ const PutSettingQuery = `insert into settings (name, value) values ($1, $2) on c
 const settingAudit = "audit"
 
 // AuditRecord implements redpacket.Ledger.
-func (t settings) AuditRecord(ctx context.Context) ([]byte, error) {
+func (t Tables) AuditRecord(ctx context.Context) ([]byte, error) {
 	return t.Setting(ctx, settingAudit)
 }
 
 // SwapAuditRecord implements redpacket.Ledger.
-func (t settings) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, err error) {
+func (t Tables) SwapAuditRecord(ctx context.Context, old, next []byte) (swapped bool, _ error) {
 	query, args := `update settings set value = $2 where name = $1 and value = $3`, []any{settingAudit, next, old}
 	if old == nil {
 		query, args = `insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, args[:2]
 	}
-	err = t.db.Write(ctx, func(w Tx) error {
+	return write(ctx, t.db, "store audit record", func(w Tx, _ bool) (bool, error) {
 		n, err := w.Exec(query, args...)
-		swapped = n == 1
-		return err
+		return n == 1, err
 	})
-	return swapped, Outcome("store audit record", err)
 }
 
 // OpenFromBefore implements redpacket.Ledger.
-func (t settings) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
+func (t Tables) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
 	var value []byte
 	err = t.db.Read(ctx, func(q Querier) error {
 		open = nil
@@ -108,10 +93,7 @@ func (t settings) OpenFromBefore(ctx context.Context, after string, limit int) (
 		return err
 	})
 	if err == nil && value != nil && after == "" && len(open) == 0 {
-		err = t.db.Write(ctx, func(w Tx) error {
-			_, err := w.Exec(`delete from settings where name = $1 and value = $2`, SettingOpenBefore, value)
-			return err
-		})
+		err = exec(ctx, t.db, "list open packets from before the epoch", `delete from settings where name = $1 and value = $2`, SettingOpenBefore, value)
 	}
 	return open, Outcome("list open packets from before the epoch", err)
 }

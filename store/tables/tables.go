@@ -104,6 +104,8 @@ type Dialect interface {
 	JSON(column string) string
 	// Array returns the destination that scans a column with a list into the slice that into points to. The value null leaves the slice as it is.
 	Array(into any) any
+	// ArrayOf returns a list, which must not be nil, as the argument for a column that Array scans.
+	ArrayOf(list any) any
 	// Storable reports whether a text, which may be untrusted input, can occur in the database.
 	Storable(text string) bool
 	// Like is a condition that is true if the column matches the LIKE pattern in argument n. Case does not matter for
@@ -121,33 +123,17 @@ type Dialect interface {
 // one writer.
 var ErrRetry = errors.New("conflict with another transaction")
 
-// Tables has the methods that both stores share.
-type Tables struct {
-	users
-	rooms
-	members
-	entries
-	contacts
-	links
-	reports
-	wallets
-	fundings
-	consumers
-	acts
-	settings
-	requests
-	packets
-	books
-	events
-	secrets
-	chains
-}
+// Tables has the methods that both stores share. Each file of the package has those of one subject.
+type Tables struct{ db DB }
 
 // New returns the Tables of a database.
-func New(db DB) Tables {
-	return Tables{
-		users{db}, rooms{db}, members{db}, entries{db}, contacts{db}, links{db}, reports{db}, wallets{db}, fundings{db}, consumers{db}, acts{db},
-		settings{db}, requests{db}, packets{db}, books{db}, events{db}, secrets{db}, chains{db},
+func New(db DB) Tables { return Tables{db} }
+
+// into returns a function that scans a row into a T. fields returns the destinations of the columns.
+func into[T any](fields func(*T) []any) func(Row) (T, error) {
+	return func(row Row) (found T, err error) {
+		err = row.Scan(fields(&found)...)
+		return found, err
 	}
 }
 
@@ -176,20 +162,56 @@ func one[T any](q Querier, scan func(Row) (T, error), query string, args ...any)
 	return all[0], nil
 }
 
-// list is List outside a transaction.
-func list[T any](ctx context.Context, db DB, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
+// read returns what fn reads outside a transaction.
+func read[T any](ctx context.Context, db DB, doing string, fn func(Querier) (T, error)) (found T, err error) {
 	err = db.Read(ctx, func(q Querier) error {
-		all, err = List(q, scan, query, args...)
+		found, err = fn(q)
 		return err
 	})
-	return all, err
+	return found, Outcome(doing, err)
+}
+
+// list is List outside a transaction.
+func list[T any](ctx context.Context, db DB, doing string, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	return read(ctx, db, doing, func(q Querier) ([]T, error) { return List(q, scan, query, args...) })
+}
+
+// pageOf returns the first limit of the rows. If there are more rows, it also returns the cursor of the next page, which after makes from the last
+// row of this page. Otherwise the cursor is "".
+func pageOf[T any](rows []T, limit int, after func(last T) string) (page []T, next string) {
+	if len(rows) <= limit {
+		return rows, ""
+	}
+	return rows[:limit], after(rows[limit-1])
+}
+
+// write returns what fn makes in a transaction, or the zero value after an error. The transaction may run again. before is the result of the
+// last run that may have been committed. In the first run it is the zero value.
+func write[T any](ctx context.Context, db DB, doing string, fn func(w Tx, before T) (T, error)) (T, error) {
+	var before, none T
+	err := db.Write(ctx, func(w Tx) error {
+		made, err := fn(w, before)
+		if err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return none, Outcome(doing, err)
+	}
+	return before, nil
+}
+
+// exec runs one statement in a transaction.
+func exec(ctx context.Context, db DB, doing, query string, args ...any) error {
+	return Outcome(doing, db.Write(ctx, func(w Tx) error {
+		_, err := w.Exec(query, args...)
+		return err
+	}))
 }
 
 // ScanText scans a single column of text.
-func ScanText(row Row) (text string, err error) {
-	err = row.Scan(&text)
-	return text, err
-}
+var ScanText = into(func(text *string) []any { return []any{text} })
 
 // Millis converts Unix milliseconds, as they are stored, to a time in UTC.
 func Millis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

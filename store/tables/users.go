@@ -12,16 +12,12 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// users has the methods of chat.Store about users: their names, revoked tokens, suspensions, records for the host,
-// device codes, pictures and push subscriptions.
-type users struct{ db DB }
-
 // refusedUntil selects the Unix second up to which the tokens of a user are refused; 0: none are; chat.SuspendedSecond:
 // all are.
 const refusedUntil = `case when suspended_at > 0 then 9223372036854775807 else not_before end`
 
 // PutUser implements chat.Store.
-func (t users) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
+func (t Tables) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
 			on conflict (id) do update set
@@ -44,7 +40,7 @@ func (t users) PutUser(ctx context.Context, p chat.Profile, issued int64) (store
 }
 
 // Revoke implements chat.Store.
-func (t users) Revoke(ctx context.Context, user string, second int64) error {
+func (t Tables) Revoke(ctx context.Context, user string, second int64) error {
 	return Outcome("revoke tokens", t.db.Write(ctx, func(w Tx) error {
 		changed, err := w.Exec(`insert into users as u (id, not_before) values ($1, $2)
 			on conflict (id) do update set code_hash = null,
@@ -61,19 +57,17 @@ func (t users) Revoke(ctx context.Context, user string, second int64) error {
 }
 
 // Revoked implements chat.Store.
-func (t users) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
-	revoked := map[string]int64{}
-	err := t.db.Read(ctx, func(q Querier) error {
-		_, err := List(q, func(row Row) (_ struct{}, err error) {
+func (t Tables) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+	return read(ctx, t.db, "read revocations", func(q Querier) (map[string]int64, error) {
+		revoked := map[string]int64{}
+		return revoked, q.Each(func(row Row) error {
 			var user string
 			var second int64
-			err = row.Scan(&user, &second)
+			err := row.Scan(&user, &second)
 			revoked[user] = second
-			return struct{}{}, err
+			return err
 		}, `select id, `+refusedUntil+` from users where id `+q.In(1)+` and (not_before > 0 or suspended_at > 0)`, q.List(users))
-		return err
 	})
-	return revoked, Outcome("read revocations", err)
 }
 
 // EnsureUser creates the user if missing. The name stays empty until a token of the user or the host provides it.
@@ -100,23 +94,18 @@ func readRecord(q Querier, user string) (chat.UserRecord, error) {
 }
 
 // UserRecord implements chat.Store.
-func (t users) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		u, err = readRecord(q, user)
-		return err
-	})
-	return u, Outcome("read user", err)
+func (t Tables) UserRecord(ctx context.Context, user string) (chat.UserRecord, error) {
+	return read(ctx, t.db, "read user", func(q Querier) (chat.UserRecord, error) { return readRecord(q, user) })
 }
 
 // UserRecordsOf implements chat.Store.
-func (t users) UserRecordsOf(ctx context.Context, users, refs []string) (found []chat.UserRecord, err error) {
-	found, err = list(ctx, t.db, scanRecord, `select `+recordColumns+` from users u
+func (t Tables) UserRecordsOf(ctx context.Context, users, refs []string) ([]chat.UserRecord, error) {
+	return list(ctx, t.db, "read users", scanRecord, `select `+recordColumns+` from users u
 			where u.id in (select id from users where id `+t.db.In(1)+` union select id from refs where kind = 'user' and ref `+t.db.In(2)+`)`, t.db.List(users), t.db.List(refs))
-	return found, Outcome("read users", err)
 }
 
 // UserRecords implements chat.Store.
-func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.UserRecord, more string, err error) {
+func (t Tables) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.UserRecord, more string, err error) {
 	name, from := "users", ""
 	if q.RefPrefix != "" {
 		name = "users by ref"
@@ -135,15 +124,15 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 	last := ""
 	if q.Name != "" {
 		if last, err = t.userAfter(ctx, from, q.Among); err != nil {
-			return nil, "", Outcome("list users", err)
+			return nil, "", err
 		}
 		query = `select ` + recordColumns + ` from users u where u.id > $1 and (u.id <= $3 or $3 = '')` + onlySuspended(q) +
 			` and ` + t.db.Like(`u.name`, 4) + ` order by u.id limit $2`
 		args = append(args, last, "%"+likeEscape.Replace(q.Name)+"%")
 	}
-	found, err = list(ctx, t.db, scanRecord, query, args...)
+	found, err = list(ctx, t.db, "list users", scanRecord, query, args...)
 	if err != nil {
-		return nil, "", Outcome("list users", err)
+		return nil, "", err
 	}
 	if last != "" {
 		more = cursor.Make(name, last)
@@ -162,12 +151,11 @@ func (t users) UserRecords(ctx context.Context, q chat.UserQuery) (found []chat.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // userAfter returns the id of the n-th user after the given one, or "" if there are not so many.
-func (t users) userAfter(ctx context.Context, after string, n int) (user string, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		_, err := q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
-		return err
+func (t Tables) userAfter(ctx context.Context, after string, n int) (string, error) {
+	return read(ctx, t.db, "list users", func(q Querier) (user string, err error) {
+		_, err = q.Row(`select id from users where id > $1 order by id limit 1 offset $2`, []any{after, n - 1}, &user)
+		return user, err
 	})
-	return user, err
 }
 
 func onlySuspended(q chat.UserQuery) string {
@@ -178,15 +166,8 @@ func onlySuspended(q chat.UserQuery) string {
 }
 
 // PutUserRecord implements chat.Store.
-func (t users) PutUserRecord(ctx context.Context, p chat.UserPut) (u chat.UserRecord, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		u, err = putRecord(w, p)
-		return err
-	})
-	if err != nil {
-		return chat.UserRecord{}, Outcome("put user", err)
-	}
-	return u, nil
+func (t Tables) PutUserRecord(ctx context.Context, p chat.UserPut) (chat.UserRecord, error) {
+	return write(ctx, t.db, "put user", func(w Tx, _ chat.UserRecord) (chat.UserRecord, error) { return putRecord(w, p) })
 }
 
 func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
@@ -264,51 +245,43 @@ func refTaken(err error) error {
 }
 
 // EnsureUsers implements chat.Store.
-func (t users) EnsureUsers(ctx context.Context, users []string) error {
+func (t Tables) EnsureUsers(ctx context.Context, users []string) error {
 	users = slices.Sorted(slices.Values(users))
-	return Outcome("create users", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`insert into users (id) select l.value from `+w.Values(1)+` l
-			where not exists (select 1 from users u where u.id = l.value) order by l.value on conflict (id) do nothing`, w.List(users))
-		return err
-	}))
+	return exec(ctx, t.db, "create users", `insert into users (id) select l.value from `+t.db.Values(1)+` l
+		where not exists (select 1 from users u where u.id = l.value) order by l.value on conflict (id) do nothing`, t.db.List(users))
 }
 
 // Suspend implements chat.Store.
-func (t users) Suspend(ctx context.Context, user string, at time.Time) (chat.UserRecord, error) {
+func (t Tables) Suspend(ctx context.Context, user string, at time.Time) (chat.UserRecord, error) {
 	return t.changeSuspension(ctx, user, eventlog.UserSuspended, `insert into users as u (id, suspended_at) values ($1, $2)
 		on conflict (id) do update set suspended_at = excluded.suspended_at, code_hash = null where u.suspended_at = 0`, user, at.UnixMilli())
 }
 
 // Reinstate implements chat.Store.
-func (t users) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
+func (t Tables) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
 	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0`, user)
 }
 
-func (t users) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (u chat.UserRecord, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
+func (t Tables) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (chat.UserRecord, error) {
+	return write(ctx, t.db, "suspend or reinstate user", func(w Tx, _ chat.UserRecord) (chat.UserRecord, error) {
 		changed, err := w.Exec(statement, args...)
 		if err != nil {
-			return err
+			return chat.UserRecord{}, err
 		}
 		if changed > 0 {
 			w.Events().User(kind, user, nil)
 		}
 		if kind == eventlog.UserSuspended {
 			if _, err := w.Exec(`delete from push_subscriptions where user_id = $1`, user); err != nil {
-				return err
+				return chat.UserRecord{}, err
 			}
 		}
-		u, err = readRecord(w, user)
-		return err
+		return readRecord(w, user)
 	})
-	if err != nil {
-		return chat.UserRecord{}, Outcome("suspend or reinstate user", err)
-	}
-	return u, nil
 }
 
 // PutDeviceCode implements chat.Store.
-func (t users) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error {
+func (t Tables) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error {
 	return Outcome("put device code", t.db.Write(ctx, func(w Tx) error {
 		updated, err := w.Exec(`update users set code_hash = $1, code_until = $2 where id = $3 and (not_before = 0 or not_before < $4) and suspended_at = 0`,
 			hash, until.UnixMilli(), user, issued)
@@ -320,24 +293,20 @@ func (t users) PutDeviceCode(ctx context.Context, user string, issued int64, has
 }
 
 // TakeDeviceCode implements chat.Store.
-func (t users) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (taken chat.User, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		taken = chat.User{ID: user}
+func (t Tables) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (chat.User, error) {
+	return write(ctx, t.db, "take device code", func(w Tx, _ chat.User) (chat.User, error) {
+		taken := chat.User{ID: user}
 		found, err := w.Row(`update users set code_hash = null where id = $1 and code_hash = $2 and code_until > $3 and suspended_at = 0 returning name, avatar`,
 			[]any{user, hash, now.UnixMilli()}, &taken.Name, &taken.Avatar)
 		if err == nil && !found {
 			err = chat.ErrNotFound
 		}
-		return err
+		return taken, err
 	})
-	if err != nil {
-		return chat.User{}, Outcome("take device code", err)
-	}
-	return taken, nil
 }
 
 // PutPicture implements chat.Store.
-func (t users) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
+func (t Tables) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
 	return Outcome("put picture", t.db.Write(ctx, func(w Tx) error {
 		stored, err := w.Exec(`insert into pictures (user_id, hash, data, at)
 			select id, $2, $3, $4 from users where id = $1 and (not_before = 0 or not_before < $5) and suspended_at = 0
@@ -356,27 +325,19 @@ func (t users) PutPicture(ctx context.Context, user string, issued int64, p chat
 }
 
 // Picture implements chat.Store.
-func (t users) Picture(ctx context.Context, hash []byte) (data []byte, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		found, err := q.Row(`select data from pictures where hash = $1 limit 1`, []any{hash}, &data)
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
+func (t Tables) Picture(ctx context.Context, hash []byte) (data []byte, _ error) {
+	return read(ctx, t.db, "read picture", func(q Querier) ([]byte, error) {
+		return one(q, into(func(data *[]byte) []any { return []any{data} }), `select data from pictures where hash = $1 limit 1`, hash)
 	})
-	return data, Outcome("read picture", err)
 }
 
 // DeletePictures implements chat.Store.
-func (t users) DeletePictures(ctx context.Context, user string, until time.Time) error {
-	return Outcome("delete pictures", t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
-		return err
-	}))
+func (t Tables) DeletePictures(ctx context.Context, user string, until time.Time) error {
+	return exec(ctx, t.db, "delete pictures", `delete from pictures where user_id = $1 and at <= $2`, user, until.UnixMilli())
 }
 
 // PutSubscription implements chat.Store. It locks the user, so that two calls at once do not leave too many subscriptions.
-func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
+func (t Tables) PutSubscription(ctx context.Context, sub chat.Subscription, most int) error {
 	return Outcome("put push subscription", t.db.Write(ctx, func(w Tx) error {
 		if err := EnsureUser(w, sub.User); err != nil {
 			return err
@@ -400,33 +361,28 @@ func (t users) PutSubscription(ctx context.Context, sub chat.Subscription, most 
 }
 
 // DeleteSubscription implements chat.Store.
-func (t users) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
-	return Outcome("delete push subscription", t.db.Write(ctx, func(w Tx) error {
-		where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
-		if sub.Auth != nil {
-			where, args = where+` and p256dh = $3 and auth = $4`, append(args, sub.P256dh, sub.Auth)
-		}
-		_, err := w.Exec(`delete from push_subscriptions where `+where, args...)
-		return err
-	}))
+func (t Tables) DeleteSubscription(ctx context.Context, sub chat.Subscription) error {
+	where, args := `user_id = $1 and id = $2`, []any{sub.User, sub.ID()}
+	if sub.Auth != nil {
+		where, args = where+` and p256dh = $3 and auth = $4`, append(args, sub.P256dh, sub.Auth)
+	}
+	return exec(ctx, t.db, "delete push subscription", `delete from push_subscriptions where `+where, args...)
 }
 
 // Subscriptions implements chat.Store. The condition m.user_id >= $3 is there because Postgres uses no index to compare
 // a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
 // order, and in most cases a room has fewer members than the database has subscriptions.
-func (t users) Subscriptions(ctx context.Context, a chat.Audience) (found []chat.Subscription, err error) {
+func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) ([]chat.Subscription, error) {
 	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
 	if len(a.Of) > 0 {
 		where, args = ` and m.user_id `+t.db.In(6), append(args, t.db.List(a.Of))
 	}
-	found, err = list(ctx, t.db, scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
+	return list(ctx, t.db, "list push subscriptions", scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
 			from members m cross join push_subscriptions s
 			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and `+isThere+` and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
 			order by m.user_id, s.id limit $5`, args...)
-	return found, Outcome("list push subscriptions", err)
 }
 
-func scanSubscription(row Row) (sub chat.Subscription, err error) {
-	err = row.Scan(&sub.User, &sub.Endpoint, &sub.P256dh, &sub.Auth, Time(&sub.At))
-	return sub, err
-}
+var scanSubscription = into(func(sub *chat.Subscription) []any {
+	return []any{&sub.User, &sub.Endpoint, &sub.P256dh, &sub.Auth, Time(&sub.At)}
+})

@@ -9,33 +9,27 @@ import (
 	"hongbao/redpacket"
 )
 
-// wallets implements redpacket.Wallets.
-type wallets struct{ db DB }
-
 const walletColumns = `balance, version, frozen_at, limit_sent, limit_received, limit_packets`
 
-func scanWallet(row Row) (w redpacket.Wallet, err error) {
-	err = row.Scan(&w.User, &w.Balance, &w.Version, timeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets)
-	return w, err
-}
+var scanWallet = into(func(w *redpacket.Wallet) []any {
+	return []any{&w.User, &w.Balance, &w.Version, timeOrZero(&w.FrozenAt), &w.Own.Sent, &w.Own.Received, &w.Own.Packets}
+})
 
 // Wallets implements redpacket.Ledger.
-func (t wallets) Wallets(ctx context.Context, users []string) (all []redpacket.Wallet, err error) {
-	all, err = list(ctx, t.db, scanWallet, FirstOnCitus(
+func (t Tables) Wallets(ctx context.Context, users []string) ([]redpacket.Wallet, error) {
+	return list(ctx, t.db, "read wallets", scanWallet, FirstOnCitus(
 		Of("w", "wallets", `bucket = any(buckets_of($1::text[])) and user_id = any($1::text[])`))+`select u.id, coalesce(balance, 0), coalesce(version, 0), coalesce(frozen_at, 0),
 				limit_sent, limit_received, limit_packets
 			from `+t.db.InOrder(1)+` i join users u on u.id = i.value left join /*one*/ wallets /*end*/ w on w.user_id = u.id order by i.n`, t.db.List(users))
-	return all, Outcome("read wallets", err)
 }
 
 // WalletsAfter implements redpacket.Ledger.
-func (t wallets) WalletsAfter(ctx context.Context, after string, limit int) (all []redpacket.Wallet, err error) {
-	all, err = list(ctx, t.db, scanWallet, `select user_id, `+walletColumns+` from wallets where user_id > $1 order by user_id limit $2`, after, limit)
-	return all, Outcome("list wallets", err)
+func (t Tables) WalletsAfter(ctx context.Context, after string, limit int) ([]redpacket.Wallet, error) {
+	return list(ctx, t.db, "list wallets", scanWallet, `select user_id, `+walletColumns+` from wallets where user_id > $1 order by user_id limit $2`, after, limit)
 }
 
 // FreezeWallet implements redpacket.Ledger.
-func (t wallets) FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (redpacket.Wallet, error) {
+func (t Tables) FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (redpacket.Wallet, error) {
 	since := int64(0)
 	if frozen {
 		since = at.UnixMilli()
@@ -46,7 +40,7 @@ func (t wallets) FreezeWallet(ctx context.Context, user string, frozen bool, at 
 }
 
 // SetOwnLimits implements redpacket.Ledger.
-func (t wallets) SetOwnLimits(ctx context.Context, user string, own redpacket.OwnLimits) (redpacket.Wallet, error) {
+func (t Tables) SetOwnLimits(ctx context.Context, user string, own redpacket.OwnLimits) (redpacket.Wallet, error) {
 	return t.changeWallet(ctx, "set limits", `insert into wallets (/*! bucket, */ user_id, balance, limit_sent, limit_received, limit_packets)
 		select /*! bucket_of($1), */ id, 0, $2, $3, $4 from users where id = $1
 		on conflict (/*! bucket, */ user_id) do update set limit_sent = excluded.limit_sent, limit_received = excluded.limit_received, limit_packets = excluded.limit_packets
@@ -55,12 +49,8 @@ func (t wallets) SetOwnLimits(ctx context.Context, user string, own redpacket.Ow
 
 // changeWallet runs a statement that changes one wallet and returns its row. If the statement returns no row,
 // changeWallet returns chat.ErrNotFound: there is no such user.
-func (t wallets) changeWallet(ctx context.Context, doing, query string, args ...any) (changed redpacket.Wallet, err error) {
-	err = t.db.Write(ctx, func(w Tx) error {
-		changed, err = one(w, scanWallet, query, args...)
-		return err
-	})
-	return changed, Outcome(doing, err)
+func (t Tables) changeWallet(ctx context.Context, doing, query string, args ...any) (redpacket.Wallet, error) {
+	return write(ctx, t.db, doing, func(w Tx, _ redpacket.Wallet) (redpacket.Wallet, error) { return one(w, scanWallet, query, args...) })
 }
 
 // DayUseQuery sums what the user $1 has sent and received in packets from $2 on and before $3, and counts the packets sent.
@@ -78,12 +68,8 @@ func DayUseInto(used *redpacket.DayUse) []any {
 }
 
 // DayUse implements redpacket.Ledger.
-func (t wallets) DayUse(ctx context.Context, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
-	err = t.db.Read(ctx, func(q Querier) error {
-		used, err = ReadDayUse(q, user, day)
-		return err
-	})
-	return used, Outcome("read the day of a user", err)
+func (t Tables) DayUse(ctx context.Context, user string, day redpacket.Day) (redpacket.DayUse, error) {
+	return read(ctx, t.db, "read the day of a user", func(q Querier) (redpacket.DayUse, error) { return ReadDayUse(q, user, day) })
 }
 
 // ReadDayUse reads what a user has sent and received in packets on a day, and the user's own limits.

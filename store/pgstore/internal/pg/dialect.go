@@ -48,6 +48,9 @@ func (Dialect) JSON(column string) string { return `array_to_json(` + column + `
 // Array implements tables.Dialect.
 func (Dialect) Array(into any) any { return into }
 
+// ArrayOf implements tables.Dialect.
+func (Dialect) ArrayOf(list any) any { return list }
+
 // Storable implements tables.Dialect. With other texts, Postgres would return an error instead of no row.
 func (Dialect) Storable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
