@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"hongbao/cmd/hongbao-bench/fill"
 	"hongbao/cmd/hongbao-bench/load"
 )
 
@@ -152,9 +153,10 @@ type installation struct {
 
 // installed says which parts an installation has.
 type installed struct {
-	binary    string // the hongbao program; empty: it is built
-	embedded  bool   // one instance with SQLite and memory instead of Redis and Postgres
-	citus     bool   // a coordinator and two workers instead of one Postgres
+	binary    string  // the hongbao program; empty: it is built
+	embedded  bool    // one instance with SQLite and memory instead of Redis and Postgres
+	citus     bool    // a coordinator and two workers instead of one Postgres
+	scale     float64 // of the database at the beginning, as package fill makes it; 0: it is empty
 	instances int
 	settings  []string // of the instances, besides the engines and the secret
 }
@@ -204,7 +206,7 @@ func (s *testbed) engines(ctx context.Context, of installed) (settings []string,
 			return nil, nil, err
 		}
 		s.addCleanup(func() error { return os.RemoveAll(dir) })
-		return []string{"HONGBAO_DATA_DIR=" + dir}, nil, nil
+		return []string{"HONGBAO_DATA_DIR=" + dir}, nil, of.fill(ctx, "", dir)
 	}
 	r, err := s.redis(ctx)
 	if err != nil {
@@ -234,5 +236,13 @@ func (s *testbed) engines(ctx context.Context, of installed) (settings []string,
 			return nil, nil, err
 		}
 	}
-	return []string{"HONGBAO_REDIS_URL=" + r.URL(), "HONGBAO_DATABASE_URL=" + database}, processes, nil
+	return []string{"HONGBAO_REDIS_URL=" + r.URL(), "HONGBAO_DATABASE_URL=" + database}, processes, of.fill(ctx, database, "")
+}
+
+// fill makes the database as large as it is to be.
+func (of installed) fill(ctx context.Context, database, folder string) error {
+	if of.scale == 0 {
+		return nil
+	}
+	return fill.Database(ctx, database, folder, fill.Full.Times(of.scale), func(fill.Progress) {})
 }

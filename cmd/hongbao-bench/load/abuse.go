@@ -24,16 +24,22 @@ import (
 type Abuse struct {
 	Users    int           // honest users, and as many attackers
 	Duration time.Duration // of each way of abuse
+	// Reads, if there are any, are the only way of abuse: every attacker makes them, one after the other, as the user Reader.
+	Reader string
+	Reads  []Read
 }
+
+// Read is a command that reads.
+type Read struct{ Command, Request string }
 
 // Abused is what the honest users measured while the attackers acted in one way.
 type Abused struct {
-	Way          string
-	Attacks      int64 // requests, frames or connections of the attackers
-	Send, Wallet *hdrhistogram.Histogram
+	Way                   string
+	Attacks               int64 // requests, frames or connections of the attackers
+	Send, History, Wallet *hdrhistogram.Histogram
 }
 
-// honestEvery is how often an honest user sends a text and reads their wallet.
+// honestEvery is how often an honest user sends a text, and reads the newest entries of the room and their wallet.
 const honestEvery = 250 * time.Millisecond
 
 // abuse is one run of all ways of abuse.
@@ -49,6 +55,14 @@ func RunAbuse(ctx context.Context, t *Target, plan Abuse) (results []Abused, err
 	a := &abuse{Abuse: plan, target: t, run: fmt.Sprint("abuse-", time.Now().UnixNano())}
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
+	}
+	ways := ways
+	if len(plan.Reads) > 0 {
+		reads, err := a.readsOfOne(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ways = append(ways[:1:1], reads)
 	}
 	for n, way := range ways {
 		r, err := a.play(ctx, n, way)
@@ -130,7 +144,7 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 			attacking.Go(func() { a.attack(ctx, u, fmt.Sprintf("10.0.%d.%d", number, i+1), way, &attacks) })
 		}
 	}
-	r := Abused{Way: way.name, Send: newHistogram(), Wallet: newHistogram()}
+	r := Abused{Way: way.name, Send: newHistogram(), History: newHistogram(), Wallet: newHistogram()}
 	var mu sync.Mutex
 	var acting errgroup.Group
 	for i, u := range honest {
@@ -142,8 +156,7 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	return r, err
 }
 
-// act is an honest user: it sends a text and reads its wallet once in honestEvery, or later if the answers take longer. It goes
-// on until ctx ends, but does so at least once.
+// act is an honest user: it sends a text and reads once in honestEvery, or later if the answers take longer. It goes on until ctx ends, but does so at least once.
 func (a *abuse) act(ctx context.Context, u *user, s *abuseSocket, mu *sync.Mutex, r Abused) error {
 	for n := 0; n == 0 || ctx.Err() == nil; n++ {
 		due := time.Now().Add(honestEvery)
@@ -151,7 +164,11 @@ func (a *abuse) act(ctx context.Context, u *user, s *abuseSocket, mu *sync.Mutex
 			method  string
 			request any
 			into    *hdrhistogram.Histogram
-		}{{"send", wire.SendRequest{Room: a.room, Key: fmt.Sprint(u.id, n), Text: "hello"}, r.Send}, {"wallet", wire.WalletRequest{}, r.Wallet}} {
+		}{
+			{"send", wire.SendRequest{Room: a.room, Key: fmt.Sprint(u.id, n), Text: "hello"}, r.Send},
+			{"history", wire.HistoryRequest{Room: a.room, Limit: 10}, r.History},
+			{"wallet", wire.WalletRequest{}, r.Wallet},
+		} {
 			began := time.Now()
 			if err := s.call(c.method, c.request); err != nil {
 				return err
@@ -256,6 +273,28 @@ var ways = []way{
 	{"replies that are not read", readNothing},
 	{"sockets without a command", holdSockets},
 	{"packets of 10,000 shares, cancelled", sendAndCancel},
+}
+
+// readsOfOne is the way of Reads. Each must succeed once.
+func (a *abuse) readsOfOne(ctx context.Context) (way, error) {
+	reader := &user{id: a.Reader}
+	var err error
+	if reader.token, err = a.target.Tokens.sign(a.Reader, ""); err != nil {
+		return way{}, err
+	}
+	for _, r := range a.Reads {
+		if err := a.target.command(ctx, reader, r.Command, json.RawMessage(r.Request), nil); err != nil {
+			return way{}, err
+		}
+	}
+	var made atomic.Uint64
+	return way{"heavy reads of one user", func(ctx context.Context, a *abuse, _ *user, _ string) int {
+		read := a.Reads[made.Add(1)%uint64(len(a.Reads))]
+		if a.once(ctx, reader, read.Command, json.RawMessage(read.Request), nil) != nil {
+			return 0
+		}
+		return 1
+	}}, nil
 }
 
 // attack repeats a way until ctx ends.
