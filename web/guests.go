@@ -16,24 +16,6 @@ import (
 // Guests configures guests: users that have no account with the host.
 type Guests = guest.Options
 
-// guestRequests answers the requests that renew the tokens of guests, sign guests out, make device codes, and change profiles.
-type guestRequests struct {
-	guests       *guest.Service
-	chat         *chat.Service
-	rates        *api.Rates
-	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
-	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
-	revoke       func(ctx context.Context, user string) error
-	renamed      func(ctx context.Context, user string)
-}
-
-func newGuestRequests(s *Server) guestRequests {
-	return guestRequests{
-		guests: s.guests, chat: s.chat, rates: s.rates, serve: s.serve, authenticate: s.authenticate, revoke: s.revoke,
-		renamed: s.sessions.Renamed,
-	}
-}
-
 // open answers requests that need no token, and counts them against a limit of their address. If enabled is false, it returns
 // chat.ErrNotFound. It returns chat.ErrForbidden for a page that may not call the server: such a page must not use up the limit of its visitors.
 func open[Request, Reply any](s *Server, method string, enabled bool, spend func(ctx context.Context, address string) error,
@@ -60,21 +42,21 @@ func open[Request, Reply any](s *Server, method string, enabled bool, spend func
 }
 
 // byGuest answers a request that only guests may make. The request must carry a guest's token.
-func (g guestRequests) byGuest(method string, answer func(ctx context.Context, guest auth.Identity, data []byte) (any, error)) http.HandlerFunc {
+func (s *Server) byGuest(method string, answer func(ctx context.Context, guest auth.Identity, data []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		g.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
+		s.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
 			token, _ := auth.Bearer(r)
-			identity, err := g.authenticate(ctx, r, token)
+			identity, err := s.authenticate(ctx, r, token)
 			if err != nil {
 				return nil, err
 			}
 			if !identity.User.Guest() {
 				return nil, chat.ErrForbidden
 			}
-			if err := g.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
+			if err := s.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
 				return nil, err
 			}
-			if identity.User.User, err = g.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
+			if identity.User.User, err = s.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
 				return nil, err
 			}
 			return encode(answer(ctx, identity, data))
@@ -82,37 +64,37 @@ func (g guestRequests) byGuest(method string, answer func(ctx context.Context, g
 	}
 }
 
-func (g guestRequests) renew(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	return g.guests.Renew(ctx, guest)
+func (s *Server) renewGuest(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	return s.guests.Renew(ctx, guest)
 }
 
-// signOut revokes all tokens of the guest and closes the guest's sockets.
-func (g guestRequests) signOut(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	return wire.DisconnectReply{}, g.revoke(ctx, guest.User.ID)
+// signOutGuest revokes all tokens of the guest and closes the guest's sockets.
+func (s *Server) signOutGuest(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	return wire.DisconnectReply{}, s.revoke(ctx, guest.User.ID)
 }
 
-// changeProfile changes the guest's name and avatar. Messages that the guest's open sockets send afterwards carry the new name and
+// changeGuestProfile changes the guest's name and avatar. Messages that the guest's open sockets send afterwards carry the new name and
 // avatar; on other instances this begins when they receive the notice of the change.
-func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
+func (s *Server) changeGuestProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
 	var request wire.ProfileRequest
 	if err := api.Decode(data, &request); err != nil {
 		return nil, err
 	}
-	if err := g.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
+	if err := s.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
-	reply, err := g.guests.SetProfile(ctx, guest, &request)
+	reply, err := s.guests.SetProfile(ctx, guest, &request)
 	if err == nil {
-		g.renamed(ctx, guest.User.ID)
+		s.sessions.Renamed(ctx, guest.User.ID)
 	}
 	return reply, err
 }
 
-func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	if err := g.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
+func (s *Server) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	if err := s.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
-	return g.guests.NewDeviceCode(ctx, guest)
+	return s.guests.NewDeviceCode(ctx, guest)
 }
 
 // previewRoom returns the preview of a public room. Where guests are enabled, anyone can find the room as a guest, so the request needs no token.
