@@ -34,12 +34,12 @@ type stopping struct{ delay, window time.Duration }
 // The hub stops last, because what the services commit at their end is still published to the other instances. The
 // operator's listener stops when the sockets are closed. The caller closes the engines afterwards.
 func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slog.Logger) error {
-	clients := newClientServer(i.server.Handler(), l.certificates, log)
+	clients := newServer(i.server.Handler(), l.certificates, 30*time.Second, log) // a grab over HTTP waits up to 10 s
 	clients.ConnState = i.server.ConnState
 	ops := newOpsServer(i.server.OpsHandler(), log)
 	var api *http.Server // nil: there is no server API
 	if i.api != nil {
-		api = newAPIServer(i.api.Handler(), l.apiTLS, log)
+		api = newServer(i.api.Handler(), l.apiTLS, 90*time.Second, log) // some requests may take up to a minute
 	}
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
