@@ -45,41 +45,32 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
 	publishing, stopPublishing := context.WithCancel(failed)
+	start := func(ctx context.Context, run func(context.Context)) {
+		group.Go(func() error {
+			run(ctx)
+			return nil
+		})
+	}
 	group.Go(func() error { return i.watch.Run(publishing) })
 	group.Go(func() error { return i.hub.Run(publishing) })
 	group.Go(func() error { return i.server.Run(publishing) })
-	group.Go(func() error {
-		i.security.Run(publishing)
-		return nil
-	})
+	start(publishing, i.security.Run)
 	group.Go(func() error {
 		defer stopPublishing()
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
 	if i.lobby != nil {
-		group.Go(func() error {
-			i.lobby.Run(services)
-			return nil
-		})
+		start(services, i.lobby.Run)
 	}
 	if i.events != nil {
-		group.Go(func() error {
-			i.events.Run(publishing)
-			return nil
-		})
+		start(publishing, i.events.Run)
 	}
 	if i.push != nil {
-		group.Go(func() error {
-			i.push.Run(publishing)
-			return nil
-		})
+		start(publishing, i.push.Run)
 	}
 	if api != nil {
-		group.Go(func() error {
-			i.apiKeys.Run(publishing)
-			return nil
-		})
+		start(publishing, i.apiKeys.Run)
 		group.Go(func() error { return serveOn(api, l.api) })
 	}
 	group.Go(func() error { return serveOn(clients, l.clients) })
