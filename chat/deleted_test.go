@@ -78,7 +78,7 @@ func (h *testService) refuseAll(room string) {
 	for what, err := range map[string]error{
 		"join": join, "members": members, "history": history, "send": send, "read": read, "edit": edit, "recall": recall,
 		"online": online, "update": update, "leave": h.Leave(h.ctx, ann, room), "react": h.React(h.ctx, ann, room, 1, "👍", true),
-		"invite": h.Invite(h.ctx, ann, room, []string{"bob"}), "kick": h.Kick(h.ctx, ann, room, "bob", true),
+		"invite": h.Invite(h.ctx, ann, room, []string{"bob"}), "kick": h.Ban(h.ctx, ann, room, "bob", time.Time{}, ""),
 		"unban": h.Unban(h.ctx, ann, room, "bob"), "mute": h.Mute(h.ctx, ann, room, "bob", 1),
 		"set_role": h.SetRole(h.ctx, ann, room, "bob", chat.Owner), "delete": h.DeleteRoom(h.ctx, ann, room),
 	} {

@@ -39,11 +39,8 @@ func (s *Service) CheckInvite(room string, users []string) error {
 	return checkID("room", room)
 }
 
-// Kick removes a user from a room. If ban is set, it calls Ban without an end and without a reason.
-func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
-	if ban {
-		return s.Ban(ctx, by, room, user, time.Time{}, "")
-	}
+// Kick removes a user from a room.
+func (s *Service) Kick(ctx context.Context, by User, room, user string) error {
 	return s.changeOf(ctx, Change{Kind: Kick, Room: room, By: by}, user)
 }
 

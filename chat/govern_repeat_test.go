@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"testing"
+	"time"
 
 	"hongbao/chat"
 )
@@ -13,8 +14,8 @@ func TestRepeatedAfterAnUnknownOutcome(t *testing.T) {
 	ann, users := person("ann"), []string{"ann", "bob", "cyn", "dan"}
 	for name, change := range map[string]func(h *testService, room string) error{
 		"invite":       func(h *testService, room string) error { return h.Invite(h.ctx, ann, room, []string{"cyn", "dan"}) },
-		"kick":         func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", false) },
-		"ban":          func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob", true) },
+		"kick":         func(h *testService, room string) error { return h.Kick(h.ctx, ann, room, "bob") },
+		"ban":          func(h *testService, room string) error { return h.Ban(h.ctx, ann, room, "bob", time.Time{}, "") },
 		"unban":        func(h *testService, room string) error { return h.Unban(h.ctx, ann, room, "cyn") },
 		"role":         func(h *testService, room string) error { return h.SetRole(h.ctx, ann, room, "bob", chat.Admin) },
 		"unmute":       func(h *testService, room string) error { return h.Mute(h.ctx, ann, room, "bob", 0) },
@@ -28,8 +29,11 @@ func TestRepeatedAfterAnUnknownOutcome(t *testing.T) {
 				there, losing := here.peer(), *here
 				losing.Service = chat.New(lostReplyStore{here.store}, here.published, chat.Options{})
 				room := here.room(chat.Public, "ann", "bob", "cyn", "dan")
-				here.must(here.Kick(here.ctx, ann, room, "cyn", name == "unban"))
-				here.must(here.Kick(here.ctx, ann, room, "dan", false))
+				here.must(here.Kick(here.ctx, ann, room, "cyn"))
+				if name == "unban" {
+					here.must(here.Ban(here.ctx, ann, room, "cyn", time.Time{}, ""))
+				}
+				here.must(here.Kick(here.ctx, ann, room, "dan"))
 				here.must(here.Mute(here.ctx, ann, room, "bob", 3600))
 				here.Stop()
 				here.published.take()

@@ -67,19 +67,21 @@ func TestInviteTellsInOrder(t *testing.T) {
 
 func TestKickTellsInOrder(t *testing.T) {
 	for _, test := range []struct {
-		ban   bool
-		word  string
-		after chat.Standing
-		back  error
+		remove func(h *testService, room string) error
+		word   string
+		after  chat.Standing
+		back   error
 	}{
-		{false, "kicked", chat.Standing{Ever: true}, nil},
-		{true, "banned", chat.Standing{Ever: true, Banned: true}, chat.ErrBanned},
+		{func(h *testService, room string) error { return h.Kick(h.ctx, person("ann"), room, "bob") }, "kicked", chat.Standing{Ever: true}, nil},
+		{func(h *testService, room string) error {
+			return h.Ban(h.ctx, person("ann"), room, "bob", time.Time{}, "")
+		}, "banned", chat.Standing{Ever: true, Banned: true}, chat.ErrBanned},
 	} {
 		h := newTestService(t, chat.Options{})
 		room := h.room(chat.Public, "ann", "bob")
 		h.standing(room, "bob")
 		h.takeChanged()
-		h.must(h.Kick(h.ctx, person("ann"), room, "bob", test.ban))
+		h.must(test.remove(h, room))
 		h.wantPublished(
 			publication{To: room, Entry: 1},
 			publication{To: "bob", Event: chat.Exited{Room: room, Reason: test.word, Through: 1}},
@@ -91,7 +93,7 @@ func TestKickTellsInOrder(t *testing.T) {
 		if st := h.standing(room, "bob"); st != test.after {
 			t.Errorf("%s: has %+v, want %+v", test.word, st, test.after)
 		}
-		h.must(h.Kick(h.ctx, person("ann"), room, "bob", test.ban))
+		h.must(test.remove(h, room))
 		h.wantPublished()
 		if bodies := h.bodies(room, "ann"); !slices.Equal(bodies, []string{`member {"user":"bob","change":"` + test.word + `","by":"ann"}`}) {
 			t.Errorf("entries %q", bodies)
@@ -116,7 +118,7 @@ func TestBanOfANonMember(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	h.must(h.SignIn(h.ctx, person("bob")))
-	h.must(h.Kick(h.ctx, person("ann"), room, "bob", true))
+	h.must(h.Ban(h.ctx, person("ann"), room, "bob", time.Time{}, ""))
 	h.wantPublished(publication{To: room, Entry: 1})
 	_, err := h.Join(h.ctx, person("bob"), room)
 	h.refused(err, chat.ErrBanned)
@@ -195,9 +197,9 @@ func TestGovernIsChecked(t *testing.T) {
 	h.wrong(h.Invite(h.ctx, ann, room, []string{"bob", long}), chat.ErrBadRequest, "users")
 	h.wrong(h.Invite(h.ctx, ann, room, []string{"bob", "unknown"}), chat.ErrContactRefused, "users")
 	h.wrong(h.Invite(h.ctx, ann, "", []string{"bob"}), chat.ErrBadRequest, "room")
-	h.wrong(h.Kick(h.ctx, ann, room, "", true), chat.ErrBadRequest, "user")
-	h.wrong(h.Kick(h.ctx, ann, room, "no id", true), chat.ErrBadRequest, "user")
-	h.must(h.Kick(h.ctx, ann, room, "unknown", false))
+	h.wrong(h.Ban(h.ctx, ann, room, "", time.Time{}, ""), chat.ErrBadRequest, "user")
+	h.wrong(h.Ban(h.ctx, ann, room, "no id", time.Time{}, ""), chat.ErrBadRequest, "user")
+	h.must(h.Kick(h.ctx, ann, room, "unknown"))
 	h.wrong(h.Unban(h.ctx, ann, long, "bob"), chat.ErrBadRequest, "room")
 	h.wrong(h.SetRole(h.ctx, ann, room, "bob", "king"), chat.ErrBadRequest, "role")
 	h.wrong(h.SetRole(h.ctx, ann, room, "bob", ""), chat.ErrBadRequest, "role")

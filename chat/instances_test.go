@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"testing"
+	"time"
 
 	"hongbao/chat"
 )
@@ -28,8 +29,8 @@ func TestEveryChangeInformsOtherInstances(t *testing.T) {
 		func() error { return here.Mute(here.ctx, ann, room, "bob", 3600) },
 		func() error { return here.Mute(here.ctx, ann, room, "bob", 0) },
 		func() error { return here.SetRole(here.ctx, ann, room, "cyn", chat.Admin) },
-		func() error { return here.Kick(here.ctx, ann, room, "dan", false) },
-		func() error { return here.Kick(here.ctx, ann, room, "dan", true) },
+		func() error { return here.Kick(here.ctx, ann, room, "dan") },
+		func() error { return here.Ban(here.ctx, ann, room, "dan", time.Time{}, "") },
 		func() error { return here.Unban(here.ctx, ann, room, "dan") },
 		func() error { return here.Leave(here.ctx, person("cyn"), room) },
 		func() error { _, err := here.Join(here.ctx, person("cyn"), room); return err },

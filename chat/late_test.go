@@ -44,7 +44,7 @@ func TestLateCommitOfABanReachesOtherInstances(t *testing.T) {
 			notices, pub.changed = len(pub.changed), nil
 			return notices
 		}
-		if err := here.Kick(h.ctx, person("ann"), room, "bob", true); err == nil {
+		if err := here.Ban(h.ctx, person("ann"), room, "bob", time.Time{}, ""); err == nil {
 			t.Fatal("the outcome is known")
 		}
 		deliver()
@@ -87,7 +87,7 @@ func TestCachedStandingEnds(t *testing.T) {
 		room := h.room(chat.Private, "ann", "bob")
 		h.Forget(room, "bob")
 		read(room)
-		h.must(h.peer().Kick(h.ctx, person("ann"), room, "bob", true))
+		h.must(h.peer().Ban(h.ctx, person("ann"), room, "bob", time.Time{}, ""))
 		now = now.Add(59 * time.Second)
 		if !h.standing(room, "bob").In {
 			t.Fatalf("%s: not cached", name)
@@ -110,7 +110,7 @@ func TestRepeatedNoticesAreBounded(t *testing.T) {
 		here := chat.New(&lateStore{Store: h.store}, pub, chat.Options{})
 		defer here.Stop()
 		for range 3000 {
-			if err := here.Kick(h.ctx, person("ann"), chat.NewID(time.Now()), "bob", true); err == nil {
+			if err := here.Ban(h.ctx, person("ann"), chat.NewID(time.Now()), "bob", time.Time{}, ""); err == nil {
 				t.Fatal("the outcome is known")
 			}
 		}

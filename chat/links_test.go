@@ -110,7 +110,7 @@ func TestInviteLinkEnds(t *testing.T) {
 	see("ann", bobs)
 	h.deadCode(annsCode)
 
-	h.must(h.Kick(h.ctx, person("ann"), room, "bob", false))
+	h.must(h.Kick(h.ctx, person("ann"), room, "bob"))
 	h.deadCode(bobsCode)
 	_, err := h.Links(h.ctx, "bob", room)
 	h.refused(err, chat.ErrNotMember)

@@ -191,11 +191,6 @@ func (s *Service) shows(ctx context.Context, room, user string) bool {
 	return err == nil && !slices.Contains(unchosen, room)
 }
 
-// LastSeqs returns the last seq of each room; unknown rooms are left out.
-func (s *Service) LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error) {
-	return s.store.LastSeqs(ctx, rooms)
-}
-
 // Body encodes v as the body of an entry; the type of v belongs to the entry's kind. It does not escape HTML: a body
 // is never part of a page's source, and escapes would only make it longer.
 func Body(v any) (json.RawMessage, error) {

@@ -221,15 +221,3 @@ func TestReadIsPublished(t *testing.T) {
 	_, err = h.Read(h.ctx, "cyn", small, 1)
 	h.refused(err, chat.ErrNotMember)
 }
-
-func TestLastSeqs(t *testing.T) {
-	h := newTestService(t, chat.Options{})
-	room := h.room(chat.Public, "ann")
-	h.sendText(room, "ann", "1")
-	h.sendText(room, "ann", "2")
-	last, err := h.LastSeqs(h.ctx, []string{room, "no-room"})
-	h.must(err)
-	if len(last) != 1 || last[room] != 2 {
-		t.Errorf("last %v", last)
-	}
-}

@@ -83,6 +83,6 @@ func TestDirectBringsBackOnlyTheCaller(t *testing.T) {
 	if want := `member {"user":"bob","change":"invited","by":"bob"}`; h.bodies(room, "bob")[1] != want {
 		t.Errorf("entries %q", h.bodies(room, "bob"))
 	}
-	h.refused(h.Kick(h.ctx, person("ann"), room, "bob", false), chat.ErrForbidden)
+	h.refused(h.Kick(h.ctx, person("ann"), room, "bob"), chat.ErrForbidden)
 	h.refused(h.DeleteRoom(h.ctx, person("ann"), room), chat.ErrForbidden)
 }

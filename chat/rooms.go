@@ -60,17 +60,14 @@ func (s *Service) RoomsPage(ctx context.Context, user, next string, limit int) (
 	return page, more, err
 }
 
-// NewestRooms returns a page of the memberships that Service.Rooms has listed: see RoomsPage. It does not change the list.
-func NewestRooms(in []Membership, next string, limit int) (page []Membership, more string) {
-	older := slices.Clone(in)
-	slices.SortFunc(older, func(a, b Membership) int { return cmp.Compare(b.Room.ID, a.Room.ID) }) // ids grow with time
-	if next != "" {
-		older = slices.DeleteFunc(older, func(m Membership) bool { return m.Room.ID >= next })
+// NewestRooms returns the first page of the memberships that Service.Rooms has listed: see RoomsPage. It does not change the list.
+func NewestRooms(in []Membership, limit int) (page []Membership, more string) {
+	newest := slices.Clone(in)
+	slices.SortFunc(newest, func(a, b Membership) int { return cmp.Compare(b.Room.ID, a.Room.ID) }) // ids grow with time
+	if len(newest) <= limit {
+		return newest, ""
 	}
-	if len(older) <= limit {
-		return older, ""
-	}
-	return older[:limit], older[limit-1].Room.ID
+	return newest[:limit], newest[limit-1].Room.ID
 }
 
 // CreateRoom creates a room and publishes it to its members. A repeated key returns the room that its first use

@@ -191,7 +191,7 @@ func TestOwnerLeaves(t *testing.T) {
 func TestUserComesBackToAPrivateRoom(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Private, "ann", "bob", "cyn")
-	h.must(h.Kick(h.ctx, person("ann"), room, "cyn", false))
+	h.must(h.Kick(h.ctx, person("ann"), room, "cyn"))
 	_, err := h.Join(h.ctx, person("cyn"), room)
 	h.refused(err, chat.ErrForbidden)
 	h.must(h.Leave(h.ctx, person("bob"), room))

@@ -72,7 +72,7 @@ func TestUnknownOutcome(t *testing.T) {
 	h.refused(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Owner), chat.ErrUnavailable)
 	wantStanding(room, "ann", chat.Standing{Ever: true, In: true, Role: chat.Admin})
 	wantStanding(room, "bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
-	h.refused(h.Kick(h.ctx, person("bob"), room, "ann", false), chat.ErrUnavailable)
+	h.refused(h.Kick(h.ctx, person("bob"), room, "ann"), chat.ErrUnavailable)
 	wantStanding(room, "ann", chat.Standing{Ever: true})
 	_, err = h.Direct(h.ctx, person("bob"), "ann")
 	h.refused(err, chat.ErrUnavailable)

@@ -190,33 +190,22 @@ func (s *Service) Stats() Stats {
 // After that this service closes a packet only for a call of Cancel.
 func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
+	repeat := func(task string, t *taskFailures, d time.Duration, run func(context.Context) error) {
+		tasks.Go(func() { every(ctx, d, func() { s.recordTask(task, t, run(ctx)) }) })
+	}
 	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
-	tasks.Go(func() {
-		every(ctx, s.o.RecoverEvery, func() { s.recordTask("recovery", &s.counts.recover, s.recovery.run(ctx)) })
-	})
-	tasks.Go(func() {
-		every(ctx, recountPeriod, func() { s.recordTask("recount", &s.counts.recount, s.flow.recount(ctx)) })
-	})
-	tasks.Go(func() {
-		every(ctx, s.o.BackstopEvery, func() {
-			s.recordTask("backstop", &s.counts.backstop, s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) }))
-		})
-	})
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.closeDeletedRooms(ctx) }) })
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.endFromBefore(ctx) }) })
-	tasks.Go(func() {
-		every(ctx, headsEvery, func() { s.recordTask("heads", &s.counts.heads, s.logHeads(ctx)) })
+	repeat("recovery", &s.counts.recover, s.o.RecoverEvery, s.recovery.run)
+	repeat("recount", &s.counts.recount, recountPeriod, s.flow.recount)
+	repeat("backstop", &s.counts.backstop, s.o.BackstopEvery, func(ctx context.Context) error {
+		return s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) })
 	})
-	tasks.Go(func() {
-		every(ctx, auditPoll, func() { s.recordTask("audit", &s.counts.audit, s.auditIfDue(ctx)) })
-	})
-	tasks.Go(func() {
-		every(ctx, sampleEvery, func() { s.recordTask("sample", &s.counts.sample, s.sample(ctx)) })
-	})
+	repeat("heads", &s.counts.heads, headsEvery, s.logHeads)
+	repeat("audit", &s.counts.audit, auditPoll, s.auditIfDue)
+	repeat("sample", &s.counts.sample, sampleEvery, s.sample)
 	if s.o.Fundings != nil {
-		tasks.Go(func() {
-			every(ctx, fundingEvery, func() { s.recordTask("fundings", &s.counts.fundings, s.reverseFundings(ctx)) })
-		})
+		repeat("fundings", &s.counts.fundings, fundingEvery, s.reverseFundings)
 	}
 	for _, engine := range s.clockEngines() {
 		tasks.Go(func() { s.watchClocks(ctx, engine) })

@@ -13,38 +13,27 @@ import (
 	"hongbao/web/wire"
 )
 
-// administration carries out the commands of administrators.
-type administration struct {
-	packets *redpacket.Service
-	revoke  func(ctx context.Context, user string) error
-	stats   func() wire.StatsReply
-}
-
-func (s *Server) administration() administration {
-	return administration{packets: s.packets, revoke: s.revoke, stats: s.stats}
-}
-
 // adminCommand is the function that runs one command of an administrator.
-type adminCommand func(a administration, ctx context.Context, c api.Caller, data []byte) (reply any, err error)
+type adminCommand func(s *Server, ctx context.Context, c api.Caller, data []byte) (reply any, err error)
 
 // adminCommands holds, by method, the commands that only administrators may call. They exist over HTTP only.
 var adminCommands = map[string]adminCommand{
-	"credit":      admin(administration.credit),
-	"debit":       admin(administration.debit),
-	"audit":       admin(administration.audit),
-	"start_audit": admin(administration.startAudit),
-	"heads":       admin(administration.heads),
-	"disconnect":  admin(administration.disconnect),
-	"stats":       admin(administration.statistics),
+	"credit":      admin((*Server).adminCredit),
+	"debit":       admin((*Server).adminDebit),
+	"audit":       admin((*Server).adminAudit),
+	"start_audit": admin((*Server).adminStartAudit),
+	"heads":       admin((*Server).adminHeads),
+	"disconnect":  admin((*Server).adminDisconnect),
+	"stats":       admin((*Server).adminStats),
 }
 
-func admin[Request, Reply any](run func(administration, context.Context, api.Caller, *Request) (Reply, error)) adminCommand {
-	return func(a administration, ctx context.Context, c api.Caller, data []byte) (any, error) {
+func admin[Request, Reply any](run func(*Server, context.Context, api.Caller, *Request) (Reply, error)) adminCommand {
+	return func(s *Server, ctx context.Context, c api.Caller, data []byte) (any, error) {
 		var request Request
 		if err := api.Decode(data, &request); err != nil {
 			return nil, err
 		}
-		return run(a, ctx, c, &request)
+		return run(s, ctx, c, &request)
 	}
 }
 
@@ -128,8 +117,8 @@ func (noSecurity) Count(string, string)                                      {}
 func (noSecurity) Act(context.Context, string, string, string, []byte) error { return nil }
 func (noSecurity) Totals() (map[string]int64, int64)                         { return nil, 0 }
 
-// call runs one command of an administrator. It returns the data of the reply, as JSON.
-func (a administration) call(ctx context.Context, c api.Caller, method string, data []byte) (reply []byte, err error) {
+// callAdmin runs one command of an administrator. It returns the data of the reply, as JSON.
+func (s *Server) callAdmin(ctx context.Context, c api.Caller, method string, data []byte) (reply []byte, err error) {
 	command, ok := adminCommands[method]
 	switch {
 	case !c.Admin:
@@ -137,47 +126,47 @@ func (a administration) call(ctx context.Context, c api.Caller, method string, d
 	case !ok:
 		return nil, api.ErrUnknownCommand
 	}
-	return encode(command(a, ctx, c, data))
+	return encode(command(s, ctx, c, data))
 }
 
-func (a administration) credit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
-	return a.adjust(ctx, c, r, +1)
+func (s *Server) adminCredit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
+	return s.adjust(ctx, c, r, +1)
 }
 
-func (a administration) debit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
-	return a.adjust(ctx, c, r, -1)
+func (s *Server) adminDebit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
+	return s.adjust(ctx, c, r, -1)
 }
 
 // adjust adds the amount to the user's wallet (sign 1) or takes it out (sign -1).
-func (a administration) adjust(ctx context.Context, c api.Caller, r *wire.AdjustRequest, sign int64) (wire.AdjustReply, error) {
-	account, dup, err := a.packets.Adjust(ctx, redpacket.AdjustRequest{
+func (s *Server) adjust(ctx context.Context, c api.Caller, r *wire.AdjustRequest, sign int64) (wire.AdjustReply, error) {
+	account, dup, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{
 		User: r.User, Amount: redpacket.Money(sign * r.Amount), Key: r.Key, Note: r.Note,
 		Actor: c.User.ID, RequestID: r.RequestID, Reason: r.Reason,
 	})
 	return wire.AdjustReply{Balance: int64(account.Balance), AccountVersion: account.Version, Dup: dup}, err
 }
 
-func (a administration) audit(ctx context.Context, _ api.Caller, _ *struct{}) (wire.AuditReply, error) {
-	audit, err := a.packets.LastAudit(ctx)
+func (s *Server) adminAudit(ctx context.Context, _ api.Caller, _ *struct{}) (wire.AuditReply, error) {
+	audit, err := s.packets.LastAudit(ctx)
 	return convert.Audit(audit), err
 }
 
-func (a administration) startAudit(ctx context.Context, _ api.Caller, r *wire.StartAuditRequest) (wire.StartAuditReply, error) {
-	at, err := a.packets.AskAudit(ctx, r.Whole)
+func (s *Server) adminStartAudit(ctx context.Context, _ api.Caller, r *wire.StartAuditRequest) (wire.StartAuditReply, error) {
+	at, err := s.packets.AskAudit(ctx, r.Whole)
 	return wire.StartAuditReply{At: convert.Millis(at)}, err
 }
 
-func (a administration) heads(ctx context.Context, _ api.Caller, _ *struct{}) (wire.HeadsReply, error) {
-	heads, err := a.packets.Heads(ctx)
+func (s *Server) adminHeads(ctx context.Context, _ api.Caller, _ *struct{}) (wire.HeadsReply, error) {
+	heads, err := s.packets.Heads(ctx)
 	return convert.Heads(heads), err
 }
 
-func (a administration) disconnect(ctx context.Context, _ api.Caller, r *wire.DisconnectRequest) (wire.DisconnectReply, error) {
-	return wire.DisconnectReply{}, a.revoke(ctx, r.User)
+func (s *Server) adminDisconnect(ctx context.Context, _ api.Caller, r *wire.DisconnectRequest) (wire.DisconnectReply, error) {
+	return wire.DisconnectReply{}, s.revoke(ctx, r.User)
 }
 
-func (a administration) statistics(context.Context, api.Caller, *struct{}) (wire.StatsReply, error) {
-	return a.stats(), nil
+func (s *Server) adminStats(context.Context, api.Caller, *struct{}) (wire.StatsReply, error) {
+	return s.stats(), nil
 }
 
 // revoke revokes the user's tokens and then closes the user's sockets, in this order: a client cannot reconnect

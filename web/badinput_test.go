@@ -321,7 +321,7 @@ func TestUnknownThings(t *testing.T) {
 	}
 	w.mustRefuse(t, w.ann, "no_such_command", nil, "unknown_command")
 	w.mustRefuse(t, w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`), "unknown_command")
-	if _, err := w.administration().call(t.Context(), w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`)); w.errors.Failure(err).Code != wire.CodeForbidden {
+	if _, err := w.callAdmin(t.Context(), w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`)); w.errors.Failure(err).Code != wire.CodeForbidden {
 		t.Errorf("a member's credit: %v, want forbidden", err)
 	}
 }

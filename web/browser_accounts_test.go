@@ -78,7 +78,7 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 	pages := []*webtest.Tab{accountPage(t, one.listen(t), token), accountPage(t, two.listen(t), token)}
 
 	credit := func(s *testServer, amount int64, key string) {
-		if _, err := s.administration().call(context.Background(), api.Caller{Admin: true}, "credit", encoded(t, wire.AdjustRequest{User: "ann", Amount: amount, Key: key})); err != nil {
+		if _, err := s.callAdmin(context.Background(), api.Caller{Admin: true}, "credit", encoded(t, wire.AdjustRequest{User: "ann", Amount: amount, Key: key})); err != nil {
 			t.Error(err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestCreditStoresItsActor(t *testing.T) {
 			s.admin(t, "credit", wire.AdjustRequest{User: "ann", Amount: 5, Key: "money"})
 		}
 		request := encoded(t, wire.AdjustRequest{User: "ann", Amount: 5, Key: id, Note: "note", RequestID: "ticket-" + id, Reason: "reason " + id})
-		if _, err := s.administration().call(t.Context(), ops, method, request); err != nil {
+		if _, err := s.callAdmin(t.Context(), ops, method, request); err != nil {
 			t.Fatal(err)
 		}
 		var actor, requestID, reason string

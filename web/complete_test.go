@@ -19,8 +19,8 @@ import (
 // documents are generated. Both must have the same commands.
 func TestAdminCommandsAreInTheTable(t *testing.T) {
 	signatures := map[string]any{
-		"credit": administration.credit, "debit": administration.debit, "audit": administration.audit, "start_audit": administration.startAudit,
-		"disconnect": administration.disconnect, "stats": administration.statistics, "heads": administration.heads,
+		"credit": (*Server).adminCredit, "debit": (*Server).adminDebit, "audit": (*Server).adminAudit, "start_audit": (*Server).adminStartAudit,
+		"disconnect": (*Server).adminDisconnect, "stats": (*Server).adminStats, "heads": (*Server).adminHeads,
 	}
 	listed := 0
 	for _, e := range wire.Endpoints {

@@ -71,7 +71,7 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 			if err != nil {
 				return nil, err
 			}
-			return s.administration().call(ctx, c, method, data)
+			return s.callAdmin(ctx, c, method, data)
 		})
 	}
 }

@@ -15,42 +15,23 @@ import (
 	"hongbao/web/wire"
 )
 
-// pictureRequests stores and serves the pictures that users upload.
-type pictureRequests struct {
-	off          bool
-	chat         *chat.Service
-	rates        *api.Rates
-	proxies      proxies
-	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
-	refuse       func(w http.ResponseWriter, err error) wire.Code
-	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
-	renamed      func(ctx context.Context, user string)
-}
-
-func newPictureRequests(s *Server) pictureRequests {
-	return pictureRequests{
-		off: s.o.NoPictures, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, refuse: s.refuse, authenticate: s.authenticate,
-		renamed: s.sessions.Renamed,
-	}
-}
-
-// set makes an uploaded picture the caller's avatar. An empty picture removes the avatar and the caller's pictures. A user whose
+// setPicture makes an uploaded picture the caller's avatar. An empty picture removes the avatar and the caller's pictures. A user whose
 // token has an avatar may do neither: the host's avatar takes precedence.
-func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
-	p.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
-		if p.off {
+func (s *Server) setPicture(w http.ResponseWriter, r *http.Request) {
+	s.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
+		if s.o.NoPictures {
 			return nil, chat.ErrNotFound
 		}
 		token, _ := auth.Bearer(r)
-		identity, err := p.authenticate(ctx, r, token)
+		identity, err := s.authenticate(ctx, r, token)
 		if err != nil {
 			return nil, err
 		}
 		user := identity.User.ID
-		if err := p.rates.SpendHTTP(ctx, user); err != nil {
+		if err := s.rates.SpendHTTP(ctx, user); err != nil {
 			return nil, err
 		}
-		stored, err := p.chat.Admit(ctx, identity.User, identity.Issued)
+		stored, err := s.chat.Admit(ctx, identity.User, identity.Issued)
 		if err != nil {
 			return nil, err
 		}
@@ -61,19 +42,19 @@ func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.rates.SpendProfileChange(ctx, user); err != nil {
+		if err := s.rates.SpendProfileChange(ctx, user); err != nil {
 			return nil, err
 		}
 		if identity.User.Guest() {
-			if err := p.rates.SpendUpload(ctx, subnet(p.proxies.client(r))); err != nil {
+			if err := s.rates.SpendUpload(ctx, subnet(s.proxies.client(r))); err != nil {
 				return nil, err
 			}
 		}
-		changed, err := p.chat.SetPicture(ctx, stored, identity.Issued, upload)
+		changed, err := s.chat.SetPicture(ctx, stored, identity.Issued, upload)
 		if err != nil {
 			return nil, err
 		}
-		p.renamed(ctx, user)
+		s.sessions.Renamed(ctx, user)
 		return encode(wire.PictureReply{User: convert.User(changed)}, nil)
 	})
 }
@@ -93,20 +74,20 @@ func decodePicture(data []byte) ([]byte, error) {
 	return upload, nil
 }
 
-// read serves an uploaded picture. The request needs no token, because browsers send none when they load pictures. The address
+// servePicture serves an uploaded picture. The request needs no token, because browsers send none when they load pictures. The address
 // contains the hash of the picture, so browsers may cache the picture permanently.
-func (p pictureRequests) read(w http.ResponseWriter, r *http.Request) {
+func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-	err := p.rates.SpendPicture(ctx, subnet(p.proxies.client(r)))
+	err := s.rates.SpendPicture(ctx, subnet(s.proxies.client(r)))
 	var data []byte
 	if err == nil {
-		data, err = p.chat.Picture(ctx, chi.URLParam(r, "name"))
+		data, err = s.chat.Picture(ctx, chi.URLParam(r, "name"))
 	}
 	if err != nil {
-		p.refuse(w, err)
+		s.refuse(w, err)
 		return
 	}
 	h.Set("Content-Type", "image/jpeg")

@@ -83,7 +83,7 @@ func stir(t *testing.T, s *testServer, c api.Caller, room string, random *rand.R
 		texts[reply.Seq] = secret
 		return reply.Seq
 	}
-	last, err := s.chat.LastSeqs(context.Background(), []string{room})
+	last, err := s.store.LastSeqs(context.Background(), []string{room})
 	noError(t, err)
 	return last[room]
 }

@@ -234,7 +234,7 @@ func (s *testServer) refused(t *testing.T, c api.Caller, method string, data []b
 	t.Helper()
 	run := s.Call
 	if c.Admin {
-		run = s.administration().call
+		run = s.callAdmin
 	}
 	reply, err := run(context.Background(), c, method, data)
 	if err == nil {
@@ -246,7 +246,7 @@ func (s *testServer) refused(t *testing.T, c api.Caller, method string, data []b
 
 func (s *testServer) admin(t *testing.T, method string, request any) []byte {
 	t.Helper()
-	reply, err := s.administration().call(context.Background(), api.Caller{Admin: true}, method, encoded(t, request))
+	reply, err := s.callAdmin(context.Background(), api.Caller{Admin: true}, method, encoded(t, request))
 	if err != nil {
 		t.Fatalf("%s: %v", method, err)
 	}

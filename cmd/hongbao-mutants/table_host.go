@@ -56,8 +56,8 @@ var hostMutants = []mutant{
 	},
 	{
 		file:  "web/host/hook/places.go",
-		old:   `perUser: perUser, wait`,
-		new:   `perUser: most, wait`,
+		old:   `Holders: perUser}`,
+		new:   `Holders: most}`,
 		tests: "-run=Place ./web/host/hook",
 		harm:  "one user keeps the host from being asked about the others",
 	},

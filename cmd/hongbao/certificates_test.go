@@ -143,8 +143,8 @@ func TestACME(t *testing.T) {
 	serve := func(l net.Listener) {
 		certificates, err := c.certificates(authority.Client(), slog.New(slog.DiscardHandler))
 		noError(t, err)
-		server := newClientServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }),
-			certificates, slog.New(slog.DiscardHandler))
+		server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }),
+			certificates, time.Minute, slog.New(slog.DiscardHandler))
 		go func() { _ = serveOn(server, l) }()
 		t.Cleanup(func() { _ = server.Close() })
 	}

@@ -40,15 +40,15 @@ func open(l net.Listener, usesTLS bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
-// newClientServer returns the HTTP server for clients. Its limits protect against clients that are slow or send too
-// much. They do not apply to a connection that has become a WebSocket. Without certificates it serves plain HTTP.
-func newClientServer(handler http.Handler, certificates *tls.Config, log *slog.Logger) *http.Server {
+// newServer returns the HTTP server for clients or for the back end of the host. Its limits protect against clients that are slow or
+// send too much. They do not apply to a connection that has become a WebSocket. Without certificates it serves plain HTTP.
+func newServer(handler http.Handler, certificates *tls.Config, writeTimeout time.Duration, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		TLSConfig:         certificates,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      30 * time.Second, // a grab over HTTP waits up to 10 s
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10, // a token has up to 8 KiB
 		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
@@ -76,20 +76,5 @@ func newOpsServer(handler http.Handler, log *slog.Logger) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-}
-
-// newAPIServer returns the HTTP server for the back end of the host. Some requests may take up to a minute. Without certificates
-// it serves plain HTTP.
-func newAPIServer(handler http.Handler, certificates *tls.Config, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		TLSConfig:         certificates,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      90 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 	}
 }

@@ -34,52 +34,43 @@ type stopping struct{ delay, window time.Duration }
 // The hub stops last, because what the services commit at their end is still published to the other instances. The
 // operator's listener stops when the sockets are closed. The caller closes the engines afterwards.
 func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slog.Logger) error {
-	clients := newClientServer(i.server.Handler(), l.certificates, log)
+	clients := newServer(i.server.Handler(), l.certificates, 30*time.Second, log) // a grab over HTTP waits up to 10 s
 	clients.ConnState = i.server.ConnState
 	ops := newOpsServer(i.server.OpsHandler(), log)
 	var api *http.Server // nil: there is no server API
 	if i.api != nil {
-		api = newAPIServer(i.api.Handler(), l.apiTLS, log)
+		api = newServer(i.api.Handler(), l.apiTLS, 90*time.Second, log) // some requests may take up to a minute
 	}
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
 	publishing, stopPublishing := context.WithCancel(failed)
+	start := func(ctx context.Context, run func(context.Context)) {
+		group.Go(func() error {
+			run(ctx)
+			return nil
+		})
+	}
 	group.Go(func() error { return i.watch.Run(publishing) })
 	group.Go(func() error { return i.hub.Run(publishing) })
 	group.Go(func() error { return i.server.Run(publishing) })
-	group.Go(func() error {
-		i.security.Run(publishing)
-		return nil
-	})
+	start(publishing, i.security.Run)
 	group.Go(func() error {
 		defer stopPublishing()
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
 	if i.lobby != nil {
-		group.Go(func() error {
-			i.lobby.Run(services)
-			return nil
-		})
+		start(services, i.lobby.Run)
 	}
 	if i.events != nil {
-		group.Go(func() error {
-			i.events.Run(publishing)
-			return nil
-		})
+		start(publishing, i.events.Run)
 	}
 	if i.push != nil {
-		group.Go(func() error {
-			i.push.Run(publishing)
-			return nil
-		})
+		start(publishing, i.push.Run)
 	}
 	if api != nil {
-		group.Go(func() error {
-			i.apiKeys.Run(publishing)
-			return nil
-		})
+		start(publishing, i.apiKeys.Run)
 		group.Go(func() error { return serveOn(api, l.api) })
 	}
 	group.Go(func() error { return serveOn(clients, l.clients) })

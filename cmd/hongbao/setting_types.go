@@ -65,13 +65,9 @@ const (
 
 // UnmarshalText implements encoding.TextUnmarshaler: "database, redis".
 func (n *needs) UnmarshalText(text []byte) error {
-	list, err := parseList(string(text), func(part string) (string, bool) {
+	return parseList(n, text, func(part string) (string, bool) {
 		return part, part == needDatabase || part == needRedis || part == needClocks
 	}, "none of database, redis, clocks")
-	if err == nil {
-		*n = list
-	}
-	return err
 }
 
 // grace is a duration of the stop. If the setting is empty, given is false and checkServe chooses the duration.
@@ -190,20 +186,22 @@ func (k *keyFile) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// parseList parses the parts between commas and skips empty ones. If parse rejects a part, the error names the part and ends
-// with the argument otherwise.
-func parseList[T any](text string, parse func(string) (T, bool), otherwise string) (list []T, err error) {
-	for part := range strings.SplitSeq(text, ",") {
+// parseList parses the parts between commas into list and skips empty ones. If parse rejects a part, the list stays as it was. Then
+// the error names the part and ends with the argument otherwise.
+func parseList[List ~[]T, T any](list *List, text []byte, parse func(string) (T, bool), otherwise string) error {
+	var parsed List
+	for part := range strings.SplitSeq(string(text), ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
 		it, ok := parse(part)
 		if !ok {
-			return nil, fmt.Errorf("%q is %s", part, otherwise)
+			return fmt.Errorf("%q is %s", part, otherwise)
 		}
-		list = append(list, it)
+		parsed = append(parsed, it)
 	}
-	return list, nil
+	*list = parsed
+	return nil
 }
 
 // addresses are networks. A single address is a network that has only this address.
@@ -211,11 +209,7 @@ type addresses []netip.Prefix
 
 // UnmarshalText implements encoding.TextUnmarshaler: "10.0.0.1, 10.1.0.0/16, fd00::/8".
 func (a *addresses) UnmarshalText(text []byte) error {
-	list, err := parseList(string(text), parseNetwork, "neither an address nor a network, such as 10.0.0.0/8")
-	if err == nil {
-		*a = list
-	}
-	return err
+	return parseList(a, text, parseNetwork, "neither an address nor a network, such as 10.0.0.0/8")
 }
 
 // parseNetwork parses a network or a single address.
@@ -234,11 +228,7 @@ type origins []string
 // form of an origin, such as a URL with a path: no browser sends such an origin. It rejects "*", because the origins also go into
 // the page's policy, where "*" would allow every page.
 func (o *origins) UnmarshalText(text []byte) error {
-	list, err := parseList(string(text), parseOrigin, "not an origin such as https://shop.example.com or http://localhost:3000")
-	if err == nil {
-		*o = list
-	}
-	return err
+	return parseList(o, text, parseOrigin, "not an origin such as https://shop.example.com or http://localhost:3000")
 }
 
 var originForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
@@ -259,14 +249,10 @@ type hosts []string
 
 // UnmarshalText implements encoding.TextUnmarshaler: "chat.example.com, www.example.com".
 func (h *hosts) UnmarshalText(text []byte) error {
-	list, err := parseList(string(text), func(part string) (string, bool) {
+	return parseList(h, text, func(part string) (string, bool) {
 		host := strings.ToLower(part)
 		return host, hostForm.MatchString(host)
 	}, "not the name of a host such as chat.example.com")
-	if err == nil {
-		*h = list
-	}
-	return err
 }
 
 var hostForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$`)

@@ -1,58 +1,61 @@
-// Package keylock has mutexes by key. It must always hold: a key that no caller holds or waits for takes no memory.
+// Package keylock has locks by key. It must always hold: a key that no caller holds or waits for takes no memory.
 package keylock
 
 import (
+	"cmp"
 	"context"
 	"sync"
 )
 
-// Locks is a set of mutexes, one for each key that a caller holds or waits for. The zero value is ready.
+// Locks is a set of locks, one for each key that a caller holds or waits for. The zero value is ready.
 type Locks struct {
+	Holders int // static; callers that may hold a key at a time; 0: one
+
 	mu    sync.Mutex
-	locks map[string]*mutex // guarded by mu
+	locks map[string]*lock // guarded by mu
 }
 
-// mutex is the mutex of one key.
-type mutex struct {
-	free  chan struct{} // holds one value while the mutex is free
-	users int           // guarded by the mu of Locks; callers that hold it or wait for it
+// lock is the lock of one key.
+type lock struct {
+	held  chan struct{} // semaphore
+	users int           // guarded by the mu of Locks; callers that hold the lock or wait for it
 }
 
-// Lock waits until the caller has the mutex of the key, or ctx ends. After success the caller must call unlock once.
+// Lock waits until the caller holds the key, or ctx ends. Callers get the key in the order in which they wait. After success the caller
+// must call unlock once.
 func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error) {
-	lock := l.use(key)
+	own := l.use(key)
 	select {
-	case <-lock.free:
+	case own.held <- struct{}{}:
 		return func() {
-			lock.free <- struct{}{}
-			l.leave(key, lock)
+			<-own.held
+			l.leave(key, own)
 		}, nil
 	case <-ctx.Done():
-		l.leave(key, lock)
+		l.leave(key, own)
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (l *Locks) use(key string) *mutex {
+func (l *Locks) use(key string) *lock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lock := l.locks[key]
-	if lock == nil {
-		lock = &mutex{free: make(chan struct{}, 1)}
-		lock.free <- struct{}{}
+	own := l.locks[key]
+	if own == nil {
+		own = &lock{held: make(chan struct{}, cmp.Or(l.Holders, 1))}
 		if l.locks == nil {
-			l.locks = map[string]*mutex{}
+			l.locks = map[string]*lock{}
 		}
-		l.locks[key] = lock
+		l.locks[key] = own
 	}
-	lock.users++
-	return lock
+	own.users++
+	return own
 }
 
-func (l *Locks) leave(key string, lock *mutex) {
+func (l *Locks) leave(key string, own *lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lock.users--; lock.users == 0 {
+	if own.users--; own.users == 0 {
 		delete(l.locks, key)
 	}
 }

@@ -40,3 +40,23 @@ func TestLocks(t *testing.T) {
 		}
 	})
 }
+
+// TestHolders lets two callers hold a key. A third one must wait for one of them.
+func TestHolders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locks := Locks{Holders: 2}
+		for range 2 {
+			unlock, err := locks.Lock(t.Context(), "ann")
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(time.Second, unlock)
+		}
+		began := time.Now()
+		unlock, err := locks.Lock(t.Context(), "ann")
+		if err != nil || time.Since(began) != time.Second {
+			t.Fatalf("the third caller: %v after %s, want success after a second", err, time.Since(began))
+		}
+		unlock()
+	})
+}

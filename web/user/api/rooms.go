@@ -98,7 +98,7 @@ func (a *Commands) users(ctx context.Context, c Caller, r *wire.UsersRequest) (w
 
 func (a *Commands) kick(ctx context.Context, c Caller, r *wire.KickRequest) (wire.KickReply, error) {
 	if !r.Ban {
-		return wire.KickReply{}, a.chat.Kick(ctx, c.User, r.Room, r.User, false)
+		return wire.KickReply{}, a.chat.Kick(ctx, c.User, r.Room, r.User)
 	}
 	var until time.Time
 	if r.Until > 0 {

@@ -203,7 +203,7 @@ func (o *opener) welcome(ctx context.Context) (*protocol.ConnectResult, error) {
 	}
 	more := ""
 	if o.rooms > 0 {
-		memberships, more = chat.NewestRooms(memberships, "", o.rooms)
+		memberships, more = chat.NewestRooms(memberships, o.rooms)
 	}
 	data, err := wire.Marshal(wire.ConnectData{
 		User: convert.User(user.User), Currency: c.Currency, Limits: c.Limits,
