@@ -124,8 +124,8 @@ func (s *Service) countOnline(ctx context.Context, room string) (int, error) {
 }
 
 const (
-	onlineCountKept    = 10 * time.Second // how long a count is reused at least
-	onlineCountTimes   = 20               // how many times as long as a count took it is reused at least
+	onlineCountKept    = 10 * time.Second // how long after its begin a count is reused at least
+	onlineCountTimes   = 20               // how many times as long as it took it is reused at least
 	onlineCountTimeout = 10 * time.Second // how long a count may take
 )
 
@@ -180,10 +180,10 @@ func (c *onlineCounts) countFor(room string, now time.Time) (one *onlineCount, f
 func (c *onlineCounts) run(ctx context.Context, room string, one *onlineCount, now func() time.Time, count func(context.Context, string) (int, error)) {
 	began := now()
 	defer func() { // also if count panics: its error is ErrUnavailable then
-		ended := now()
+		took := now().Sub(began)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if one.ends = ended.Add(max(onlineCountKept, onlineCountTimes*ended.Sub(began))); one.err != nil {
+		if one.ends = began.Add(max(onlineCountKept, onlineCountTimes*took)); one.err != nil {
 			delete(c.rooms, room)
 		}
 		close(one.done)
