@@ -17,6 +17,10 @@ var (
 	// errBlocked means that a row stayed locked by another transaction for the whole lock timeout. The transaction was
 	// rolled back and is run again later, until its caller has waited for the whole patience.
 	errBlocked = errors.New("a row stays locked by another transaction")
+	// errSkippedWaits means that a statement which skips locked rows had to wait: a table is locked, or a row's earlier version was
+	// unlocked just as another transaction locked the next one, for which Postgres waits. The transaction was rolled back and is run
+	// again at once.
+	errSkippedWaits = errors.New("a statement that skips locked rows had to wait")
 	// errKeyTaken means that another transaction is inserting the same unique key and does not end. Locking rows in
 	// advance cannot show that.
 	errKeyTaken = errors.New("key is being inserted by another transaction")
@@ -33,7 +37,7 @@ func retryable(err error) bool {
 	case "40001", "40P01", idleTimeout: // serialization failure, deadlock, ended session
 		return true
 	}
-	return errors.Is(err, tables.ErrRetry) || errors.Is(err, errBlocked)
+	return errors.Is(err, tables.ErrRetry) || errors.Is(err, errBlocked) || errors.Is(err, errSkippedWaits)
 }
 
 // idleTimeout is the SQLSTATE of a session that Postgres has ended by idle_in_transaction_session_timeout. Its

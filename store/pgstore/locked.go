@@ -2,14 +2,12 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket/keylock"
 	"hongbao/store/pgstore/internal/pg"
-	"hongbao/store/tables"
 )
 
 // A row's key is one of these prefixes and the row's id; a member's row has the id room/user. A user's row and the same
@@ -65,8 +63,8 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 		}
 	}
 	switch err := f.Send(w.reader); {
-	case pg.LockTimeout(err): // the statements skip locked rows, so a whole table must be locked
-		return nil, tables.Unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
+	case pg.LockTimeout(err):
+				return nil, fmt.Errorf("%w: %w", errSkippedWaits, err)
 	case err != nil:
 		return nil, err
 	}

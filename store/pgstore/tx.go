@@ -159,12 +159,17 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 }
 
 // groupTx runs the transaction of a group commit. If also the run number maxGroupRuns conflicts with other transactions, it
-// returns errContended, and the caller may try a smaller group.
+// returns errContended, and the caller may try a smaller group. If also that run waits although it skips locked rows, a table is locked, and
+// a smaller group would wait, too.
 func (s *Store) groupTx(ctx context.Context, run func(w *writer) (committing bool, err error)) error {
 	runs := 0
 	return s.runUntilDone(ctx, nil, func(w *writer) (committing bool, err error) {
 		committing, err = run(w)
-		if runs++; retryable(err) && runs == maxGroupRuns {
+		switch runs++; {
+		case !retryable(err) || runs < maxGroupRuns:
+		case errors.Is(err, errSkippedWaits):
+			err = tables.Unavailable("lock rows", errors.New(err.Error()))
+		default:
 			err = fmt.Errorf("%w: %w", errContended, errors.New(err.Error())) // wraps only the text of err, because retryable would see err itself
 		}
 		return committing, err

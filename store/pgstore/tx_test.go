@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/store/enginetest"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
@@ -217,4 +218,31 @@ func TestFullPoolMakesCallersWait(t *testing.T) {
 	wg.Wait()
 	await(t, s, `select count(*) <= 3 from pg_stat_activity where datname = current_database()`)
 	await(t, s, `select count(*) = 50 from users`)
+}
+
+// TestLocksOfAGroupAreTakenAgain locks a table while a group commit locks rows, which waits for no row. If the table is unlocked after the first
+// run, the second one gets the rows. Otherwise the call fails after maxGroupRuns runs.
+func TestLocksOfAGroupAreTakenAgain(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	p := fundedRoom(t, s).Send("owner", "packet", redpacket.Equal, "", 30, 3)
+	jobs := []*endJob{{Close: redpacket.Close{Ref: p.Ref}, sender: "owner", room: p.Room}}
+	for unlockAfter, want := range map[int]int{1: 2, maxGroupRuns: maxGroupRuns} {
+		unlock := hold(t, s, `lock table packets in access exclusive mode`)
+		runs := 0
+		err := s.groupTx(t.Context(), func(w *writer) (bool, error) {
+			if runs++; runs > unlockAfter {
+				unlock()
+			}
+			locked, err := beginFreeEnds(w, jobs)
+			if err == nil && locked[0] != "" {
+				t.Errorf("%s is locked", locked[0])
+			}
+			return false, err
+		})
+		unlock()
+		if failed := errors.Is(err, chat.ErrUnavailable) && !contended(err); runs != want || failed != (unlockAfter == maxGroupRuns) || !failed && err != nil {
+			t.Errorf("unlocked after %d runs: %d runs, %v", unlockAfter, runs, err)
+		}
+	}
 }
