@@ -318,6 +318,7 @@ func (s *Service) amend(ctx context.Context, a Amendment) (seq int64, err error)
 	a.At, a.Window = s.now(), s.limits.EditWindow
 	a.ID = s.newID(a.At)
 	done, err := s.store.Amend(ctx, a)
+	s.NoteOutcome(a.Room, err)
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,8 @@
 //     without a lock. In CreateRoom, Join and Direct the Store itself checks the limits on rooms. In
 //     CreateRoom and Direct it also checks blocks and contact settings.
 //   - No stored change is published before it is committed: the Service calls its Publisher only after the Store has returned.
-//     Typing and presence are published without being stored.
+//     Typing and presence are published without being stored. If the outcome of a write is unknown, all instances are told to compare the
+//     room with the store (OutcomeUnknown).
 //   - A text, a packet, a new room, a report and an invite link each carry a key of the client. A key names one request for ever. The same key with the same content gives the first result again; with other
 //     content it gives ErrKeyReused. The key of an invite link is known only while the link exists. The keys of reports and of
 //     links are separate from all others.

@@ -141,6 +141,7 @@ func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
 		c.EntryIDs = append(c.EntryIDs, s.newID(c.At))
 	}
 	done, err := s.store.Change(ctx, c)
+	s.NoteOutcome(c.Room, err)
 	s.forgetChange(c, err)
 	switch {
 	case err == nil && done.Changed:
@@ -279,6 +280,23 @@ func (s *Service) announceStandings(room string, err error, users ...string) {
 			s.repeats.add(memberKey{room, user})
 		}
 	}
+}
+
+// NoteOutcome is told the error of each write of entries into the room. If the outcome is unknown, the entries may be committed, now or
+// later, and nobody publishes them. For a while, all instances are then told to compare the room with the store.
+func (s *Service) NoteOutcome(room string, err error) {
+	if errors.Is(err, ErrUnavailable) {
+		s.repeats.add(memberKey{room: room})
+	}
+}
+
+// repeat repeats the notice about a user, or that about a room.
+func (s *Service) repeat(k memberKey) {
+	if k.user == "" {
+		s.pub.ToRoom(k.room, OutcomeUnknown{})
+		return
+	}
+	s.tellChanged(k.room, k.user)
 }
 
 // tellChanged makes this and all other instances drop the cached standing of the user in the room, or the user's account if the room is

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,4 +126,66 @@ func TestRepeatedNoticesAreBounded(t *testing.T) {
 			t.Errorf("%d notices were repeated in a round, want 1 to 1000", n)
 		}
 	})
+}
+
+// doubtfulStore fails each write of entries with err, though it may be committed.
+type doubtfulStore struct {
+	chat.Store
+	err error
+}
+
+func (s *doubtfulStore) Append(context.Context, chat.Draft) (chat.Entry, bool, error) {
+	return chat.Entry{}, false, s.err
+}
+
+func (s *doubtfulStore) Amend(context.Context, chat.Amendment) (chat.Amended, error) {
+	return chat.Amended{}, s.err
+}
+
+func (s *doubtfulStore) Leave(context.Context, chat.Leaving) (chat.Left, error) {
+	return chat.Left{}, s.err
+}
+
+func (s *doubtfulStore) Change(context.Context, chat.Change) (chat.Changed, error) {
+	return chat.Changed{}, s.err
+}
+
+// TestUnknownOutcomeHasTheRoomCompared loses the outcome of each kind of write into a room. Nobody publishes what it may have written, so all
+// instances must be told for half a minute to compare the room with the store. After a refusal, nothing was written.
+func TestUnknownOutcomeHasTheRoomCompared(t *testing.T) {
+	for name, write := range map[string]func(h *testService, room string) error{
+		"send": func(h *testService, room string) error {
+			_, err := h.Send(h.ctx, person("ann"), chat.Message{Room: room, Key: "k", Text: "hello"})
+			return err
+		},
+		"react": func(h *testService, room string) error { return h.React(h.ctx, person("ann"), room, 1, "👍", true) },
+		"leave": func(h *testService, room string) error { return h.Leave(h.ctx, person("ann"), room) },
+		"kick":  func(h *testService, room string) error { return h.Kick(h.ctx, person("ann"), room, "bob") },
+	} {
+		for outcome, want := range map[error]int{chat.ErrUnavailable: 6, chat.ErrForbidden: 0} {
+			t.Run(name+" "+outcome.Error(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newTestService(t, chat.Options{})
+					room := h.room(chat.Public, "ann", "bob")
+					h.Stop()
+					h.published.take()
+					h.Service = chat.New(&doubtfulStore{h.store, outcome}, h.published, chat.Options{})
+					defer h.Stop()
+					if err := write(h, room); !errors.Is(err, outcome) {
+						t.Fatalf("got %v, want %v", err, outcome)
+					}
+					time.Sleep(time.Hour)
+					told := 0
+					for _, p := range h.published.take() {
+						if p == (publication{To: room, Event: chat.OutcomeUnknown{}}) {
+							told++
+						}
+					}
+					if told != want {
+						t.Errorf("the instances were told %d times, want %d", told, want)
+					}
+				})
+			})
+		}
+	}
 }

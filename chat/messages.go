@@ -112,6 +112,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
 		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: others(mentions, from.ID),
 	})
+	s.NoteOutcome(m.Room, err)
 	if err != nil {
 		return Receipt{}, err
 	}

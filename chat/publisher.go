@@ -43,6 +43,10 @@ type ReadMoved struct {
 	Seq  int64
 }
 
+// OutcomeUnknown says that entries of a room may be committed, now or within half a minute, which nobody publishes: every instance must
+// compare what it has delivered with the store.
+type OutcomeUnknown struct{}
+
 // Typed says that a member of the room is typing.
 type Typed struct{ Room, User string }
 
@@ -76,6 +80,9 @@ func (JoinRequested) EventName() string { return "join_requests" }
 
 // EventName implements Event.
 func (ContactsChanged) EventName() string { return "contacts" }
+
+// EventName implements Event.
+func (OutcomeUnknown) EventName() string { return "outcome_unknown" }
 
 // EventName implements Event.
 func (Typed) EventName() string { return "typing" }

@@ -7,16 +7,17 @@ import (
 
 const (
 	// repeatEvery and repeatTimes say when the notices of a change with an unknown outcome are repeated: Postgres may commit a change
-	// whose caller has given up, for example while a synchronous standby does not answer. standingFor bounds what is committed later.
+	// whose caller has given up, for example while a synchronous standby does not answer. Of what is committed later, standingFor bounds
+	// cached standings, and the hub compares all rooms each minute.
 	repeatEvery = 5 * time.Second
 	repeatTimes = 6
-	// maxRepeats bounds the users whose notices are repeated at once. While the database is down, every change has an unknown outcome.
+	// maxRepeats bounds the users and rooms whose notices are repeated at once. While the database is down, every change has an unknown outcome.
 	maxRepeats = 1000
 )
 
 // repeats sends the notices of changes again whose outcome is unknown.
 type repeats struct {
-	tell func(room, user string) // static
+	tell func(memberKey) // static
 
 	mu      sync.Mutex
 	left    map[memberKey]int // guarded by mu; how often each notice is still to be repeated
@@ -24,8 +25,8 @@ type repeats struct {
 	stopped bool              // guarded by mu
 }
 
-// add has the notice about the user repeated, unless maxRepeats others are. It strictly bounds the notices, not the changes: those of one
-// user in one room count once.
+// add has the notice about the user repeated, or that about the room if there is no user, unless maxRepeats others are. It strictly bounds
+// the notices, not the changes: those of one user in one room count once.
 func (r *repeats) add(k memberKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +42,7 @@ func (r *repeats) add(k memberKey) {
 // round repeats each notice once.
 func (r *repeats) round() {
 	for _, k := range r.due() {
-		r.tell(k.room, k.user)
+		r.tell(k)
 	}
 }
 

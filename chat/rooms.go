@@ -252,6 +252,7 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	left, err := s.store.Leave(ctx, Leaving{Room: room, User: u, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}})
 	s.Forget(room, u.ID) // also after an error: the outcome may be unknown
 	s.announceStandings(room, err, u.ID)
+	s.NoteOutcome(room, err)
 	switch {
 	case errors.Is(err, ErrUnavailable), err == nil && !left.Changed:
 		s.announceOwner(context.WithoutCancel(ctx), room) // ctx may have ended while the outcome became unknown

@@ -61,7 +61,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 		typing:       typing{users: map[memberKey]time.Time{}, rooms: map[string]*roomRate{}},
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
-	s.repeats = repeats{tell: s.tellChanged, left: map[memberKey]int{}}
+	s.repeats = repeats{tell: s.repeat, left: map[memberKey]int{}}
 	return s
 }
 

@@ -85,6 +85,8 @@ func (r receiver) Receive(topic string, payload []byte) {
 		if h.peers != nil {
 			h.peers.Notice(e.Data)
 		}
+	case envelope.Compare:
+		h.topics.compare(topic)
 	default:
 		r.message(topic, e)
 	}
@@ -94,12 +96,11 @@ func (r receiver) Receive(topic string, payload []byte) {
 // store knows what has this seq.
 func (r receiver) message(topic string, e envelope.Envelope) {
 	h := r.hub
-	t := h.topics.lookup(topic)
-	if t == nil {
+	if h.topics.lookup(topic) == nil {
 		return // a subscriber that comes now begins at the present position
 	}
 	if e.Epoch != h.env.epochName() {
-		t.recheck()
+		h.topics.compare(topic)
 		return
 	}
 	m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Deferred, Trace: e.Trace}

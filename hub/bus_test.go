@@ -235,3 +235,33 @@ func TestRunAgainWhileConnectionsComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareTopicFindsWhatNobodyPublished stores a message that no instance publishes, as after a commit whose outcome its instance does not
+// know. After CompareTopic, the subscribers of both instances must receive it within seconds, and not only with the comparison each minute.
+func TestCompareTopicFindsWhatNobodyPublished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		broker := hubtest.NewBroker()
+		var hubs []*hub.Hub
+		clients := map[string]*client{}
+		for _, name := range []string{"here", "there"} {
+			o := s.options()
+			o.Bus = broker.Endpoint()
+			h := start(t, o)
+			c, session := connect(t, h, hub.JSON)
+			session.conn.Subscribe("room", 0, nil)
+			hubs, clients[name] = append(hubs, h), c
+		}
+		time.Sleep(10 * time.Second) // a new topic is compared more often, and so is each one after the bus has come up
+		began := time.Now()
+		s.commit("room", "a")
+		hubs[0].CompareTopic("room")
+		hubs[0].CompareTopic("nobody is here")
+		for began.Add(3 * time.Second).After(time.Now()) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		for name, c := range clients {
+			wantPushes(t, "the subscriber "+name+", after 3 s", c, "room:1:a")
+		}
+	})
+}

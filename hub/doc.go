@@ -26,7 +26,7 @@
 //     of that topic receive no further message of the message's topic, whether by publish or by repair, until they subscribe
 //     again.
 //   - While the bus may lose messages, and after it has lost some, the hub reads the store. A loss that no later message
-//     reveals is found by comparing the last seqs.
+//     reveals is found by comparing the last seqs, and so is a message that nobody publishes (Hub.CompareTopic).
 //   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
 //     position is forgotten.
 //   - No message with a seq from an earlier epoch of the store is delivered after Reset, however long it was on the bus. This

@@ -146,6 +146,15 @@ func (h *Hub) Signal(topic string, data []byte) {
 	}
 }
 
+// CompareTopic makes every instance compare the topic with the store soon. It is for messages that may be stored although nobody publishes
+// them. The bus may lose the request.
+func (h *Hub) CompareTopic(topic string) {
+	h.topics.compare(topic)
+	if h.o.Bus != nil {
+		h.o.Bus.Publish(topic, envelope.Envelope{Kind: envelope.Compare}.Encode(), Loose)
+	}
+}
+
 // Notify calls Peers.Notice on every other instance. While the bus is down, the notice is kept and sent later. It may be
 // lost (see Peers).
 func (h *Hub) Notify(data []byte) {
@@ -465,6 +474,13 @@ func (r *registry) acceptAndUnlock(t *topic, messages ...Message) {
 
 // signal passes a signal to the topic's subscribers on this instance. The signal waits for messages that are known to
 // exist and have not arrived, unless maxWaiting signals wait already.
+// compare has the topic compared with the store soon, if it has subscribers here.
+func (r *registry) compare(name string) {
+	if t := r.lookup(name); t != nil {
+		t.recheck()
+	}
+}
+
 func (r *registry) signal(name string, data []byte) {
 	t := r.lock(name)
 	if t == nil {

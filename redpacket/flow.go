@@ -38,6 +38,7 @@ type flow struct {
 type observer interface {
 	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
 	unsettled(c Claim)                               // the claim of a grab, not of recovery or a close, could not be settled
+	endFailed(packet string, err error)              // Ledger.End has failed
 	closed(c Closed)                                 // the packet has ended; c.Done is false if another call has ended it
 	quarantined(c Claim, why string)
 }
@@ -268,6 +269,7 @@ func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error
 		Ref: p, Reason: closing.Reason, Grants: grants, At: now, EntryID: f.newID(now),
 	})
 	if err != nil {
+		f.observer.endFailed(p.ID, err)
 		return Closed{}, err
 	}
 	// The Pool gets the final state as SQL has it. Otherwise winners whose grant the Pool has lost would get "expired"

@@ -67,6 +67,8 @@ func (m memberRooms) StoredStanding(ctx context.Context, room, user string) (cha
 	return m.Standing(ctx, room, user)
 }
 
+func (memberRooms) NoteOutcome(string, error) {}
+
 // errorCount is a log handler that counts the records of level Error.
 type errorCount struct {
 	slog.Handler

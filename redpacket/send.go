@@ -104,6 +104,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
+	s.rooms.NoteOutcome(r.Room, err)
 	var stale *CommitmentError
 	if errors.As(err, &stale) {
 		stale.Packet = s.packetWith(ctx, from.ID, r.Commitment, now)

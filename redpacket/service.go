@@ -22,6 +22,8 @@ type Rooms interface {
 	Standing(ctx context.Context, room, user string) (chat.Standing, error)
 	// StoredStanding is Standing without a cache.
 	StoredStanding(ctx context.Context, room, user string) (chat.Standing, error)
+	// NoteOutcome is told the error of each write of entries into the room.
+	NoteOutcome(room string, err error)
 }
 
 // Limits are the limits of packets. A zero field takes its default, except MaxOpen.
@@ -281,6 +283,13 @@ func (s *Service) quarantined(c Claim, why string) {
 	s.inQuarantine.add(name)
 	s.counts.quarantined.Add(1)
 	s.o.Log.Error("claim quarantined: it can never be paid, see table quarantine", "packet", c.ID, "share", c.Share, "why", why)
+}
+
+// endFailed implements observer. Nobody knows the room of a packet that is not cached; the hub compares all rooms each minute.
+func (s *Service) endFailed(packet string, err error) {
+	if k := s.memory.get(packet); k != nil {
+		s.rooms.NoteOutcome(k.packet.Room, err)
+	}
 }
 
 // closed implements observer. It caches the final state. It must not be called before packet_done is committed.

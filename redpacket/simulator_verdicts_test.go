@@ -135,6 +135,7 @@ func (s simObserver) paid(_ context.Context, c Claim, settled Settlement) {
 
 func (s simObserver) quarantined(Claim, string) {}
 func (s simObserver) unsettled(Claim)           {}
+func (s simObserver) endFailed(string, error)   {}
 
 func (s simObserver) closed(c Closed) {
 	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.Book.Packet.ID)].status == Open {

@@ -49,6 +49,9 @@ func (allMembers) StoredStanding(context.Context, string, string) (chat.Standing
 	return chat.Standing{Ever: true, In: true}, nil
 }
 
+// NoteOutcome implements redpacket.Rooms.
+func (allMembers) NoteOutcome(string, error) {}
+
 // discardPublisher is a publisher that drops everything.
 type discardPublisher struct{}
 

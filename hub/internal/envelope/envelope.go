@@ -31,6 +31,7 @@ const (
 	Message Kind = iota
 	Signal
 	Notice
+	Compare // the receiver compares the topic with the store; there is no data
 )
 
 // A payload begins with one of these bytes. In a message its seq follows as a uvarint, and then epoch, trace and final topic, each
@@ -40,6 +41,7 @@ const (
 	deferred = 'd' // a message that may be deferred
 	signal   = 's'
 	notice   = 'n'
+	compare  = 'c'
 )
 
 var errMalformed = errors.New("malformed envelope")
@@ -52,6 +54,8 @@ func (e Envelope) Encode() []byte {
 		return append(append(b, signal), e.Data...)
 	case e.Kind == Notice:
 		return append(append(b, notice), e.Data...)
+	case e.Kind == Compare:
+		return append(b, compare)
 	case e.Deferred:
 		b = append(b, deferred)
 	default:
@@ -75,6 +79,8 @@ func Parse(payload []byte) (Envelope, error) {
 		return Envelope{Kind: Signal, Data: rest}, nil
 	case notice:
 		return Envelope{Kind: Notice, Data: rest}, nil
+	case compare:
+		return Envelope{Kind: Compare}, nil
 	case message, deferred:
 		e.Deferred = payload[0] == deferred
 	default:

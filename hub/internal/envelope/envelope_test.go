@@ -16,6 +16,7 @@ var encoded = map[string]Envelope{
 	"d\x00\x00\x00\x00text":     {Deferred: true, Data: []byte("text")},
 	"stext":                     {Kind: Signal, Data: []byte("text")},
 	"ntext":                     {Kind: Notice, Data: []byte("text")},
+	"c":                         {Kind: Compare},
 	"m\x03\x02e1\x00\x00{}":     {Seq: 3, Epoch: "e1", Data: []byte("{}")},
 	"d\x03\x02e1\x37" + span + "\x08user:ann{}": {Seq: 3, Trace: span, Deferred: true, Final: "user:ann", Epoch: "e1", Data: []byte("{}")},
 }

@@ -70,13 +70,16 @@ func (p *Publisher) CloseSockets(user, socket string, code int) {
 	p.signal(UserTopic(user), Signal{Close: &Close{Code: code, Socket: socket}})
 }
 
-// to publishes an event. Changes of a user's rooms are signals to the sessions, everything else is a push to the clients.
+// to publishes an event. Changes of a user's rooms are signals to the sessions, an unknown outcome is for the hubs, and everything else is a
+// push to the clients.
 func (p *Publisher) to(topic string, e chat.Event) {
 	switch e := e.(type) {
 	case chat.Entered:
 		p.signal(topic, EnteredSignal(e.Membership))
 	case chat.Exited:
 		p.signal(topic, Signal{Room: e.Room, Reason: e.Reason, Through: e.Through})
+	case chat.OutcomeUnknown:
+		p.hub.CompareTopic(topic)
 	default:
 		m := hub.Message{Data: messageOf(e), Meta: eventMeta(e)}
 		if cause := causeOf(e); !cause.IsZero() {
