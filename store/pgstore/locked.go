@@ -64,7 +64,7 @@ func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
 	}
 	switch err := f.Send(w.reader); {
 	case pg.LockTimeout(err):
-				return nil, fmt.Errorf("%w: %w", errSkippedWaits, err)
+		return nil, fmt.Errorf("%w: %w", errSkippedWaits, err)
 	case err != nil:
 		return nil, err
 	}
