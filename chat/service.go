@@ -20,6 +20,7 @@ type Options struct {
 	Log    *slog.Logger
 
 	Presence Presence // nil: all users count as offline
+	Indexer  *Indexer // nil: there is no search
 }
 
 // Service carries out the commands about users, rooms and entries, except those about packets. It publishes a stored change only
@@ -43,6 +44,7 @@ type Service struct {
 	onlineCounts onlineCounts
 	kinds        roomKinds
 	repeats      repeats
+	indexer      *Indexer // static; nil: there is no search
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.
@@ -61,6 +63,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 		typing:       typing{users: map[memberKey]time.Time{}, rooms: map[string]*roomRate{}},
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
+	s.indexer = o.Indexer
 	s.repeats = repeats{tell: s.repeat, left: map[memberKey]int{}}
 	return s
 }

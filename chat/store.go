@@ -207,6 +207,11 @@ type EntryStore interface {
 	// out recalled texts, and rooms that the user is not in. A page may have fewer entries than limit, or none, although
 	// another page follows. maxBytes has the meaning of Page.MaxBytes; next and more are cursors, as in FindRooms.
 	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
+	// Search finds entries, the newest first.
+	Search(ctx context.Context, s Search) (Found, error)
+	// IndexEntries adds the next entries of the rooms, at most most of each, to the index in which Search looks. It returns the rooms that may have
+	// others.
+	IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error)
 	// Spans reads ranges of entries of several rooms, each in ascending order. Of the amendments only recalls are applied. Spans
 	// serves resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)

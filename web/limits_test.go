@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 	}
 	s = engines.open(t, func(o *Options) { o.SocketsPerUser = 18 })
 	want := wire.Limits{
-		FrameBytes: wire.FrameBytes, CommandsPerFrame: wire.CommandsPerFrame,
+		FrameBytes: wire.FrameBytes, CommandsPerFrame: wire.CommandsPerFrame, QueryChars: 200,
 		TextChars: 1, DataBytes: 2, NameChars: 3, AnnouncementChars: 4, EmojiChars: 5, Mentions: 6, InviteUsers: 7, RoomMembers: 8, Rooms: 9,
 		PacketTotal: 10, PacketCount: 11, GreetingChars: 12, PacketTo: 13, PassphraseChars: 14,
 		TTLMinS: 15, TTLMaxS: 17, TTLDefaultS: 16, SocketsPerUser: 18, PublicRooms: 19, Blocks: 20, OpenPackets: 21,

@@ -50,6 +50,7 @@ var trials = []trial{
 		return wire.ReportRequest{Key: "k-" + c.name, Room: c.room, User: c.other.User.ID, Reason: "spam"}
 	}, inside},
 	{"mentions", nil, func(*cell) any { return wire.MentionsRequest{} }, everyone},
+	{"search", nil, func(c *cell) any { return wire.SearchRequest{Words: "hello", Room: c.room} }, inside},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
 

@@ -323,6 +323,13 @@ func (s faultyStore) Mentions(ctx context.Context, user, next string, limit, max
 	return s.Store.Mentions(ctx, user, next, limit, maxBytes)
 }
 
+func (s faultyStore) Search(ctx context.Context, q chat.Search) (_ chat.Found, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Search(ctx, q)
+}
+
 func (s faultyStore) History(ctx context.Context, room string, p chat.Page) (_ []chat.Entry, _ bool, err error) {
 	if err = s.fault(); err != nil {
 		return

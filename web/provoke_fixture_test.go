@@ -215,6 +215,7 @@ func goodRequest(method string, n requestNames) object {
 		"react":            {"room": n.room, "seq": 1, "emoji": "👍", "on": true},
 		"history":          {"room": n.room},
 		"mentions":         {},
+		"search":           {"words": "hello", "room": n.room},
 		"report":           {"key": "new", "room": n.room, "user": n.user, "reason": "spam"},
 		"read":             {"room": n.room, "seq": 1},
 		"presence":         {"room": n.room},

@@ -62,6 +62,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeLimitExceeded: {user: "full", data: plain},
 		},
 		"find_rooms": {wire.CodeTooLong: {data: object{"query": long(65)}}},
+		"search":     {wire.CodeTooLong: {data: object{"words": long(201)}}},
 		"invite": {
 			wire.CodeForbidden:      {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded:  {data: changed(mine, "users", []string{"full"})},

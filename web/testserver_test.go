@@ -170,6 +170,8 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 		options.Push = newPush(t, pub, engines.store, presence)
 		told = options.Push
 	}
+	engines.rooms.Indexer = chat.NewIndexer(engines.store, told, engines.log)
+	told = engines.rooms.Indexer
 	rooms := chat.New(engines.store, told, engines.rooms)
 	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
 	for _, f := range change {

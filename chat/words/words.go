@@ -3,6 +3,7 @@
 package words
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,7 +37,7 @@ func Parts(text string) []string {
 	all := list{}
 	split(text, func(word string) {
 		for i, c := range word {
-			if i == 0 || !alone(c) {
+			if i == 0 || !isAlone(c) {
 				all.add(firstChars(word[i:]))
 			}
 		}
@@ -63,50 +64,90 @@ func (l *list) add(word string) {
 	}
 }
 
+// atom is a word of a text, or a character that is a word by itself. It was made of the bytes from:to of the text.
+type atom struct {
+	word     string
+	from, to int
+	alone    bool // it is a character that is a word by itself
+	joined   bool // so is the one directly before it
+}
+
 // split calls add with each word of the text.
 func split(text string, add func(word string)) {
-	text = Fold(text)
-	last := 0 // size of the character before, if that is a word by itself
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case alone(c):
-			add(text[i : i+size])
-			if last > 0 {
-				add(text[i-last : i+size])
-			}
-			last = size
-		case inWord(c):
-			size = endOfWord(text[i:])
-			add(text[i : i+size])
-			last = 0
-		default:
-			last = 0
+	last := ""
+	for a := range atoms(text) {
+		add(a.word)
+		if a.joined {
+			add(last + a.word)
 		}
-		i += size
+		last = a.word
+	}
+}
+
+// atoms returns the atoms of the text, in their order. It folds each character with its marks by itself, so that it knows the place of each atom.
+func atoms(text string) iter.Seq[atom] {
+	return func(yield func(atom) bool) {
+		var (
+			parts norm.Iter
+			fold  = cases.Fold()
+			run   strings.Builder // the letters and digits of an atom that has not ended
+			place [2]int          // of run
+			alone bool            // the last character was a word by itself
+		)
+		end := func() bool {
+			if run.Len() == 0 {
+				return true
+			}
+			a := atom{word: run.String(), from: place[0], to: place[1]}
+			run.Reset()
+			return yield(a)
+		}
+		parts.InitString(norm.NFKC, text)
+		for !parts.Done() {
+			at := parts.Pos()
+			part := string(parts.Next())
+			if len(part) == 1 { // one of ASCII
+				part = strings.ToLower(part)
+			} else {
+				part = norm.NFKC.String(fold.String(part))
+			}
+			for _, c := range part {
+				switch {
+				case isAlone(c):
+					if !end() || !yield(atom{string(c), at, parts.Pos(), true, alone}) {
+						return
+					}
+					alone = true
+					continue
+				case !inWord(c):
+					if !end() {
+						return
+					}
+				default:
+					if run.Len() == 0 {
+						place[0] = at
+					}
+					place[1] = parts.Pos()
+					run.WriteRune(c)
+				}
+				alone = false
+			}
+		}
+		end()
 	}
 }
 
 // Range returns the words that begin with the given one: from is the first of them, and to follows the last, by bytes.
 func Range(word string) (from, to string) { return word, word + "\U0010ffff" }
 
-// alone reports whether the character is a word by itself. The mark of long vowels has no script of its own.
-func alone(c rune) bool {
+// isAlone reports whether the character is a word by itself. The mark of long vowels has no script of its own.
+func isAlone(c rune) bool {
 	return c == 'ー' || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // inWord reports whether the character is part of a word of several characters.
 func inWord(c rune) bool {
-	return (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c)) && !alone(c)
-}
-
-// endOfWord returns the size of the word at the beginning of the text.
-func endOfWord(text string) int {
-	end := strings.IndexFunc(text, func(c rune) bool { return !inWord(c) })
-	if end < 0 {
-		return len(text)
-	}
-	return end
+	return (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c)) && !isAlone(c)
 }
 
 // firstChars returns at most Longest characters of a word.

@@ -41,7 +41,8 @@ type instance struct {
 	apiKeys *server.Keys    // of the server API
 	events  *events.Service // nil: no events are written
 
-	push *webpush.Notifier // nil: there is no Web Push
+	push    *webpush.Notifier // nil: there is no Web Push
+	indexer *chat.Indexer     // nil: there is no search
 }
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
@@ -65,7 +66,11 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if built.push != nil {
 		publisher = built.push
 	}
-	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
+	if c.Search != "off" {
+		built.indexer = chat.NewIndexer(engines.Chat, publisher, log)
+		publisher = built.indexer
+	}
+	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, publisher, redpacket.Options{
 		DayLimits: c.dayLimits(),

@@ -69,6 +69,9 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	if i.push != nil {
 		start(publishing, i.push.Run)
 	}
+	if i.indexer != nil {
+		start(services, i.indexer.Run)
+	}
 	if api != nil {
 		start(publishing, i.apiKeys.Run)
 		group.Go(func() error { return serveOn(api, l.api) })

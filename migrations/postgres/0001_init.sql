@@ -195,6 +195,20 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 );
 
+-- The words of texts and greetings, for the search: see store/tables/search.go. Rows are added some time after their entry.
+create table entry_words (
+    word bigint not null, -- hash of the word and the room
+    at   bigint not null, -- of the entry, like seq
+    seq  bigint not null,
+    primary key (word, at, seq)
+);
+
+-- Up to which seq the entries of a room are in entry_words.
+create table indexed_rooms (
+    room_id text collate "C" primary key,
+    seq     bigint not null
+) with (fillfactor = 70);
+
 -- One name per request of a user, over all commands, for ever.
 create table requests (
     user_id text collate "C" not null,

@@ -179,6 +179,20 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 ) strict, without rowid;
 
+-- The words of texts and greetings, for the search: see store/tables/search.go. Rows are added some time after their entry.
+create table entry_words (
+    word integer not null, -- hash of the word and the room
+    at   integer not null, -- of the entry, like seq
+    seq  integer not null,
+    primary key (word, at, seq)
+) strict, without rowid;
+
+-- Up to which seq the entries of a room are in entry_words.
+create table indexed_rooms (
+    room_id text primary key,
+    seq     integer not null
+) strict, without rowid;
+
 -- One name per request of a user, over all commands, for ever.
 create table requests (
     user_id text not null,

@@ -35,12 +35,30 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 	if err := queueAmendment(w, &b, a, to, subject.Entry.At); err != nil {
 		return chat.Amended{}, err
 	}
+	if a.Kind != chat.KindReact {
+		if err := reindexAmended(w, &b, *subject, to.Fold); err != nil {
+			return chat.Amended{}, err
+		}
+	}
 	if to.Empty {
 		if err := w.Erase(a.Room, a.Target); err != nil {
 			return chat.Amended{}, err
 		}
 	}
 	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.Send(&b)
+}
+
+// reindexAmended makes the batch replace the words by which the amended text is found.
+func reindexAmended(w Tx, b *Batch, s chat.Subject, to chat.Fold) error {
+	old, err := s.Entry.Folded(s.Fold)
+	if err != nil {
+		return err
+	}
+	changed, err := s.Entry.Folded(to)
+	if err != nil {
+		return err
+	}
+	return reindex(w, b, old, changed)
 }
 
 // lockSubject locks the room and the membership of the user that amends (a.By). It reads the entry to amend, the

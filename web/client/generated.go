@@ -180,6 +180,13 @@ func (c *Client) Mentions(ctx context.Context) iter.Seq2[model.Entry, error] {
 	})
 }
 
+// Search finds texts, and packets by their greetings, in the user's rooms, newest first. A page may be empty and have a next one.
+func (c *Client) Search(ctx context.Context, request wire.SearchRequest) (wire.SearchReply, error) {
+	var reply wire.SearchReply
+	err := c.Call(ctx, "search", request, &reply)
+	return reply, err
+}
+
 // MarkRead stores how far the user has read; the position never moves back. The reply says how many entries are unread.
 func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (int64, error) {
 	var reply wire.ReadReply

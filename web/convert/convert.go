@@ -20,6 +20,11 @@ func List[From, To any](list []From, convert func(From) To) []To {
 // Mention converts an entry that mentions a user.
 func Mention(e chat.Entry) wire.Mention { return wire.Mention{Room: e.Room, Entry: Entry(e)} }
 
+// Hit converts an entry that a search has found.
+func Hit(h chat.Hit) wire.Hit {
+	return wire.Hit{Room: h.Entry.Room, Entry: Entry(h.Entry), Places: List(h.Places, func(p chat.Place) wire.Place { return wire.Place(p) })}
+}
+
 // Millis converts a time to Unix milliseconds. The zero time becomes 0, which optional fields omit.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {

@@ -154,6 +154,7 @@ func replies() map[string]any {
 		"recall":         wire.SeqReply{Seq: 48},
 		"react":          wire.ReactReply{},
 		"report":         wire.ReportReply{Report: "01957a1c-0000-7000-8000-000000000001"},
+		"search":         wire.SearchReply{Hits: []wire.Hit{{Room: "r-1", Entry: textEntry(), Places: []wire.Place{{From: 12, To: 14}}}}, Next: "bmV4dA"},
 		"mentions":       wire.MentionsReply{Mentions: []wire.Mention{{Room: "r-1", Entry: textEntry()}}, Next: "bmV4dA"},
 		"history-folded": wire.HistoryReply{Entries: foldedEntries(), PacketStates: []wire.State{}, More: true},
 

@@ -204,6 +204,11 @@ var Methods = []Method{
 		Group: "messages", AsUser: ScopeRead, Right: anyone, Cost: 5,
 	},
 	{
+		Name: "search", Does: "Finds texts, and packets by their greetings, in the user's rooms, newest first.",
+		Note: "A page may be empty and have a next one.", Request: SearchRequest{}, Reply: SearchReply{},
+		Group: "messages", AsUser: ScopeRead, AsSystem: ScopeModerate, Right: members, Errors: slices.Concat(outside, []Code{CodeTooLong}), Cost: 10,
+	},
+	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.",
 		Note: "Without a cursor they are the newest.", Request: HistoryRequest{}, Reply: HistoryReply{},
 		Group: "messages", AsUser: ScopeRead, AsSystem: ScopeRead, Right: members, Errors: outside, Cost: 5,

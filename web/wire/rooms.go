@@ -288,6 +288,38 @@ type Mention struct {
 	Entry Entry  `json:"entry"`
 }
 
+// SearchRequest is the request of search.
+type SearchRequest struct {
+	Words  string `json:"words" doc:"at most 200 characters, with a letter or a digit. All words must be in the text, whole, in upper or lower case, of either width; words in quotes must follow each other. A Chinese, Japanese or Korean character is a word"`
+	Room   string `json:"room,omitempty" doc:"default: all rooms of the caller"`
+	From   string `json:"from,omitempty" doc:"id of the sender; default: anybody"`
+	Kind   string `json:"kind,omitempty" enum:"text,packet" doc:"'text', or 'packet': found by its greeting; default: both"`
+	After  *int64 `json:"after,omitempty" min:"0" doc:"Unix milliseconds; sent then or later"`
+	Before *int64 `json:"before,omitempty" min:"0" doc:"Unix milliseconds; sent earlier"`
+	Next   string `json:"next,omitempty"`
+	Limit  int    `json:"limit,omitempty" min:"1"`
+}
+
+// SearchReply is the reply of search. Behind says that some of the newest entries may be missing.
+type SearchReply struct {
+	Hits   []Hit  `json:"hits"`
+	Next   string `json:"next,omitempty"`
+	Behind bool   `json:"behind,omitempty"`
+}
+
+// Hit is an entry that a search has found, with the places of the words in its text or greeting.
+type Hit struct {
+	Room   string  `json:"room"`
+	Entry  Entry   `json:"entry"`
+	Places []Place `json:"places"`
+}
+
+// Place is a part of a text, in UTF-16 code units.
+type Place struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
 // ReadRequest is the request of read.
 type ReadRequest struct {
 	Room string `json:"room"`

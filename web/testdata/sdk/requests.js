@@ -35,6 +35,7 @@ export const requests = {
   react: [(c) => c.react("r-1", 42, "🧧", false), {"emoji":"🧧","on":false,"room":"r-1","seq":42}],
   report: [(c) => c.report({"key":"k-9","reason":"scam","room":"r-1","seq":42,"text":"asks for a deposit"}), {"key":"k-9","reason":"scam","room":"r-1","seq":42,"text":"asks for a deposit"}],
   mentions: [(c) => c.mentions({"limit":50}), {"limit":50}],
+  search: [(c) => c.search({"limit":20,"words":"new year \"red packet\""}), {"limit":20,"words":"new year \"red packet\""}],
   history: [(c) => c.history({"after":41,"limit":50,"room":"r-1"}), {"after":41,"limit":50,"room":"r-1"}],
   read: [(c) => c.read("r-1", 42), {"room":"r-1","seq":42}],
   presence: [(c) => c.presence("r-1"), {"room":"r-1"}],

@@ -231,6 +231,7 @@ var commands = map[string]*command{
 	"react":    ordered((*Commands).react),
 	"history":  scanning((*Commands).history),
 	"mentions": scanning((*Commands).mentions),
+	"search":   scanning((*Commands).search),
 	"report":   ordered((*Commands).report),
 	"read":     ordered((*Commands).read),
 

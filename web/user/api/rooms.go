@@ -145,6 +145,7 @@ func (a *Commands) Limits() wire.Limits {
 	l := wire.DefaultLimits()
 	c, p := a.chat.Limits(), a.packets.Limits()
 	l.TextChars, l.DataBytes, l.EmojiChars, l.Mentions = c.TextChars, c.DataBytes, c.EmojiChars, c.Mentions
+	l.QueryChars = a.chat.QueryChars()
 	l.NameChars, l.AnnouncementChars = c.NameChars, c.AnnouncementChars
 	l.InviteUsers, l.RoomMembers, l.Rooms = c.InviteUsers, c.RoomMembers, c.Rooms
 	l.PublicRooms, l.Blocks = c.PublicRooms, c.Blocks
@@ -224,6 +225,14 @@ func (a *Commands) history(ctx context.Context, c Caller, r *wire.HistoryRequest
 func (a *Commands) mentions(ctx context.Context, c Caller, r *wire.MentionsRequest) (wire.MentionsReply, error) {
 	entries, next, err := a.chat.Mentions(ctx, c.User.ID, r.Next, r.Limit)
 	return wire.MentionsReply{Mentions: convert.List(entries, convert.Mention), Next: next}, err
+}
+
+func (a *Commands) search(ctx context.Context, c Caller, r *wire.SearchRequest) (wire.SearchReply, error) {
+	found, err := a.chat.Search(ctx, r.Words, chat.Search{
+		User: c.User.ID, Room: r.Room, From: r.From, Kind: chat.EntryKind(r.Kind), After: convert.FromMillis(r.After), Before: convert.FromMillis(r.Before),
+		Next: r.Next, Limit: r.Limit,
+	})
+	return wire.SearchReply{Hits: convert.List(found.Hits, convert.Hit), Next: found.More, Behind: found.Behind}, err
 }
 
 func (a *Commands) read(ctx context.Context, c Caller, r *wire.ReadRequest) (wire.ReadReply, error) {

@@ -390,6 +390,17 @@ export class Methods {
   }
 
   /**
+   * search finds texts, and packets by their greetings, in the user's rooms, newest first. A page may be empty and have a next
+   * one.
+   * @param {{words: string, room?: string, from?: string, kind?: 'text'|'packet', after?: number, before?: number, next?: string, limit?: number}} request
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SearchReply>}
+   */
+  search(request, o) {
+    return this.call('search', request, o);
+  }
+
+  /**
    * history reads entries of the room, in ascending order; texts as they are now. Without a cursor they are the newest.
    * @param {{room: string, before?: number, after?: number, limit?: number}} request
    * @param {CallOptions} [o]

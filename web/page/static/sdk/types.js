@@ -113,6 +113,9 @@
  * @typedef {{report: string, dup: boolean}} ReportReply
  * @typedef {{mentions: Mention[], next?: string}} MentionsReply
  * @typedef {{room: string, entry: Entry}} Mention
+ * @typedef {{hits: Hit[], next?: string, behind?: boolean}} SearchReply
+ * @typedef {{room: string, entry: Entry, places: Place[]}} Hit
+ * @typedef {{from: number, to: number}} Place
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply

@@ -1,0 +1,95 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"hongbao/chat/words"
+)
+
+// Search says which entries to find: texts, and packets by their greetings.
+type Search struct {
+	User          string // finds only what is in the user's rooms; System.ID: in Room, whoever is in it
+	Room          string // "": in all rooms of the user
+	Query         words.Query
+	Kind          EntryKind // "": texts and packets
+	From          string    // "": sent by anybody
+	After, Before time.Time // of the entry: not before After, and before Before; zero: at any time
+	Next          string    // the cursor of the page; "": the first one
+	Limit         int
+}
+
+// Found is a page of hits, the newest first.
+type Found struct {
+	Hits []Hit
+	More string // the cursor of the next page; "": there is none
+	// Behind says that some of the newest entries may be missing, because more were written than the index has taken yet.
+	Behind bool
+
+	Unindexed []string // rooms with entries that are not in the index
+}
+
+// Hit is an entry that was found, with its amendments applied.
+type Hit struct {
+	Entry  Entry
+	Places []Place // of the words in Entry.Searched
+}
+
+// Place is a part of a text, in UTF-16 code units.
+type Place = words.Place
+
+// Searched returns the part of an entry that is searched: the text, or the greeting of a packet. It is empty for other entries, and for a
+// recalled text.
+func (e Entry) Searched() string {
+	var body struct {
+		Text     string `json:"text"`
+		Greeting string `json:"greeting"`
+	}
+	if !e.Kind.Content() || json.Unmarshal(e.Body, &body) != nil {
+		return ""
+	}
+	if e.Kind == KindPacket {
+		return body.Greeting
+	}
+	return body.Text
+}
+
+// queryChars is the most characters of a query.
+const queryChars = 200
+
+// QueryChars returns the most characters of a query, or 0 if there is no search.
+func (s *Service) QueryChars() int {
+	if s.indexer == nil {
+		return 0
+	}
+	return queryChars
+}
+
+// Search finds texts and packets in the user's rooms, the newest first. q.Query is made of typed.
+func (s *Service) Search(ctx context.Context, typed string, q Search) (found Found, err error) {
+	if s.indexer == nil {
+		return Found{}, BadField("words", "cannot be searched: this server has no search")
+	}
+	if q.Limit, err = pageLimit(q.Limit); err != nil {
+		return Found{}, err
+	}
+	switch q.Query = words.ParseQuery(typed); {
+	case utf8.RuneCountInString(typed) > queryChars:
+		return Found{}, &FieldError{Err: ErrTooLong, Field: "words", Reason: fmt.Sprintf("must have at most %d characters", queryChars)}
+	case q.Query.Empty():
+		return Found{}, BadField("words", "must have a letter or a digit")
+	case q.Kind != "" && !q.Kind.Content():
+		return Found{}, BadField("kind", "must be text or packet")
+	}
+	if q.Room != "" || q.User == System.ID {
+		if err := s.mayRead(ctx, q.Room, q.User); err != nil {
+			return Found{}, err
+		}
+	}
+	found, err = s.store.Search(ctx, q)
+	s.indexer.add(found.Unindexed...)
+	return found, err
+}

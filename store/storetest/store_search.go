@@ -1,0 +1,298 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/chat/words"
+)
+
+func searchTests() []storeTest {
+	return []storeTest{
+		{"a search finds words in the user's rooms, the newest first", foundWords},
+		{"a search is narrowed by room, sender, kind and time", narrowedSearch},
+		{"an edit and a recall change what is found", foundAmended},
+		{"a search that the index is far behind says so", searchBehind},
+		{"entries at one moment are found once, whatever the pages", foundAtOnce},
+		{"a search finds what a plain scan finds", searchModel},
+	}
+}
+
+// write appends a text.
+func (b *storeBench) write(room, from, text string) chat.Entry {
+	b.Helper()
+	e, _, err := b.Append(b.ctx, b.draft(room, from, text))
+	b.must(err)
+	return e
+}
+
+// greet appends an entry of a packet with this greeting.
+func (b *storeBench) greet(room, from, greeting string) chat.Entry {
+	b.Helper()
+	d := b.draft(room, from, "")
+	body, err := chat.Body(map[string]string{"greeting": greeting})
+	b.must(err)
+	d.Kind, d.Body = chat.KindPacket, body
+	e, _, err := b.Append(b.ctx, d)
+	b.must(err)
+	return e
+}
+
+// index puts all entries of the rooms into the index.
+func (b *storeBench) index(rooms ...string) {
+	b.Helper()
+	for len(rooms) > 0 {
+		var err error
+		rooms, err = b.IndexEntries(b.ctx, rooms, 3)
+		b.must(err)
+	}
+}
+
+// searched reads all pages of this size of a search, and returns the entries by room and seq. It checks the places of the words.
+func (b *storeBench) searched(query string, s chat.Search, limit int) (found []string) {
+	b.Helper()
+	s.Query, s.Limit = words.ParseQuery(query), limit
+	for pages, more := 0, true; more; pages++ {
+		page, err := b.Search(b.ctx, s)
+		if b.must(err); len(page.Hits) > limit || pages > 1000 {
+			b.Fatalf("page %d of %d has %d hits", pages, limit, len(page.Hits))
+		}
+		for _, h := range page.Hits {
+			found = append(found, spot(h.Entry))
+			if want := s.Query.Find(h.Entry.Searched()); len(want) == 0 || !slices.Equal(h.Places, want) {
+				b.Errorf("%q is in %q at %v, not at %v", query, h.Entry.Searched(), want, h.Places)
+			}
+		}
+		s.Next, more = page.More, page.More != ""
+	}
+	return found
+}
+
+func spot(e chat.Entry) string { return fmt.Sprint(e.Room, " ", e.Seq) }
+
+// wantFound searches in pages of several sizes.
+func (b *storeBench) wantFound(query string, s chat.Search, want ...chat.Entry) {
+	b.Helper()
+	spots := []string{}
+	for _, e := range want {
+		spots = append(spots, spot(e))
+	}
+	for _, limit := range []int{1, 2, 20} {
+		if got := b.searched(query, s, limit); !slices.Equal(got, spots) {
+			b.Errorf("%q, %+v, in pages of %d: found %q, want %q", query, s, limit, got, spots)
+		}
+	}
+}
+
+// indexed runs the check before, while and after the rooms are put into the index, and after a restart.
+func (b *storeBench) indexed(check func(), rooms ...string) {
+	b.Helper()
+	check()
+	_, err := b.IndexEntries(b.ctx, rooms, 2)
+	b.must(err)
+	check()
+	b.index(rooms...)
+	b.index(rooms...)
+	check()
+	b.Store = b.Reopen()
+	check()
+}
+
+func foundWords(b *storeBench) {
+	one, two, others := b.room(ann, bob), b.privateRoom(ann, bob), b.room(cyn)
+	first := b.write(one, ann, "Happy New Year")
+	wish := b.write(two, bob, "新年快乐，恭喜发财")
+	b.write(others, cyn, "happy new year 新年快乐")
+	packet := b.greet(two, ann, "happy 新年")
+	last := b.write(one, bob, "A new happy face, new hope")
+	b.indexed(func() {
+		user := chat.Search{User: ann}
+		b.wantFound("happy", user, last, packet, first)
+		b.wantFound("new HAPPY", user, last, first)
+		b.wantFound(`"happy new"`, user, first)
+		b.wantFound("hap", user)
+		b.wantFound("年", user, packet, wish)
+		b.wantFound("新年 发财", user, wish)
+		b.wantFound("年发", user)
+		b.wantFound("nobody says this", user)
+		b.wantFound("happy", chat.Search{User: dan})
+		b.wantFound("said by recall edit member", user)
+	}, one, two, others)
+	b.leave(one, ann)
+	b.wantFound("happy", chat.Search{User: ann}, packet)
+}
+
+func narrowedSearch(b *storeBench) {
+	one, two := b.room(ann, bob), b.room(ann, bob)
+	old := b.write(one, ann, "word old")
+	packet := b.greet(one, bob, "word")
+	b.now = b.now.Add(24 * time.Hour)
+	young, other := b.write(one, bob, "young word"), b.write(two, bob, "another word")
+	b.indexed(func() {
+		b.wantFound("word", chat.Search{User: ann, Room: one}, young, packet, old)
+		b.wantFound("word", chat.Search{User: ann, From: bob}, other, young, packet)
+		b.wantFound("word", chat.Search{User: ann, Kind: chat.KindPacket}, packet)
+		b.wantFound("word", chat.Search{User: ann, Kind: chat.KindText}, other, young, old)
+		b.wantFound("word", chat.Search{User: ann, After: young.At}, other, young)
+		b.wantFound("word", chat.Search{User: ann, Before: young.At}, packet, old)
+		b.wantFound("word", chat.Search{User: ann, After: packet.At, Before: other.At, Room: one}, young, packet)
+		b.wantFound("word", chat.Search{User: cyn, Room: one})
+		b.wantFound("word", chat.Search{User: chat.System.ID, Room: one}, young, packet, old)
+		b.wantFound("word", chat.Search{User: ann, Room: "unknown"})
+	}, one, two)
+	done, err := b.Change(b.ctx, b.wanted(chat.DeleteRoom, one, ann))
+	if b.must(err); !done.Changed {
+		b.Fatal("not deleted")
+	}
+	b.wantFound("word", chat.Search{User: ann}, other)
+	b.wantFound("word", chat.Search{User: chat.System.ID, Room: one})
+	if _, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery("word"), Limit: 1, Next: "forged"}); err == nil {
+		b.Error("a forged cursor is accepted")
+	}
+}
+
+func foundAmended(b *storeBench) {
+	for _, when := range []string{"before", "after"} {
+		room := b.room(ann, bob)
+		in := chat.Search{User: ann, Room: room}
+		edited, recalled, kept := b.write(room, ann, "first words 恭喜"), b.write(room, bob, "first words"), b.write(room, bob, "first words")
+		if when == "after" {
+			b.index(room)
+		}
+		_, err := b.Amend(b.ctx, b.editing(room, ann, edited.Seq, "second words"))
+		b.must(err)
+		_, err = b.Amend(b.ctx, b.amending(chat.KindRecall, room, bob, recalled.Seq))
+		b.must(err)
+		_, err = b.Amend(b.ctx, b.reacting(room, bob, kept.Seq, "👍", true))
+		b.must(err)
+		b.indexed(func() {
+			b.wantFound("first", in, kept)
+			b.wantFound("喜", in)
+			b.wantFound("second", in, edited)
+			b.wantFound("words", in, kept, edited)
+		}, room)
+		_, err = b.Amend(b.ctx, b.editing(room, ann, edited.Seq, "first again"))
+		b.must(err)
+		b.wantFound("first", in, kept, edited)
+		b.wantFound("second", in)
+	}
+}
+
+func searchBehind(b *storeBench) {
+	room := b.room(ann)
+	var all []chat.Entry
+	for n := range 250 {
+		all = append(all, b.write(room, ann, fmt.Sprint("word ", n)))
+	}
+	slices.Reverse(all)
+	search := func() chat.Found {
+		found, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery("word"), Limit: 20})
+		b.must(err)
+		return found
+	}
+	if f := search(); !f.Behind || !slices.Equal(f.Unindexed, []string{room}) || len(f.Hits) != 20 || f.Hits[0].Entry.Seq != all[0].Seq {
+		b.Errorf("with a tail of 250 entries: behind %t, %d hits", f.Behind, len(f.Hits))
+	}
+	b.index(room)
+	if f := search(); f.Behind || len(f.Unindexed) > 0 {
+		b.Error("behind, though all is in the index")
+	}
+	if got := b.searched("word", chat.Search{User: ann}, 100); len(got) != len(all) || got[249] != spot(all[249]) {
+		b.Errorf("%d entries found of %d", len(got), len(all))
+	}
+}
+
+func foundAtOnce(b *storeBench) {
+	rooms := []string{b.room(ann), b.room(ann), b.room(ann)}
+	var all []chat.Entry
+	for n := range 9 {
+		d := b.draft(rooms[n%3], ann, "word")
+		d.At = b.now.Truncate(time.Hour)
+		e, _, err := b.Append(b.ctx, d)
+		b.must(err)
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(x, y chat.Entry) int {
+		return strings.Compare(y.Room, x.Room)*2 + int(max(-1, min(1, y.Seq-x.Seq)))
+	})
+	b.indexed(func() { b.wantFound("word", chat.Search{User: ann}, all...) }, rooms...)
+}
+
+// searchModel compares searches with a scan of all texts, while texts are written, edited, recalled and put into the index, and a user comes and goes.
+func searchModel(b *storeBench) {
+	const seed = 7
+	dice := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // the same on each machine
+	rooms := []string{b.room(ann, bob), b.room(ann, bob), b.room(ann)}
+	vocabulary := strings.Fields("red packet 红 包 红包 Straße STRASSE happy 新年 快乐 年快 w1 w2 w3")
+	text := func() string {
+		var all []string
+		for range 1 + dice.IntN(6) {
+			all = append(all, vocabulary[dice.IntN(len(vocabulary))])
+		}
+		return strings.Join(all, []string{" ", "", ", "}[dice.IntN(3)])
+	}
+	type written struct {
+		chat.Entry
+		text string
+	}
+	texts, in := map[string]*written{}, map[string]bool{rooms[0]: true, rooms[1]: true}
+	pick := func() *written {
+		all := slices.Sorted(maps.Keys(texts))
+		return texts[all[dice.IntN(len(all))]]
+	}
+	for step := range 300 {
+		room := rooms[dice.IntN(len(rooms))]
+		switch n := dice.IntN(10); {
+		case n < 5 || len(texts) < 5:
+			said := text()
+			e := b.write(room, ann, said)
+			texts[spot(e)] = &written{e, said}
+		case n == 5:
+			w, said := pick(), text()
+			if _, err := b.Amend(b.ctx, b.editing(w.Room, ann, w.Seq, said)); err != nil {
+				b.refused(err, chat.ErrConflict) // it is recalled
+				continue
+			}
+			w.text = said
+		case n == 6:
+			w := pick()
+			_, err := b.Amend(b.ctx, b.amending(chat.KindRecall, w.Room, ann, w.Seq))
+			b.must(err)
+			w.text = ""
+		case n == 7:
+			if in[room] {
+				b.leave(room, bob)
+			} else {
+				b.join(room, bob)
+			}
+			in[room] = !in[room]
+		default:
+			_, err := b.IndexEntries(b.ctx, []string{room, rooms[0]}, 1+dice.IntN(9))
+			b.must(err)
+		}
+		if step%10 != 0 {
+			continue
+		}
+		query := text()
+		q := words.ParseQuery(query)
+		var want []*written
+		for _, w := range texts {
+			if in[w.Room] && q.Find(w.text) != nil {
+				want = append(want, w)
+			}
+		}
+		slices.SortFunc(want, func(x, y *written) int { return y.At.Compare(x.At) })
+		spots := []string{}
+		for _, w := range want {
+			spots = append(spots, spot(w.Entry))
+		}
+		if got := b.searched(query, chat.Search{User: bob}, 1+dice.IntN(5)); !slices.Equal(got, spots) {
+			b.Fatalf("step %d: %q finds %q, want %q", step, query, got, spots)
+		}
+	}
+}
