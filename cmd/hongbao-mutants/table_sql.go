@@ -272,6 +272,27 @@ var postgresMutants = []mutant{
 		harm:  "while commits hang, callers wait for the batches before their own and get no answer in 5 s",
 	},
 	{
+		file:  "store/tables/search.go",
+		old:   `if gone := wordRecords(old); len(gone) > 0 {`,
+		new:   `if gone := wordRecords(old); len(gone) < 0 {`,
+		tests: "-run=TestStore/scan ./store/sqlitestore",
+		harm:  "the words of recalled and edited texts stay in the index of the search",
+	},
+	{
+		file:  "store/tables/search.go",
+		old:   `where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`,
+		new:   `where m.user_id = $1 and r.deleted_at = 0`,
+		tests: "-run=TestStore/search ./store/sqlitestore",
+		harm:  "a user finds what is written in rooms that the user has left",
+	},
+	{
+		file:  "chat/indexer.go",
+		old:   `pause = max(pause, (indexShare-1)*time.Since(began))`,
+		new:   `_ = began`,
+		tests: "-run=TestIndexer ./chat",
+		harm:  "the index of the search takes the time of sends",
+	},
+	{
 		file:  "store/pgstore/faults.go",
 		old:   ` || errors.Is(err, errSkippedWaits)`,
 		new:   ``,

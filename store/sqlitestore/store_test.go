@@ -19,6 +19,11 @@ func TestStore(t *testing.T) {
 				noError(t, s.Close())
 				return openStore(t, dir)
 			},
+			IndexRows: func() (n int) {
+				_, err := s.reader(t.Context()).Row(`select count(*) from entry_words -- of the test`, nil, &n)
+				noError(t, err)
+				return n
+			},
 		}
 	})
 }

@@ -19,6 +19,8 @@ type StoreUnderTest struct {
 	Stand func(room, user string, s chat.Standing)
 	// Reopen closes the engine and opens it again with its data.
 	Reopen func() chat.Store
+	// IndexRows counts the rows of the index in which Search looks. It is not called after Reopen.
+	IndexRows func() int
 }
 
 // TestStore checks that an engine keeps the contract of chat.Store.

@@ -224,6 +224,7 @@ func foundAtOnce(b *storeBench) {
 }
 
 // searchModel compares searches with a scan of all texts, while texts are written, edited, recalled and put into the index, and a user comes and goes.
+// In the end, the index has exactly the words of the texts.
 func searchModel(b *storeBench) {
 	const seed = 7
 	dice := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // the same on each machine
@@ -294,5 +295,13 @@ func searchModel(b *storeBench) {
 		if got := b.searched(query, chat.Search{User: bob}, 1+dice.IntN(5)); !slices.Equal(got, spots) {
 			b.Fatalf("step %d: %q finds %q, want %q", step, query, got, spots)
 		}
+	}
+	b.index(rooms...)
+	want := 0
+	for _, w := range texts {
+		want += len(words.Of(w.text))
+	}
+	if n := b.IndexRows(); n != want {
+		b.Errorf("the index has %d rows, want %d", n, want)
 	}
 }

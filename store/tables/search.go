@@ -3,8 +3,6 @@ package tables
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -25,12 +23,6 @@ const (
 	tailOfAll      = 2000 // the same, in all rooms of a user
 	searchedRounds = 10   // how often one page looks for more candidates
 )
-
-// wordHash returns what stands for the word in entry_words.
-func wordHash(room, word string) int64 {
-	sum := sha256.Sum256([]byte(room + "\x00" + word))
-	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // all values are good
-}
 
 // place is where an entry stands in the results of a search, which are in the descending order of these fields.
 type place struct {
@@ -147,7 +139,7 @@ func (s *search) candidates(ctx context.Context) ([]place, error) {
 			at, seq := s.after.within(r.id)
 			args := []any{since, at, seq, s.Limit + 1}
 			for _, name := range names {
-				args = append(args, wordHash(r.id, name))
+				args = append(args, words.Hash(r.id, name))
 			}
 			b.Each(func(row Row) error {
 				p := place{room: r.id}
@@ -178,12 +170,12 @@ func (s *search) candidates(ctx context.Context) ([]place, error) {
 // candidatesOf has the statement that reads the candidates of a room, by the number of words that they have.
 var candidatesOf = func() []string {
 	const (
-		words = `select a.at, a.seq from entry_words a `
+		all   = `select a.at, a.seq from entry_words a `
 		where = `where a.word = $5 and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
 		and   = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq `
 		third = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq `
 	)
-	return []string{"", words + where, words + and + where, words + and + third + where}
+	return []string{"", all + where, all + and + where, all + and + third + where}
 }()
 
 func placeOf(e chat.Entry) place { return place{e.At.UnixMilli(), e.Room, e.Seq} }
@@ -233,7 +225,7 @@ type wordRecord struct {
 func wordRecords(e chat.Entry) []wordRecord {
 	var all []wordRecord
 	for _, word := range words.Of(e.Searched()) {
-		all = append(all, wordRecord{wordHash(e.Room, word), e.At.UnixMilli(), e.Seq})
+		all = append(all, wordRecord{words.Hash(e.Room, word), e.At.UnixMilli(), e.Seq})
 	}
 	return all
 }

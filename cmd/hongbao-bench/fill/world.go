@@ -65,7 +65,7 @@ type world struct {
 	hash   chain.Hash
 	leaves []chain.Hash // of the link that is being made
 
-	userRows, walletRows, transferRows, linkRows, requestRows, entryRows, packetRows, claimRows, roomRows, memberRows, wordRows *table
+	userRows, walletRows, transferRows, linkRows, requestRows, entryRows, packetRows, claimRows, roomRows, memberRows, wordRows, entryWordRows, indexedRows *table
 }
 
 func newWorld(size Size) *world {
@@ -90,6 +90,8 @@ func newWorld(size Size) *world {
 	w.roomRows = add("rooms", "id name kind members last_seq content_no created_at")
 	w.memberRows = add("members", "room_id user_id state role read_seq joined_at")
 	w.wordRows = add("room_words", "word room_id")
+	w.entryWordRows = add("entry_words", "word at seq")
+	w.indexedRows = add("indexed_rooms", "room_id seq")
 	w.walletRows = add("wallets", "user_id balance version")
 	return w
 }
@@ -169,6 +171,9 @@ func (w *world) addEntry(room, sender int, kind chat.EntryKind, key string, body
 	seals := chain.NewSeals()
 	w.put(w.entryRows, e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, string(kind), key, string(body), w.contents[room],
 		w.link(chain.EntryLeaf(e, hash, 0, seals)), seals.Name, seals.Text)
+	for _, word := range words.Of(e.Searched()) {
+		w.put(w.entryWordRows, words.Hash(e.Room, word), e.At.UnixMilli(), e.Seq)
+	}
 	return e.Seq
 }
 
@@ -180,6 +185,7 @@ func (w *world) addRoom(n int) {
 	}
 	id, called, members := roomID(n), roomName(n), w.members(n)
 	w.put(w.roomRows, id, called, string(kind), int64(members), w.seqs[n], w.contents[n], w.clock-365*day+int64(n))
+	w.put(w.indexedRows, id, w.seqs[n])
 	if kind == chat.Public {
 		for _, part := range words.Parts(called) {
 			w.put(w.wordRows, part, id)

@@ -83,6 +83,14 @@ func TestHostSpeaksAsTheSystem(t *testing.T) {
 	if e := entries[0]; e.From.ID != "~system" || e.From.Name != "System" || e.Kind != "text" {
 		t.Errorf("the first entry is %+v, want a text of ~system", e)
 	}
+	if hits := ok[wire.SearchReply](h, system("search", `{"words":"rude","room":%q}`, room)).Hits; len(hits) != 0 {
+		t.Errorf("a recalled text is found: %+v", hits)
+	}
+	said := ok[wire.SendReply](h, as("bob", "send", fmt.Sprintf(`{"room":%q,"key":"find-me","text":"找到我 please"}`, room)))
+	if hits := ok[wire.SearchReply](h, system("search", `{"words":"找到","room":%q}`, room)).Hits; len(hits) != 1 || hits[0].Entry.Seq != said.Seq || hits[0].Places[0] != (wire.Place{To: 2}) {
+		t.Errorf("found %+v, want the text", hits)
+	}
+	h.refused(system("search", `{"words":"找到"}`), wire.CodeBadRequest, "bad_request field=room")
 	h.refused(system("grab", `{"packet":"x"}`), wire.CodeUnknownCommand, "unknown_command")
 	h.refused(h.send(h.newKey("chat-only", hostapi.Chat), "POST", "/v1/server/system/mute", `{}`), wire.CodeForbidden, "forbidden scope=moderate")
 	ok[wire.DeleteRoomReply](h, system("delete_room", `{"room":%q}`, room))

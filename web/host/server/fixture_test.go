@@ -110,7 +110,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	pub := push.NewPublisher(h, chat.NewID(time.Now()))
 	presence := directory.Presence()
 	host := &testHost{T: t, store: store}
-	host.rooms = chat.New(store, pub, chat.Options{Log: log, Presence: presence})
+	host.rooms = chat.New(store, pub, chat.Options{Log: log, Presence: presence, Indexer: chat.NewIndexer(store, pub, log)})
 	host.packets = redpacket.New(store, memstore.NewPool(memstore.Options{}), host.rooms, pub, redpacket.Options{
 		DayLimits: redpacket.DayLimits{
 			Sent: redpacket.Limit{On: true, Usual: 50_000}, Received: redpacket.Limit{On: true, Usual: redpacket.NoLimit},
