@@ -13,8 +13,8 @@ const (
 	// indexShare is the part of the time, 1/indexShare, in which the index may be written: sends come first. While more is sent than that allows, the
 	// index falls behind, and catches up later.
 	indexShare = 5
-	// A transaction takes at most indexedEntries entries of each of at most indexedRooms rooms.
-	indexedRooms, indexedEntries = 50, 200
+	// A transaction takes at most indexedEntries entries, of at most indexedRooms rooms: with SQLite, sends wait for it.
+	indexedRooms, indexedEntries = 50, 300
 	// mostUnindexed bounds the rooms that wait. A room over the bound waits for its next entry, or for the next search in it.
 	mostUnindexed = 100_000
 	// After an error, the next transaction comes indexPause later at least. After indexFailures errors the database is the cause, and not a room.

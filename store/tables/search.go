@@ -233,6 +233,7 @@ func wordRecords(e chat.Entry) []wordRecord {
 // IndexEntries implements chat.Store.
 func (t Tables) IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error) {
 	rooms = slices.Compact(slices.Sorted(slices.Values(rooms))) // the order of locks
+	most = max(1, most/max(1, len(rooms)))
 	return write(ctx, t.db, "index entries", func(w Tx, _ []string) (left []string, err error) {
 		through, err := lockIndexed(w, rooms...)
 		if err != nil {
