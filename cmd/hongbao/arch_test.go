@@ -269,6 +269,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/web/docs/examples/signed":     {why: "an example of a host is written from the documents: it uses nothing of the server"},
 		"hongbao/web/docs/examples/wordfilter": {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
+		"hongbao/web/docs/examples/searchfeed": {why: "an example of a host uses nothing of the server"},
 		"hongbao/web/docs/examples/wallet":     {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
 		"hongbao/web/host/events": {
 			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/host/hostcall", "hongbao/web/host/server", "hongbao/web/wire", "hongbao/web/host/hostapi"},
