@@ -47,11 +47,15 @@ func Parts(text string) []string {
 	return all.words
 }
 
-// Hash returns what stands for a word of the texts of a room in an index of many rooms. It is the same for no two words of any rooms.
+// Hash returns what stands for a word of the texts of a room in an index of many rooms. It is the same for no two words of any rooms. Its last four
+// bits are the bucket of the room (Bucket).
 func Hash(room, word string) int64 {
 	sum := sha256.Sum256([]byte(room + "\x00" + word))
-	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // all values are good
+	return int64(binary.BigEndian.Uint64(sum[:8]))&^15 | Bucket(room) //nolint:gosec // all values are good
 }
+
+// Bucket returns the bucket in which a store that is split over several machines keeps the rows of a room.
+func Bucket(room string) int64 { return int64(sha256.Sum256([]byte(room))[0] & 15) }
 
 // Match reports whether the text contains the query, in whatever case and width.
 func Match(text, query string) bool { return strings.Contains(Fold(text), Fold(query)) }

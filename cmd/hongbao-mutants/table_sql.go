@@ -280,8 +280,8 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/tables/search.go",
-		old:   `where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`,
-		new:   `where m.user_id = $1 and r.deleted_at = 0`,
+		old:   `r.id = m.room_id where m.user_id = $1 and m.state = 'in'`,
+		new:   `r.id = m.room_id where m.user_id = $1`,
 		tests: "-run=TestStore/search ./store/sqlitestore",
 		harm:  "a user finds what is written in rooms that the user has left",
 	},

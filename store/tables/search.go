@@ -56,16 +56,18 @@ var scanSearchedRoom = into(func(r *searchedRoom) []any { return []any{&r.id, &r
 
 // searchedRooms returns the rooms that the user is in, or only the given one of them. For the system, that is any room.
 func searchedRooms(q Querier, s chat.Search) ([]searchedRoom, error) {
-	const indexed = `r.last_seq, coalesce((select i.seq from indexed_rooms i where i.room_id = r.id), 0) from `
+	rooms := func(which, from string, args ...any) ([]searchedRoom, error) {
+		return List(q, scanSearchedRoom, FirstOnCitus(Of("x", "indexed_rooms", which))+`select r.id, r.last_seq,
+			coalesce((select i.seq from `+Named("indexed_rooms", "x")+` i where i.room_id = r.id), 0) from `+from+` and r.deleted_at = 0`, args...)
+	}
+	const of = `members m join rooms r on r.id = m.room_id where m.user_id = $1 and m.state = 'in'`
 	switch {
 	case s.User == chat.System.ID:
-		return List(q, scanSearchedRoom, `select r.id, `+indexed+`rooms r where r.id = $1 and r.deleted_at = 0`, s.Room)
+		return rooms(`room_id = $1 and bucket = bucket_of($1)`, `rooms r where r.id = $1`, s.Room)
 	case s.Room != "":
-		return List(q, scanSearchedRoom, `select r.id, `+indexed+`members m join rooms r on r.id = m.room_id
-			where m.room_id = $2 and m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`, s.User, s.Room)
+		return rooms(`room_id = $2 and bucket = bucket_of($2)`, of+` and m.room_id = $2`, s.User, s.Room)
 	}
-	return List(q, scanSearchedRoom, `select r.id, `+indexed+`members m join rooms r on r.id = m.room_id
-		where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`, s.User)
+	return rooms(`room_id in (select room_id from members where user_id = $1 and state = 'in')`, of, s.User)
 }
 
 // search looks for the entries of one page.
@@ -171,9 +173,9 @@ func (s *search) candidates(ctx context.Context) ([]place, error) {
 var candidatesOf = func() []string {
 	const (
 		all   = `select a.at, a.seq from entry_words a `
-		where = `where a.word = $5 and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
-		and   = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq `
-		third = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq `
+		where = `where a.word = $5 /*! and a.bucket = ($5 & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
+		and   = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq /*! and b.bucket = a.bucket */ `
+		third = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq /*! and c.bucket = a.bucket */ `
 	)
 	return []string{"", all + where, all + and + where, all + and + third + where}
 }()
@@ -259,7 +261,7 @@ func (t Tables) IndexEntries(ctx context.Context, rooms []string, most int) (lef
 		slices.SortFunc(records, func(a, b wordRecord) int { return cmp.Compare(a.Word, b.Word) })
 		addWords(w, &b, records)
 		for _, room := range rooms {
-			b.Exec(`update indexed_rooms set seq = $2 where room_id = $1 and seq < $2`, room, through[room])
+			b.Exec(`update indexed_rooms set seq = $2 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq < $2`, room, through[room])
 		}
 		return left, w.Send(&b)
 	})
@@ -267,7 +269,7 @@ func (t Tables) IndexEntries(ctx context.Context, rooms []string, most int) (lef
 
 func addWords(d Dialect, b *Batch, records []wordRecord) {
 	if len(records) > 0 {
-		b.Exec(`insert into entry_words (word, at, seq) select word, at, seq from `+d.Records(1, "n", `word bigint, at bigint, seq bigint`)+` where true on conflict do nothing`, JSON(records)) // SQLite would take "on" for a join
+		b.Exec(`insert into entry_words (/*! bucket, */ word, at, seq) select /*! (word & 15)::integer, */ word, at, seq from `+d.Records(1, "n", `word bigint, at bigint, seq bigint`)+` where true on conflict do nothing`, JSON(records)) // SQLite would take "on" for a join
 	}
 }
 
@@ -277,13 +279,13 @@ func lockIndexed(w Tx, rooms ...string) (through map[string]int64, err error) {
 	through = map[string]int64{}
 	var b Batch
 	for _, room := range rooms {
-		b.Exec(`insert into indexed_rooms (room_id, seq) values ($1, 0) on conflict do nothing`, room)
+		b.Exec(`insert into indexed_rooms (/*! bucket, */ room_id, seq) values (/*! bucket_of($1), */ $1, 0) on conflict do nothing`, room)
 		b.Each(func(row Row) error {
 			var seq int64
 			err := row.Scan(&seq)
 			through[room] = seq
 			return err
-		}, `select seq from indexed_rooms where room_id = $1`+w.Lock(), room)
+		}, `select seq from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`+w.Lock(), room)
 	}
 	return through, w.Send(&b)
 }
@@ -295,7 +297,8 @@ func reindex(w Tx, b *Batch, old, changed chat.Entry) error {
 		return err
 	}
 	if gone := wordRecords(old); len(gone) > 0 {
-		b.Exec(`delete from entry_words where (word, at, seq) in (select word, at, seq from `+w.Records(1, "o", `word bigint, at bigint, seq bigint`)+`)`, JSON(gone))
+		b.Exec(`delete from entry_words where word in (select word from `+w.Records(1, "o", `word bigint`)+`) and at = $2 and seq = $3
+			and word & 15 = $4 /*! and bucket = $4 */`, JSON(gone), old.At.UnixMilli(), old.Seq, words.Bucket(old.Room))
 	}
 	addWords(w, b, wordRecords(changed))
 	return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // On Citus the large tables are split over the workers by a column bucket, which is the first column of each unique key. A row's
-// bucket is a hash of one of its ids. All other tables stay on the coordinator, as Postgres has them.
+// bucket is a hash of one of its ids, or a part of it. All other tables stay on the coordinator, as Postgres has them.
 //
 // Citus commits a transaction in two phases if it writes tables of the Citus metadata on several nodes. Tables outside the
 // metadata do not count: the coordinator would commit them apart from the workers. So the table links is in the metadata, and
@@ -26,19 +26,21 @@ import (
 // splitTable is a table that is split over the workers.
 type splitTable struct {
 	name string
-	of   string   // the column whose hash is the bucket
+	of   string   // the bucket, made of columns
 	keys []string // unique indexes; the first is the primary key
 }
 
 var splitTables = []splitTable{
-	{"packets", "id", []string{`(bucket, id)`}},
-	{"claims", "packet_id", []string{`(bucket, packet_id, share_no)`, `(bucket, packet_id, user_id)`, `(bucket, packet_id) where luckiest`}},
-	{"entries", "room_id", []string{`(bucket, room_id, seq)`}},
-	{"reactions", "room_id", []string{`(bucket, room_id, seq, emoji, user_id)`}},
-	{"mentions", "user_id", []string{`(bucket, user_id, at, room_id, seq)`}},
-	{"requests", "user_id", []string{`(bucket, user_id, key)`}},
-	{"wallets", "user_id", []string{`(bucket, user_id)`}},
-	{"transfers", "user_id", []string{
+	{"packets", "bucket_of(id)", []string{`(bucket, id)`}},
+	{"claims", "bucket_of(packet_id)", []string{`(bucket, packet_id, share_no)`, `(bucket, packet_id, user_id)`, `(bucket, packet_id) where luckiest`}},
+	{"entries", "bucket_of(room_id)", []string{`(bucket, room_id, seq)`}},
+	{"entry_words", "(word & 15)::integer", []string{`(bucket, word, at, seq)`}}, // words.Hash puts the bucket of the room there
+	{"indexed_rooms", "bucket_of(room_id)", []string{`(bucket, room_id)`}},
+	{"reactions", "bucket_of(room_id)", []string{`(bucket, room_id, seq, emoji, user_id)`}},
+	{"mentions", "bucket_of(user_id)", []string{`(bucket, user_id, at, room_id, seq)`}},
+	{"requests", "bucket_of(user_id)", []string{`(bucket, user_id, key)`}},
+	{"wallets", "bucket_of(user_id)", []string{`(bucket, user_id)`}},
+	{"transfers", "bucket_of(user_id)", []string{
 		`(bucket, user_id, at, id) include (kind, amount)`, `(bucket, packet_id, kind) where kind in ('send', 'refund')`, `(bucket, key) where key is not null`,
 	}},
 }
@@ -151,7 +153,7 @@ func splitAll(ctx context.Context, conn *pgx.Conn) error {
 func (t splitTable) split() []string {
 	all := []string{
 		fmt.Sprintf(`alter table %s add column bucket integer`, t.name),
-		fmt.Sprintf(`update %s set bucket = bucket_of(%s)`, t.name, t.of),
+		fmt.Sprintf(`update %s set bucket = %s`, t.name, t.of),
 		fmt.Sprintf(`alter table %s alter column bucket set not null`, t.name),
 		// Drops all unique indexes, because they do not contain the bucket.
 		fmt.Sprintf(`do $$ declare i record; begin
