@@ -286,17 +286,8 @@ func (s *Service) announceStandings(room string, err error, users ...string) {
 // later, and nobody publishes them. For a while, all instances are then told to compare the room with the store.
 func (s *Service) NoteOutcome(room string, err error) {
 	if errors.Is(err, ErrUnavailable) {
-		s.repeats.add(memberKey{room: room})
+		s.roomRepeats.add(memberKey{room: room})
 	}
-}
-
-// repeat repeats the notice about a user, or that about a room.
-func (s *Service) repeat(k memberKey) {
-	if k.user == "" {
-		s.pub.ToRoom(k.room, OutcomeUnknown{})
-		return
-	}
-	s.tellChanged(k.room, k.user)
 }
 
 // tellChanged makes this and all other instances drop the cached standing of the user in the room, or the user's account if the room is

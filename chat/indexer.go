@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// indexAfter is how long new entries wait, so that one transaction takes those of many rooms.
+	// indexAfter is how long new entries wait, so that one transaction takes those of many rooms. Only if more rooms wait than one takes, the next
+	// comes sooner.
 	indexAfter = time.Second
 	// indexShare is the part of the time, 1/indexShare, in which the index may be written: sends come first. While more is sent than that allows, the
 	// index falls behind, and catches up later.
@@ -44,9 +45,7 @@ func NewIndexer(store Store, next Publisher, log *slog.Logger) *Indexer {
 // Entry implements Publisher.
 func (i *Indexer) Entry(e Entry) {
 	i.Publisher.Entry(e)
-	if e.Kind.Content() {
-		i.add(e.Room)
-	}
+	i.add(e.Room)
 }
 
 func (i *Indexer) add(rooms ...string) {
@@ -73,11 +72,16 @@ func (i *Indexer) Run(ctx context.Context) {
 			return
 		case <-i.wake:
 		}
-		pause := indexAfter
-		for rooms := i.take(); len(rooms) > 0 && wait(ctx, pause); rooms = i.take() {
+		for pause := indexAfter; wait(ctx, pause); {
+			rooms := i.take()
+			if len(rooms) == 0 {
+				break
+			}
 			began := time.Now()
-			pause = i.index(ctx, rooms)
-			pause = max(pause, (indexShare-1)*time.Since(began))
+			pause = max(i.index(ctx, rooms), (indexShare-1)*time.Since(began))
+			if len(rooms) < indexedRooms {
+				pause = max(pause, indexAfter)
+			}
 		}
 	}
 }
@@ -106,14 +110,14 @@ func (i *Indexer) index(ctx context.Context, rooms []string) (pause time.Duratio
 		return 0
 	}
 	failed := 0
-	for n, room := range rooms {
-		if left, err = i.store.IndexEntries(ctx, []string{room}, indexedEntries); err != nil {
+	for _, room := range rooms {
+		if left, err = i.store.IndexEntries(ctx, []string{room}, 1); err != nil {
 			i.log.Warn("entries not put into the index of the search", "room", room, "err", err)
 			failed++
 		}
 		i.add(left...)
 		if failed == indexFailures || ctx.Err() != nil {
-			i.add(rooms[n+1:]...)
+			i.add(rooms...)
 			break
 		}
 	}

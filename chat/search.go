@@ -20,13 +20,14 @@ type Search struct {
 	After, Before time.Time // of the entry: not before After, and before Before; zero: at any time
 	Next          string    // the cursor of the page; "": the first one
 	Limit         int
+	MaxBytes      int // has the meaning of Page.MaxBytes
 }
 
 // Found is a page of hits, the newest first.
 type Found struct {
 	Hits []Hit
 	More string // the cursor of the next page; "": there is none
-	// Behind says that some of the newest entries may be missing, because more were written than the index has taken yet.
+	// Behind says that some of the newest entries may be missing, because more were written than the index has taken yet and a search reads.
 	Behind bool
 
 	Unindexed []string // rooms with entries that are not in the index
@@ -76,9 +77,10 @@ func (s *Service) Search(ctx context.Context, typed string, q Search) (found Fou
 	if q.Limit, err = pageLimit(q.Limit); err != nil {
 		return Found{}, err
 	}
-	switch q.Query = words.ParseQuery(typed); {
-	case utf8.RuneCountInString(typed) > queryChars:
+	if utf8.RuneCountInString(typed) > queryChars {
 		return Found{}, &FieldError{Err: ErrTooLong, Field: "words", Reason: fmt.Sprintf("must have at most %d characters", queryChars)}
+	}
+	switch q.Query = words.ParseQuery(typed); {
 	case q.Query.Empty():
 		return Found{}, BadField("words", "must have a letter or a digit")
 	case q.Kind != "" && !q.Kind.Content():
@@ -89,6 +91,7 @@ func (s *Service) Search(ctx context.Context, typed string, q Search) (found Fou
 			return Found{}, err
 		}
 	}
+	q.MaxBytes = pageBytes
 	found, err = s.store.Search(ctx, q)
 	s.indexer.add(found.Unindexed...)
 	return found, err

@@ -43,7 +43,8 @@ type Service struct {
 	typing       typing
 	onlineCounts onlineCounts
 	kinds        roomKinds
-	repeats      repeats
+	repeats      repeats  // of notices about users
+	roomRepeats  repeats  // of notices about rooms
 	indexer      *Indexer // static; nil: there is no search
 }
 
@@ -64,7 +65,8 @@ func New(store Store, pub Publisher, o Options) *Service {
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
 	s.indexer = o.Indexer
-	s.repeats = repeats{tell: s.repeat, left: map[memberKey]int{}}
+	s.repeats = repeats{tell: func(k memberKey) { s.tellChanged(k.room, k.user) }, left: map[memberKey]int{}}
+	s.roomRepeats = repeats{tell: func(k memberKey) { s.pub.ToRoom(k.room, OutcomeUnknown{}) }, left: map[memberKey]int{}}
 	return s
 }
 
@@ -73,6 +75,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 func (s *Service) Stop() {
 	s.memberCounts.stop()
 	s.repeats.stop()
+	s.roomRepeats.stop()
 }
 
 // Limits returns the limits that the service applies.

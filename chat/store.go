@@ -209,8 +209,8 @@ type EntryStore interface {
 	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
 	// Search finds entries, the newest first.
 	Search(ctx context.Context, s Search) (Found, error)
-	// IndexEntries adds the next entries of the rooms to the index in which Search looks: at most most in all, and of each room the same number, at
-	// least one. It returns the rooms that may have others.
+	// IndexEntries adds the next entries of the rooms to the index in which Search looks, at most most in all. It returns the rooms that may have
+	// others.
 	IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error)
 	// Spans reads ranges of entries of several rooms, each in ascending order. Of the amendments only recalls are applied. Spans
 	// serves resume and gap repair.

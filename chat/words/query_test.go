@@ -29,6 +29,12 @@ func TestQuery(t *testing.T) {
 		{"新年快乐2026", "祝新年快乐 2026", []string{"新年快乐 2026"}},
 		{"snake_case", "a snake case", []string{"snake case"}},
 		{"aa aa", "aa", []string{"aa"}},
+		{"love", "❤️love you", []string{"love"}},
+		{"b", "a😀️b", []string{"b"}},
+		{"葛城", "葛\U000e0100城", []string{"葛\U000e0100城"}},
+		{"9", "9️⃣ lives", []string{"9"}},
+		{"1", "½ cup", []string{"½"}},
+		{"株式", "a ㍿ b", []string{"㍿"}},
 		{`"open`, "open", []string{"open"}},
 		{strings.Repeat("a", 50), strings.Repeat("a", 50), []string{strings.Repeat("a", 50)}},
 		{strings.Repeat("a", 50), strings.Repeat("a", 51), nil},
@@ -43,7 +49,7 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%q in %q is at %q, want %q", c.query, c.text, found, c.found)
 		}
 	}
-	for _, nothing := range []string{"", " ", "!?", "🧧", `"" ""`} {
+	for _, nothing := range []string{"", " ", "!?", "🧧", "❤️", `"" ""`} {
 		if !ParseQuery(nothing).Empty() {
 			t.Errorf("%q is a query", nothing)
 		}
@@ -59,6 +65,7 @@ func FuzzQuery(f *testing.F) {
 	for _, text := range []string{"恭喜发财 hello", `"新年 快乐" ㎏½ ﷺ`, "İ ẞ e\u0301\u0323", "\xff a\u200db", "한 각"} {
 		f.Add(text, text)
 	}
+	f.Add("㍿ ½ ﷺ", "株 1 صلى")
 	f.Fuzz(func(t *testing.T, text, query string) {
 		q, of := ParseQuery(query), Of(text)
 		places := q.Find(text)

@@ -1,5 +1,5 @@
-// Package words splits texts into the words by which they are found. An index of texts stores Of, or Parts where every part of a word is to be
-// found, and a query is split by Of. An index finds candidates; Match decides.
+// Package words splits texts into the words by which they are found. An index of names stores Parts, so that every part of a word is found; Match decides
+// which of its candidates a query finds. An index of messages stores the Hash of each word of Of; Query.Find decides.
 package words
 
 import (
@@ -47,8 +47,8 @@ func Parts(text string) []string {
 	return all.words
 }
 
-// Hash returns what stands for a word of the texts of a room in an index of many rooms. It is the same for no two words of any rooms. Its last four
-// bits are the bucket of the room (Bucket).
+// Hash returns what stands for a word of the texts of a room in an index of many rooms. Two words of any rooms practically never have the same hash. Its
+// last four bits are the bucket of the room (Bucket).
 func Hash(room, word string) int64 {
 	sum := sha256.Sum256([]byte(room + "\x00" + word))
 	return int64(binary.BigEndian.Uint64(sum[:8]))&^15 | Bucket(room) //nolint:gosec // all values are good
@@ -80,8 +80,7 @@ func (l *list) add(word string) {
 type atom struct {
 	word     string
 	from, to int
-	alone    bool // it is a character that is a word by itself
-	joined   bool // so is the one directly before it
+	joined   bool // it is a character that is a word by itself, and so is the one directly before it
 }
 
 // split calls add with each word of the text.
@@ -117,16 +116,17 @@ func atoms(text string) iter.Seq[atom] {
 		parts.InitString(norm.NFKC, text)
 		for !parts.Done() {
 			at := parts.Pos()
-			part := string(parts.Next())
-			if len(part) == 1 { // one of ASCII
-				part = strings.ToLower(part)
-			} else {
-				part = norm.NFKC.String(fold.String(part))
+			part, to := string(parts.Next()), parts.Pos()
+			if to == at { // more of this character follows
+				_, size := utf8.DecodeRuneInString(text[at:])
+				to += size
 			}
-			for _, c := range part {
+			for _, c := range folded(part, fold) {
 				switch {
+				case drawn(c) || unicode.IsMark(c) && run.Len() == 0:
+					continue
 				case isAlone(c):
-					if !end() || !yield(atom{string(c), at, parts.Pos(), true, alone}) {
+					if !end() || !yield(atom{string(c), at, to, alone}) {
 						return
 					}
 					alone = true
@@ -139,7 +139,7 @@ func atoms(text string) iter.Seq[atom] {
 					if run.Len() == 0 {
 						place[0] = at
 					}
-					place[1] = parts.Pos()
+					place[1] = to
 					run.WriteRune(c)
 				}
 				alone = false
@@ -147,6 +147,22 @@ func atoms(text string) iter.Seq[atom] {
 		}
 		end()
 	}
+}
+
+// folded returns a character with its marks as Fold does. Most characters of most texts need no tables.
+func folded(part string, fold cases.Caser) string {
+	if len(part) == 1 {
+		return strings.ToLower(part)
+	}
+	if c, size := utf8.DecodeRuneInString(part); size == len(part) && c >= 0x4e00 && c <= 0x9fff { // unified ideographs
+		return part
+	}
+	return norm.NFKC.String(fold.String(part))
+}
+
+// drawn reports whether the character only says how the one before it is drawn.
+func drawn(c rune) bool {
+	return c >= 0xfe00 && c <= 0xfe0f || c >= 0xe0100 && c <= 0xe01ef || c == 0x20e3 // variation selectors, keycap
 }
 
 // Range returns the words that begin with the given one: from is the first of them, and to follows the last, by bytes.

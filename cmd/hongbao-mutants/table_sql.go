@@ -273,8 +273,15 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/tables/search.go",
-		old:   `if gone := wordRecords(old); len(gone) > 0 {`,
-		new:   `if gone := wordRecords(old); len(gone) < 0 {`,
+		old:   `bucket = bucket_of($1) */` + "`+w.Lock(), room)",
+		new:   `bucket = bucket_of($1) */` + "`, room)",
+		tests: "-run=TestIndexDuring ./store/pgstore",
+		harm:  "a text that is recalled while it is indexed leaves its words in the index",
+	},
+	{
+		file:  "store/tables/search.go",
+		old:   `if gone := without(before, after); len(gone) > 0 {`,
+		new:   `if gone := without(before, after); len(gone) < 0 {`,
 		tests: "-run=TestStore/scan ./store/sqlitestore",
 		harm:  "the words of recalled and edited texts stay in the index of the search",
 	},
@@ -287,8 +294,8 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "chat/indexer.go",
-		old:   `pause = max(pause, (indexShare-1)*time.Since(began))`,
-		new:   `_ = began`,
+		old:   `pause = max(i.index(ctx, rooms), (indexShare-1)*time.Since(began))`,
+		new:   `pause = max(i.index(ctx, rooms), began.Sub(began))`,
 		tests: "-run=TestIndexer ./chat",
 		harm:  "the index of the search takes the time of sends",
 	},
@@ -301,7 +308,7 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "chat/govern.go",
-		old:   `		s.repeats.add(memberKey{room: room})` + "\n",
+		old:   `		s.roomRepeats.add(memberKey{room: room})` + "\n",
 		new:   "		_ = room\n",
 		tests: "-run=UnknownOutcome ./chat ./redpacket",
 		harm:  "entries of a commit whose outcome is unknown reach clients up to a minute late",

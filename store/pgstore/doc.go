@@ -34,7 +34,7 @@
 // # The order of locks
 //
 // A transaction that locks rows of several of these tables locks them in this order, and rows of one table by id (on Citus by
-// bucket, then by id): packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
+// bucket, then by id; rows of indexed_rooms by id): packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
 // push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, circulation. On Citus a send locks the wallet of the sender
 // before fundings (lockSender).
 //

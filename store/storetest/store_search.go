@@ -18,6 +18,8 @@ func searchTests() []storeTest {
 		{"a search is narrowed by room, sender, kind and time", narrowedSearch},
 		{"an edit and a recall change what is found", foundAmended},
 		{"a search that the index is far behind says so", searchBehind},
+		{"a page of a search is bounded", boundedSearch},
+		{"the newest entries outside the index are found first", newestOutside},
 		{"entries at one moment are found once, whatever the pages", foundAtOnce},
 		{"a search finds what a plain scan finds", searchModel},
 	}
@@ -204,6 +206,46 @@ func searchBehind(b *storeBench) {
 	}
 	if got := b.searched("word", chat.Search{User: ann}, 100); len(got) != len(all) || got[249] != spot(all[249]) {
 		b.Errorf("%d entries found of %d", len(got), len(all))
+	}
+}
+
+func boundedSearch(b *storeBench) {
+	room := b.room(ann)
+	var all []chat.Entry
+	for range 5 {
+		all = append([]chat.Entry{b.write(room, ann, "word "+strings.Repeat("x", 1000))}, all...)
+	}
+	b.indexed(func() { b.wantFound("word", chat.Search{User: ann, MaxBytes: 2500}, all...) }, room)
+	for most, want := range map[int]int{1: 1, 2500: 2, 1 << 20: 5} {
+		found, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery("word"), Limit: 20, MaxBytes: most})
+		if b.must(err); len(found.Hits) != want || (found.More == "") != (want == 5) {
+			b.Errorf("%d hits in %d bytes, want %d; next %q", len(found.Hits), most, want, found.More)
+		}
+	}
+}
+
+// newestOutside has rooms with very many entries that are not in the index, and one with a single one.
+func newestOutside(b *storeBench) {
+	var busy []string
+	for range 12 {
+		busy = append(busy, b.room(ann, bob))
+	}
+	quiet := b.room(ann, bob)
+	d := b.draft(busy[0], bob, "noise")
+	for n := range 12 * 200 {
+		d.ID, d.Key, d.Room = b.id("entry"), fmt.Sprint("noise ", n), busy[n%12]
+		_, _, err := b.Append(b.ctx, d)
+		b.must(err)
+	}
+	b.wantFound("once", chat.Search{User: ann}, b.write(quiet, bob, "said once"))
+	old := b.room(ann)
+	b.write(old, ann, "old "+strings.Repeat("x", 300<<10))
+	b.wantFound("young", chat.Search{User: ann, Room: old}, b.write(old, ann, "young"))
+	for range 2 {
+		b.index(append(busy, quiet, old)...)
+	}
+	if found, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery("noise"), Limit: 1}); err != nil || found.Behind || len(found.Unindexed) > 0 {
+		b.Errorf("after all is indexed: behind %t, %q, %v", found.Behind, found.Unindexed, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"hongbao/chat"
@@ -18,10 +19,11 @@ import (
 // A word is stored as a hash of the room and the word. So a search reads only the rows of the user's rooms, however many others use the word.
 
 const (
-	wordsSearched  = 3    // words of a query that candidates must have
-	tailOfRoom     = 200  // entries that are not in the index yet and that a search reads, in one room
-	tailOfAll      = 2000 // the same, in all rooms of a user
-	searchedRounds = 10   // how often one page looks for more candidates
+	wordsSearched = 3 // words of a query that candidates must have
+	// Of entries that are not in the index yet, a search reads at most these: in one room, in all rooms of a user, and texts of so many bytes.
+	tailOfRoom, tailOfAll, tailBytes = 200, 2000, 256 << 10
+	mostLooked                       = 1000   // candidates that one page looks at
+	mostWords                        = 10_000 // words that one transaction adds to the index; more only if one entry has more
 )
 
 // place is where an entry stands in the results of a search, which are in the descending order of these fields.
@@ -75,8 +77,10 @@ type search struct {
 	chat.Search
 
 	db    DB
-	rooms []searchedRoom
-	after place // the page begins after this place in the results
+	rooms []searchedRoom // those first that have the fewest entries outside the index
+	tail  []chat.Entry   // the entries outside the index that the query finds
+	after place          // the page begins after this place in the results
+	bytes int            // of the bodies of the hits
 	found chat.Found
 }
 
@@ -97,96 +101,137 @@ func (t Tables) Search(ctx context.Context, q chat.Search) (chat.Found, error) {
 	return s.found, nil
 }
 
-// run fills the page, from the next candidates in each round.
+// run fills the page.
 func (s *search) run(ctx context.Context) (err error) {
 	err = s.db.Read(ctx, func(q Querier) error {
 		s.rooms, err = searchedRooms(q, s.Search)
 		return err
 	})
-	for range searchedRounds {
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(s.rooms, func(a, b searchedRoom) int { return cmp.Compare(a.last-a.indexed, b.last-b.indexed) })
+	if err := s.readTail(ctx); err != nil {
+		return err
+	}
+	for looked := 0; looked < mostLooked; {
+		places, all, err := s.candidates(ctx)
 		if err != nil {
 			return err
 		}
-		var places []place
-		if places, err = s.candidates(ctx); err != nil {
-			return err
+		looked += len(places)
+		for chunk := range slices.Chunk(places, s.Limit) {
+			if full, err := s.take(ctx, chunk); err != nil || full {
+				return err
+			}
 		}
-		var taken int
-		taken, err = s.take(ctx, places[:min(len(places), s.Limit)])
-		if taken == len(places) {
-			return err
-		}
-		if len(s.found.Hits) == s.Limit {
-			break
+		if all {
+			return nil
 		}
 	}
 	s.found.More = s.after.cursor()
-	return err
+	return nil
 }
 
 func (p place) cursor() string { return cursor.Make("search", p.at, p.room, p.seq) }
 
-// candidates returns the next places in the results at which an entry may stand that the query finds: more than Limit of them, if there are.
-func (s *search) candidates(ctx context.Context) ([]place, error) {
-	var places []place
-	names := s.Query.Rarest(wordsSearched)
-	statement, tail := candidatesOf[len(names)], tailOfAll
-	since := int64(math.MinInt64)
-	if !s.After.IsZero() {
-		since = s.After.UnixMilli()
+func placeOf(e chat.Entry) place { return place{e.At.UnixMilli(), e.Room, e.Seq} }
+
+// since returns the time in Unix milliseconds before which nothing is found.
+func (s *search) since() int64 {
+	if s.After.IsZero() {
+		return math.MinInt64
 	}
+	return s.After.UnixMilli()
+}
+
+// readTail reads the newest entries that are not in the index.
+func (s *search) readTail(ctx context.Context) error {
+	var tail []chat.Entry
+	size := 0
 	err := s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
-		places, s.found.Unindexed, s.found.Behind, tail = nil, nil, false, tailOfAll
+		tail, size, s.found.Unindexed, s.found.Behind = nil, 0, nil, false
+		left := int64(tailOfAll)
 		for _, r := range s.rooms {
-			at, seq := s.after.within(r.id)
-			args := []any{since, at, seq, s.Limit + 1}
-			for _, name := range names {
-				args = append(args, words.Hash(r.id, name))
-			}
-			b.Each(func(row Row) error {
-				p := place{room: r.id}
-				err := row.Scan(&p.at, &p.seq)
-				places = append(places, p)
-				return err
-			}, statement, args...)
-			if r.last == r.indexed {
+			outside := r.last - r.indexed
+			if outside == 0 {
 				continue
 			}
 			s.found.Unindexed = append(s.found.Unindexed, r.id)
-			most := min(tailOfRoom, tail)
-			tail -= int(min(int64(most), r.last-r.indexed))
-			s.found.Behind = s.found.Behind || r.last-r.indexed > int64(most)
-			b.Each(func(row Row) error {
-				e, err := scanFolded(row)
-				if p := placeOf(e); err == nil && p.at >= since && p.compare(s.after) < 0 && s.hit(e) != nil {
-					places = append(places, p)
-				}
-				return err
-			}, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq > $2 order by seq desc limit $3`, r.id, r.indexed, most)
+			most := min(tailOfRoom, left)
+			left -= min(most, outside)
+			s.found.Behind = s.found.Behind || outside > most
+			if most > 0 {
+				b.Each(func(row Row) error {
+					e, err := scanFolded(row)
+					if size += len(e.Body); size <= tailBytes {
+						tail = append(tail, e)
+					} else {
+						s.found.Behind = true
+					}
+					return err
+				}, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq > $2 order by seq desc limit $3`, r.id, r.indexed, most)
+			}
 		}
 	})
+	for _, e := range tail {
+		if s.hit(e) != nil {
+			s.tail = append(s.tail, e)
+		}
+	}
+	return err
+}
+
+// candidates returns the next places in the results at which an entry may stand that the query finds. all reports that there are no others.
+func (s *search) candidates(ctx context.Context) (places []place, all bool, err error) {
+	names := s.Query.Rarest(wordsSearched)
+	var end place // the last of the places of a room that may have others
+	err = s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		places, all, end = nil, true, place{at: math.MinInt64}
+		for _, r := range s.rooms {
+			at, seq := s.after.within(r.id)
+			args := []any{s.since(), at, seq, s.Limit + 1}
+			for _, name := range names {
+				args = append(args, words.Hash(r.id, name))
+			}
+			n := 0
+			b.Each(func(row Row) error {
+				p := place{room: r.id}
+				err := row.Scan(&p.at, &p.seq)
+				if places, n = append(places, p), n+1; n > s.Limit {
+					all = false
+					if p.compare(end) > 0 {
+						end = p
+					}
+				}
+				return err
+			}, candidatesOf[len(names)], args...)
+		}
+	})
+	for _, e := range s.tail {
+		if p := placeOf(e); p.at >= s.since() && p.compare(s.after) < 0 {
+			places = append(places, p)
+		}
+	}
+	places = slices.DeleteFunc(places, func(p place) bool { return p.compare(end) < 0 })
 	slices.SortFunc(places, func(a, b place) int { return b.compare(a) })
-	return slices.Compact(places), err
+	return slices.Compact(places), all, err
 }
 
 // candidatesOf has the statement that reads the candidates of a room, by the number of words that they have.
 var candidatesOf = func() []string {
 	const (
 		all   = `select a.at, a.seq from entry_words a `
-		where = `where a.word = $5 /*! and a.bucket = ($5 & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
+		where = `where a.word = $5 /*! and a.bucket = ($5::bigint & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
 		and   = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq /*! and b.bucket = a.bucket */ `
 		third = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq /*! and c.bucket = a.bucket */ `
 	)
 	return []string{"", all + where, all + and + where, all + and + third + where}
 }()
 
-func placeOf(e chat.Entry) place { return place{e.At.UnixMilli(), e.Room, e.Seq} }
-
-// take reads the entries at the places, and adds those that the query finds to the page, until it is full. It returns how many it has looked at.
-func (s *search) take(ctx context.Context, places []place) (taken int, err error) {
-	if len(places) == 0 {
-		return 0, nil
-	}
+// take reads the entries at the places, and adds those that the query finds to the page. If the page is full before the last of them, it sets the
+// cursor.
+func (s *search) take(ctx context.Context, places []place) (full bool, err error) {
 	entries := make([]chat.Entry, len(places))
 	err = s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
 		for i, p := range places {
@@ -196,13 +241,21 @@ func (s *search) take(ctx context.Context, places []place) (taken int, err error
 			}, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, p.room, p.seq)
 		}
 	})
-	for ; err == nil && taken < len(places) && len(s.found.Hits) < s.Limit; taken++ {
-		s.after = places[taken]
-		if h := s.hit(entries[taken]); h != nil {
+	if err != nil {
+		return false, err
+	}
+	for i, e := range entries {
+		if h := s.hit(e); h != nil {
+			n := len(s.found.Hits)
+			if s.bytes += len(e.Body); n == s.Limit || n > 0 && s.MaxBytes > 0 && s.bytes > s.MaxBytes {
+				s.found.More = s.after.cursor()
+				return true, nil
+			}
 			s.found.Hits = append(s.found.Hits, *h)
 		}
+		s.after = places[i]
 	}
-	return taken, err
+	return false, nil
 }
 
 // hit returns the entry with the places of the words, or nil if the search does not find it.
@@ -235,36 +288,58 @@ func wordRecords(e chat.Entry) []wordRecord {
 // IndexEntries implements chat.Store.
 func (t Tables) IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error) {
 	rooms = slices.Compact(slices.Sorted(slices.Values(rooms))) // the order of locks
-	most = max(1, most/max(1, len(rooms)))
-	return write(ctx, t.db, "index entries", func(w Tx, _ []string) (left []string, err error) {
+	return write(ctx, t.db, "index entries", func(w Tx, _ []string) ([]string, error) {
 		through, err := lockIndexed(w, rooms...)
 		if err != nil {
 			return nil, err
 		}
-		var read, b Batch
-		var records []wordRecord
-		for _, room := range rooms {
-			n := 0
-			read.Each(func(row Row) error {
-				e, err := scanFolded(row)
-				records = append(records, wordRecords(e)...)
-				if through[room], n = e.Seq, n+1; n == most {
-					left = append(left, room)
-				}
-				return err
-			}, `select `+EntryColumns+`, fold from entries
-				where room_id = $1 /*! and bucket = bucket_of($1) */ and seq > $2 order by seq limit $3`, room, through[room], most)
+		in := indexing{Tx: w, most: most}
+		for _, n := range rand.Perm(len(rooms)) { // whichever comes first may leave nothing for others
+			if err := in.add(rooms[n], through[rooms[n]]); err != nil {
+				return nil, err
+			}
 		}
-		if err := w.Send(&read); err != nil {
-			return nil, err
-		}
-		slices.SortFunc(records, func(a, b wordRecord) int { return cmp.Compare(a.Word, b.Word) })
-		addWords(w, &b, records)
-		for _, room := range rooms {
-			b.Exec(`update indexed_rooms set seq = $2 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq < $2`, room, through[room])
-		}
-		return left, w.Send(&b)
+		slices.SortFunc(in.words, func(a, b wordRecord) int { return cmp.Compare(a.Word, b.Word) })
+		addWords(w, &in.writes, in.words)
+		return in.left, w.Send(&in.writes)
 	})
+}
+
+// indexing is a transaction that adds entries to the index.
+type indexing struct {
+	Tx
+
+	writes Batch // besides words
+	most   int   // entries that it may still take
+	words  []wordRecord
+	left   []string // rooms that may have other entries
+}
+
+// add takes the next entries of a room, those after the given seq. Seqs have no gaps: on Citus, a missing entry is one that is not visible yet.
+func (in *indexing) add(room string, through int64) error {
+	if in.most <= 0 || len(in.words) >= mostWords {
+		in.left = append(in.left, room)
+		return nil
+	}
+	entries, err := List(in.Tx, scanFolded, `select `+EntryColumns+`, fold from entries
+		where room_id = $1 /*! and bucket = bucket_of($1) */ and seq > $2 order by seq limit $3`, room, through, in.most)
+	if err != nil {
+		return err
+	}
+	last := through
+	for _, e := range entries {
+		added := wordRecords(e)
+		if e.Seq != last+1 || len(in.words) > 0 && len(in.words)+len(added) > mostWords {
+			break
+		}
+		in.words, last = append(in.words, added...), e.Seq
+	}
+	if taken := int(last - through); taken > 0 && (taken == in.most || taken < len(entries)) {
+		in.left = append(in.left, room)
+	}
+	in.most -= int(last - through)
+	in.writes.Exec(`update indexed_rooms set seq = $2 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq < $2`, room, last)
+	return nil
 }
 
 func addWords(d Dialect, b *Batch, records []wordRecord) {
@@ -296,10 +371,20 @@ func reindex(w Tx, b *Batch, old, changed chat.Entry) error {
 	if err != nil || old.Seq > through[old.Room] {
 		return err
 	}
-	if gone := wordRecords(old); len(gone) > 0 {
+	before, after := wordRecords(old), wordRecords(changed)
+	if gone := without(before, after); len(gone) > 0 { // the bucket is that of each of the words
 		b.Exec(`delete from entry_words where word in (select word from `+w.Records(1, "o", `word bigint`)+`) and at = $2 and seq = $3
 			and word & 15 = $4 /*! and bucket = $4 */`, JSON(gone), old.At.UnixMilli(), old.Seq, words.Bucket(old.Room))
 	}
-	addWords(w, b, wordRecords(changed))
+	addWords(w, b, without(after, before))
 	return nil
+}
+
+// without returns the records that are not among the others.
+func without(records, others []wordRecord) []wordRecord {
+	all := make(map[wordRecord]bool, len(others))
+	for _, r := range others {
+		all[r] = true
+	}
+	return slices.DeleteFunc(slices.Clone(records), func(r wordRecord) bool { return all[r] })
 }
