@@ -107,6 +107,8 @@ type testEngines struct {
 	rooms   chat.Options
 	packets redpacket.Options
 	push    bool // there is Web Push, to loopback addresses
+
+	noSearch bool
 }
 
 // newTestServer returns a server that runs until the test ends. At the end its books must balance. change may modify
@@ -170,8 +172,10 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 		options.Push = newPush(t, pub, engines.store, presence)
 		told = options.Push
 	}
-	engines.rooms.Indexer = chat.NewIndexer(engines.store, told, engines.log)
-	told = engines.rooms.Indexer
+	if !engines.noSearch {
+		engines.rooms.Indexer = chat.NewIndexer(engines.store, told, engines.log)
+		told = engines.rooms.Indexer
+	}
 	rooms := chat.New(engines.store, told, engines.rooms)
 	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
 	for _, f := range change {

@@ -5,6 +5,7 @@ import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
+import { noteHits } from './model/search.js';
 import { dropArrived, noteOwn } from './model/outbox.js';
 import { setLink } from './model/link.js';
 import { noteMember, noteMute } from './model/members.js';
@@ -108,6 +109,7 @@ function entry({ room, entry: e, state: packetState }) {
     tellNews(view, e);
   }
   noteMention(room, e);
+  noteHits(room, e);
   noteRecall(view, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);

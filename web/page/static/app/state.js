@@ -138,6 +138,7 @@ export const state = {
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
   /** @type {import('./model/news.js').News|null} */ banner: null,
   /** @type {import('./model/pages.js').Pages<import('./model/mentions.js').Mention>} */ mentions: emptyPages(),
+  /** @type {Map<string, import('./model/search.js').Search>} */ searches: new Map(), // by room; '': in all rooms
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
@@ -148,7 +149,7 @@ export function forgetUser() {
     me: null, saved: false, isNew: false, limits: null, contacts: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
     account: { balance: 0, version: 0, currency: state.account.currency, nextCommitment: '' },
   });
-  for (const map of [state.rooms, state.people, state.online, state.packets, state.years.views]) map.clear();
+  for (const map of [state.rooms, state.people, state.online, state.packets, state.years.views, state.searches]) map.clear();
 }
 
 let draw = () => {};

@@ -1,6 +1,7 @@
 // Reads a room's timeline, page by page.
 import { state, change } from '../state.js';
 import { client } from '../client.js';
+import { go } from '../route.js';
 import { answered, failed, find } from '../model/timeline.js';
 import { noteMute } from '../model/members.js';
 import { notePacket } from '../model/packets.js';
@@ -44,6 +45,22 @@ export async function loadNewer(room) {
 export async function jumpTo(view, seq) {
   if (find(view.timeline, seq) < 0) await load(view, 'around', { before: seq + context });
   if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; });
+}
+
+/**
+ * Opens a room at an entry.
+ * @param {RoomView} view
+ * @param {number} seq
+ * @param {import('../state.js').Sheet|null} [beside] the panel that leads there, if it stays open: closing it leads to the room
+ */
+export function openAt(view, seq, beside) {
+  const { id } = view.room;
+  if (!beside) go({ room: id });
+  else if (id !== state.route.room) {
+    go({ room: id }, { replace: true });
+    go({ sheet: beside });
+  }
+  jumpTo(view, seq);
 }
 
 /** @param {RoomView|undefined} view @param {import('../model/timeline.js').Timeline['loading']} what @param {object} where */

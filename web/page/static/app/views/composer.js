@@ -29,7 +29,7 @@ export class Composer extends Component {
     const { view } = this.props;
     const draft = keptDraft(view.room.id);
     if (draft && !view.draft.text) change(() => { view.draft = { ...emptyDraft(), ...draft }; });
-    if (state.wide) this.field.current?.focus();
+    if (state.wide && !document.activeElement?.closest('.panel')) this.field.current?.focus(); // a hit is chosen in a panel, which stays open
     this.about = this.target();
     this.end = aboveKeyboard();
     this.fit();

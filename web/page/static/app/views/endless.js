@@ -6,7 +6,7 @@ import { Failed, Loading } from './parts.js';
 
 const ahead = '400px';
 
-/** Props: the pages, and the functions that load the first page and more. */
+/** Props: the pages, the functions that load the first page and more, and whether the scroll position is kept when the sheet is closed. */
 export class Endless extends Component {
   end = createRef();
 
@@ -34,7 +34,8 @@ export class Endless extends Component {
   componentWillUnmount() {
     this.watch.disconnect();
     this.box.removeEventListener('scroll', this.note);
-    this.props.pages.scroll = state.route.sheet ? this.scroll : 0; // closed: the next time it starts at the top
+    const { pages, keeps } = this.props;
+    pages.scroll = keeps || state.route.sheet ? this.scroll : 0; // else the next time it starts at the top
   }
 
   more() {

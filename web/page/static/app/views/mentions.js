@@ -3,8 +3,7 @@ import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { brief } from '../format.js';
-import { go } from '../route.js';
-import { jumpTo } from '../actions/history.js';
+import { openAt } from '../actions/history.js';
 import { moreMentions, renewMentions } from '../actions/mentions.js';
 import { mentions } from '../model/mentions.js';
 import { nameOf } from '../model/rooms.js';
@@ -26,11 +25,7 @@ export class Mentions extends Component {
 }
 
 function Row({ view, item }) {
-  const open = () => {
-    go({ room: view.room.id });
-    jumpTo(view, item.seq);
-  };
-  return h('button', { class: 'panel-row', type: 'button', onClick: open },
+  return h('button', { class: 'panel-row', type: 'button', onClick: () => openAt(view, item.seq) },
     h(Avatar, { user: item.from }),
     h('span', { class: 'grow' },
       h('span', { class: 'row' },

@@ -6,6 +6,7 @@ import { number } from '../format.js';
 import { back, openSheet } from '../route.js';
 import { unreadNews } from '../model/news.js';
 import { isAlone, mayInvite, nameOf, peopleIn } from '../model/rooms.js';
+import { maySearch } from '../model/search.js';
 import { Announcement } from './announcement.js';
 import { Balance } from './balance.js';
 import { LinkBar } from './link.js';
@@ -13,6 +14,7 @@ import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 import { TimelineView } from './timeline.js';
 import { Composer } from './composer.js';
+import { ToSearch } from './to-search.js';
 
 export function RoomScreen({ view }) {
   return h(Fragment, null,
@@ -21,6 +23,7 @@ export function RoomScreen({ view }) {
       h('button', { class: 'room-name grow', type: 'button', onClick: () => openSheet('info') },
         h('h1', { class: 'cut', dir: 'auto' }, nameOf(view)),
         h('span', { class: 'muted small cut' }, standing(view))),
+      maySearch() && h(ToSearch, { view }),
       h(Balance, null)),
     h(LinkBar, null),
     h(Announcement, { view }),

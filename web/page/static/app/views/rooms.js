@@ -7,6 +7,8 @@ import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { unreadMentions } from '../model/mentions.js';
 import { listedRooms, nameOf } from '../model/rooms.js';
+import { maySearch } from '../model/search.js';
+import { openSearch } from '../actions/search.js';
 import { lacksName, unwantLast, wantLast } from '../actions/lasts.js';
 import { Balance } from './balance.js';
 import { Avatar, IconButton } from './parts.js';
@@ -66,6 +68,7 @@ export class RoomList extends Component {
         away.length > 0 && h('button', {
           class: 'rooms-archive', type: 'button', 'aria-expanded': archive, onClick: () => this.setState({ archive: !archive }),
         }, h(Icon, { name: 'archive', size: 20 }), t(archive ? 'rooms.hideArchive' : 'rooms.archive', { count: away.length })),
+        rooms.length > 0 && query && maySearch() && h(InMessages, { query, class: 'rooms-archive' }),
         all.length < 3 && !query && !state.isNew && h(SecondGuest, null)),
       h(More, { key: 'more' }),
     ];
@@ -133,14 +136,22 @@ function Search({ query, set, into }) {
         else return;
         e.preventDefault();
       },
-    }));
+    }),
+    maySearch() && h(IconButton, { icon: 'search-text', label: t('search.title'), onClick: () => openSearch(query) }));
 }
 
 function NoMatch({ query }) {
   return h('div', { class: 'empty' },
     h('p', null, t('rooms.noMatch', { query })),
     h('button', { class: 'button', type: 'button', onClick: () => openSheet('find', query.trim()) },
-      h(Icon, { name: 'search', size: 20 }), t('rooms.lookPublic')));
+      h(Icon, { name: 'search', size: 20 }), t('rooms.lookPublic')),
+    maySearch() && h(InMessages, { query, class: 'button' }));
+}
+
+/** The way from the names of rooms to the messages in them. */
+function InMessages({ query, ...props }) {
+  return h('button', { type: 'button', onClick: () => openSearch(query), ...props },
+    h(Icon, { name: 'search-text', size: 20 }), h('span', { class: 'cut' }, t('search.words', { query })));
 }
 
 function More() {

@@ -4,6 +4,7 @@
 import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed, isUnknown } from '../model/packets.js';
+import { nameOf } from '../model/rooms.js';
 
 const sheets = {
   'new-room': { load: async () => (await import('./new-room.js')).NewRoom, modal: true, title: () => t('newRoom.title') },
@@ -22,6 +23,10 @@ const sheets = {
     title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
   },
   mentions: { load: async () => (await import('./mentions.js')).Mentions, title: () => t('mentions.title') },
+  search: { load: async () => (await import('./search.js')).SearchAll, title: () => t('search.title') },
+  'search-room': {
+    load: async () => (await import('./search.js')).SearchRoom, needsRoom: true, title: (room) => t('search.in', { room: nameOf(room) }),
+  },
   invite: { load: async () => (await import('./invite.js')).Invite, modal: true, needsRoom: true, title: () => t('invite.title') },
   links: { load: async () => (await import('./links.js')).Links, modal: true, needsRoom: true, title: () => t('links.title') }, // id: packet
   person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user

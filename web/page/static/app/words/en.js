@@ -46,6 +46,18 @@ export default {
     titleNew: ({ count }) => `Mentions, ${count} new`,
     none: 'Nobody has mentioned you lately. Messages with @ and your name are listed here.',
   },
+  search: {
+    title: 'Search messages',
+    in: ({ room }) => `Search in ${room}`,
+    words: ({ query }) => `Search messages for “${query}”`,
+    field: 'Words to find',
+    how: 'All words must be in the message, as whole words. Words in quotes must follow each other.',
+    hits: 'Messages found',
+    found: ({ count, shown, more }) => (more ? `${shown} messages, and there are more` : count === 1 ? '1 message found' : `${shown} messages found`),
+    none: ({ words }) => `Nothing found for “${words}”.`,
+    behind: 'The newest messages may be missing. They can be found in a moment.',
+    off: 'This server has no search.',
+  },
   prefs: {
     title: 'For you alone',
     silent: 'Mute alerts',

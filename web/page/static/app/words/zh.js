@@ -46,6 +46,18 @@ export default {
     titleNew: ({ count }) => `提到我的，${count} 条新的`,
     none: '最近没有人提到你。有人 @ 你的时候，消息会出现在这里。',
   },
+  search: {
+    title: '搜索聊天记录',
+    in: ({ room }) => `在「${room}」中搜索`,
+    words: ({ query }) => `在聊天记录里搜「${query}」`,
+    field: '搜索内容',
+    how: '多个关键词用空格隔开，加上引号就会按整句查找',
+    hits: '搜索结果',
+    found: ({ shown, more }) => (more ? `已显示 ${shown} 条，下面还有` : `找到 ${shown} 条消息`),
+    none: ({ words }) => `没有找到「${words}」`,
+    behind: '最新的消息可能还搜不到，过一会儿再试试',
+    off: '这个服务器没有开启搜索',
+  },
   prefs: {
     title: '仅对我生效',
     silent: '消息免打扰',
