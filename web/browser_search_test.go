@@ -55,7 +55,7 @@ func TestBrowserSearch(t *testing.T) {
 	ann.Reload()
 
 	ann.Press("button", "Search messages")
-	ann.Sees("All words must be in the message")
+	ann.Sees("Type whole words.")
 	awaitAsk(t, ann, `document.activeElement.matches('.search-field input')`)
 	ann.Key("lantern")
 	mustMark(t, ann, "lantern,lantern,Lantern")

@@ -71,6 +71,7 @@ func TestBrowserHostile(t *testing.T) {
 		{name: "invite", hash: "#/room/" + room + "/invite", shows: "Everybody you’ve met"},
 		{name: "wallet", hash: "#/room/" + room + "/wallet", shows: "Play money to begin with"},
 		{name: "settings", hash: "#/room/" + room + "/settings", shows: hostile[0]},
+		{name: "search", hash: "#/room/" + room + "/search", shows: "Search messages", fill: "Words to find", text: "hacked", finds: "hacked"},
 	} {
 		ann.goToView(v)
 		mustFit(t, ann, v.name)

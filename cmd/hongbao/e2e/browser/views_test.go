@@ -12,6 +12,8 @@ type view struct {
 	shows      string // text that is visible when the view has loaded
 	role       string // role of the element to press then
 	press      string // name of that element; empty: none is pressed
+	fill, text string // name of a field, and what is typed there; empty: nothing is typed
+	finds      string // text that is visible then
 }
 
 // views returns the main views.
@@ -30,6 +32,8 @@ func (s *sample) views() []view {
 		{name: "my packets", hash: room + "/packets", shows: in.finished},
 		{name: "about the room", hash: room + "/info", shows: in.leave},
 		{name: "mentions", hash: room + "/mentions", shows: in.talkLines[5]},
+		{name: "search", hash: "#/search", shows: in.search, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
+		{name: "search in the room", hash: room + "/search-room", shows: in.room, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
 		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
 		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
 		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
@@ -50,6 +54,10 @@ func (u *browserUser) goToView(v view) {
 	webtest.Ask[bool](u.Tab, `document.querySelector('.news > .button')?.click(), true`)
 	if v.press != "" {
 		u.Press(v.role, v.press)
+	}
+	if v.fill != "" {
+		u.Fill(v.fill, v.text)
+		u.Sees(v.finds)
 	}
 	u.WaitForAnimations()
 }

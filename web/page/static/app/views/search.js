@@ -81,7 +81,7 @@ class SearchTexts extends Component {
     const { pages, chosen } = search;
     if (state.limits && !maySearch()) return h('p', { class: 'muted search-note' }, t('search.off'));
     return h('div', { class: 'stack tall search', ref: this.root, onKeyDown: this.pressed },
-      h('div', { class: 'search-field', role: 'search' },
+      h('div', { class: 'search-field' },
         h(Icon, { name: 'search', size: 18 }),
         h('input', {
           class: 'input', type: 'text', inputmode: 'search', ref: this.input, value: search.words, maxLength: state.limits?.query_chars,

@@ -51,7 +51,7 @@ export default {
     in: ({ room }) => `Search in ${room}`,
     words: ({ query }) => `Search messages for “${query}”`,
     field: 'Words to find',
-    how: 'All words must be in the message, as whole words. Words in quotes must follow each other.',
+    how: 'Type whole words. Words in quotes must follow each other.',
     hits: 'Messages found',
     found: ({ count, shown, more }) => (more ? `${shown} messages, and there are more` : count === 1 ? '1 message found' : `${shown} messages found`),
     none: ({ words }) => `Nothing found for “${words}”.`,

@@ -51,7 +51,7 @@ export default {
     in: ({ room }) => `在「${room}」中搜索`,
     words: ({ query }) => `在聊天记录里搜「${query}」`,
     field: '搜索内容',
-    how: '多个关键词用空格隔开，加上引号就会按整句查找',
+    how: '多个关键词用空格隔开，加引号可搜完整短语',
     hits: '搜索结果',
     found: ({ shown, more }) => (more ? `已显示 ${shown} 条，下面还有` : `找到 ${shown} 条消息`),
     none: ({ words }) => `没有找到「${words}」`,
