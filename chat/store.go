@@ -209,9 +209,9 @@ type EntryStore interface {
 	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
 	// Search finds entries, the newest first.
 	Search(ctx context.Context, s Search) (Found, error)
-	// IndexEntries adds the next entries of the rooms to the index in which Search looks, at most most in all. It returns the rooms that may have
+	// IndexEntries adds the next entries of the rooms to the index in which Search looks, at most limit in all. It returns the rooms that may have
 	// others.
-	IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error)
+	IndexEntries(ctx context.Context, rooms []string, limit int) (left []string, err error)
 	// Spans reads ranges of entries of several rooms, each in ascending order. Of the amendments only recalls are applied. Spans
 	// serves resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)

@@ -51,7 +51,7 @@ func Parts(text string) []string {
 // last four bits are the bucket of the room (Bucket).
 func Hash(room, word string) int64 {
 	sum := sha256.Sum256([]byte(room + "\x00" + word))
-	return int64(binary.BigEndian.Uint64(sum[:8]))&^15 | Bucket(room) //nolint:gosec // all values are good
+	return int64(binary.BigEndian.Uint64(sum[:8]))&^15 | Bucket(room)
 }
 
 // Bucket returns the bucket in which a store that is split over several machines keeps the rows of a room.
@@ -98,55 +98,64 @@ func split(text string, add func(word string)) {
 // atoms returns the atoms of the text, in their order. It folds each character with its marks by itself, so that it knows the place of each atom.
 func atoms(text string) iter.Seq[atom] {
 	return func(yield func(atom) bool) {
-		var (
-			parts norm.Iter
-			fold  = cases.Fold()
-			run   strings.Builder // the letters and digits of an atom that has not ended
-			place [2]int          // of run
-			alone bool            // the last character was a word by itself
-		)
-		end := func() bool {
-			if run.Len() == 0 {
-				return true
-			}
-			a := atom{word: run.String(), from: place[0], to: place[1]}
-			run.Reset()
-			return yield(a)
-		}
+		s, fold := scanner{yield: yield}, cases.Fold()
+		var parts norm.Iter
 		parts.InitString(norm.NFKC, text)
 		for !parts.Done() {
-			at := parts.Pos()
+			from := parts.Pos()
 			part, to := string(parts.Next()), parts.Pos()
-			if to == at { // more of this character follows
-				_, size := utf8.DecodeRuneInString(text[at:])
+			if to == from { // more of this character follows
+				_, size := utf8.DecodeRuneInString(text[from:])
 				to += size
 			}
 			for _, c := range folded(part, fold) {
-				switch {
-				case drawn(c) || unicode.IsMark(c) && run.Len() == 0:
-					continue
-				case isAlone(c):
-					if !end() || !yield(atom{string(c), at, to, alone}) {
-						return
-					}
-					alone = true
-					continue
-				case !inWord(c):
-					if !end() {
-						return
-					}
-				default:
-					if run.Len() == 0 {
-						place[0] = at
-					}
-					place[1] = to
-					run.WriteRune(c)
+				if !s.add(c, from, to) {
+					return
 				}
-				alone = false
 			}
 		}
-		end()
+		s.end()
 	}
+}
+
+// scanner makes atoms of folded characters.
+type scanner struct {
+	yield    func(atom) bool
+	run      strings.Builder // the letters and digits of an atom that has not ended
+	from, to int             // of run
+	alone    bool            // the last character was a word by itself
+}
+
+// add takes the next character, which was made of the bytes from:to of the text. It returns false if no other is wanted.
+func (s *scanner) add(c rune, from, to int) bool {
+	switch {
+	case drawn(c) || unicode.IsMark(c) && s.run.Len() == 0:
+		return true
+	case isAlone(c):
+		joined := s.alone
+		s.alone = true
+		return s.end() && s.yield(atom{string(c), from, to, joined})
+	}
+	s.alone = false
+	if !inWord(c) {
+		return s.end()
+	}
+	if s.run.Len() == 0 {
+		s.from = from
+	}
+	s.run.WriteRune(c)
+	s.to = to
+	return true
+}
+
+// end ends the atom of letters and digits, if there is one.
+func (s *scanner) end() bool {
+	if s.run.Len() == 0 {
+		return true
+	}
+	a := atom{word: s.run.String(), from: s.from, to: s.to}
+	s.run.Reset()
+	return s.yield(a)
 }
 
 // folded returns a character with its marks as Fold does. Most characters of most texts need no tables.

@@ -286,14 +286,14 @@ func wordRecords(e chat.Entry) []wordRecord {
 }
 
 // IndexEntries implements chat.Store.
-func (t Tables) IndexEntries(ctx context.Context, rooms []string, most int) (left []string, err error) {
+func (t Tables) IndexEntries(ctx context.Context, rooms []string, limit int) (left []string, err error) {
 	rooms = slices.Compact(slices.Sorted(slices.Values(rooms))) // the order of locks
 	return write(ctx, t.db, "index entries", func(w Tx, _ []string) ([]string, error) {
 		through, err := lockIndexed(w, rooms...)
 		if err != nil {
 			return nil, err
 		}
-		in := indexing{Tx: w, most: most}
+		in := indexing{Tx: w, most: limit}
 		for _, n := range rand.Perm(len(rooms)) { // whichever comes first may leave nothing for others
 			if err := in.add(rooms[n], through[rooms[n]]); err != nil {
 				return nil, err

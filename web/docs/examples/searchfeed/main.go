@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 )
@@ -57,12 +56,8 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: KEY=… searchfeed URL-OF-THE-SERVER-API URL-OF-MEILISEARCH")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	f := feed{os.Args[1], os.Getenv("KEY"), os.Args[2] + "/indexes/messages"}
-	if err := f.run(ctx); err != nil && ctx.Err() == nil {
-		log.Fatal(err)
-	}
+	log.Fatal(f.run(context.Background()))
 }
 
 func (f feed) run(ctx context.Context) error {
