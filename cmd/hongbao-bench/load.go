@@ -181,6 +181,10 @@ func (l *loading) targetFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&l.of.embedded, "embedded", false, "start it without Redis and Postgres")
 	fs.BoolVar(&l.of.citus, "citus", false, "start it with a Citus coordinator and two workers instead of one Postgres")
 	fs.IntVar(&l.of.instances, "instances", 1, "number of instances to start")
+	fs.BoolFunc("without-search", "start it with HONGBAO_SEARCH=off", func(string) error {
+		l.of.settings = append(l.of.settings, "HONGBAO_SEARCH=off")
+		return nil
+	})
 	fs.StringVar(&l.urls, "url", "", "instead of starting instances: http://… of running ones, separated by commas")
 	fs.StringVar(&l.secret, "jwt-secret", "", "with --url: the secret that signs the tokens")
 	fs.StringVar(&l.issuer, "jwt-issuer", "", "with --url: iss of the tokens")

@@ -41,7 +41,7 @@ type command struct {
 
 // commands returns the subcommands in the order of the help.
 func commands() []command {
-	return []command{enginesCommand(), compareCommand(), loadCommand(), abuseCommand(), fillCommand(), growthCommand(), speedCommand(), echoCommand(), fanoutCommand()}
+	return []command{enginesCommand(), compareCommand(), loadCommand(), abuseCommand(), fillCommand(), searchCommand(), growthCommand(), speedCommand(), echoCommand(), fanoutCommand()}
 }
 
 // run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.

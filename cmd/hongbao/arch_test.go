@@ -395,7 +395,7 @@ func rules() map[string]rule {
 		"hongbao/cmd/hongbao-bench": {
 			may: []string{
 				"hongbao/cmd/hongbao-bench/fill", "hongbao/cmd/hongbao-bench/flaws", "hongbao/cmd/hongbao-bench/growth", "hongbao/cmd/hongbao-bench/load", "hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/report", "hongbao/cmd/hongbao-bench/schemes",
-				"hongbao/chat", "hongbao/redpacket",
+				"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket",
 				"hongbao/store/eventlog", "hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
 				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},

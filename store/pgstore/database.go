@@ -43,6 +43,9 @@ func (d database) Stream(ctx context.Context, fn func(tables.StreamReader) error
 	return d.s.withSnapshot(ctx, func(r reader) error { return fn(stream.Reader{Reader: r}) })
 }
 
+// Lateral implements tables.DB.
+func (d database) Lateral() bool { return !d.s.citus }
+
 // Write implements tables.DB.
 func (d database) Write(ctx context.Context, fn func(tables.Tx) error) error {
 	return d.s.tx(ctx, func(w *writer) error { return fn(w) })

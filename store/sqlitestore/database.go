@@ -49,6 +49,9 @@ func (d database) Write(ctx context.Context, fn func(tables.Tx) error) error {
 	return d.s.do(ctx, func(w *writer) error { return fn(w) })
 }
 
+// Lateral implements tables.DB.
+func (database) Lateral() bool { return false }
+
 // dialect implements tables.Dialect. A list is an argument in JSON. There is one writer, so nothing is locked.
 type dialect struct{}
 

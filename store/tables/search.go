@@ -184,41 +184,65 @@ func (s *search) readTail(ctx context.Context) error {
 
 // candidates returns the next places in the results at which an entry may stand that the query finds. all reports that there are no others.
 func (s *search) candidates(ctx context.Context) (places []place, all bool, err error) {
-	names := s.Query.Rarest(wordsSearched)
-	var end place // the last of the places of a room that may have others
+	l := listed{limit: s.Limit + 1}
 	err = s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
-		places, all, end = nil, true, place{at: math.MinInt64}
-		for _, r := range s.rooms {
-			at, seq := s.after.within(r.id)
-			args := []any{s.since(), at, seq, s.Limit + 1}
-			for _, name := range names {
-				args = append(args, words.Hash(r.id, name))
-			}
-			n := 0
-			b.Each(func(row Row) error {
-				p := place{room: r.id}
-				err := row.Scan(&p.at, &p.seq)
-				if places, n = append(places, p), n+1; n > s.Limit {
-					all = false
-					if p.compare(end) > 0 {
-						end = p
-					}
-				}
-				return err
-			}, candidatesOf[len(names)], args...)
+		l.places, l.of, l.end = nil, map[string]int{}, place{at: math.MinInt64}
+		if s.db.Lateral() {
+			s.queueTogether(b, &l)
+		} else {
+			s.queueEach(b, &l)
 		}
 	})
 	for _, e := range s.tail {
 		if p := placeOf(e); p.at >= s.since() && p.compare(s.after) < 0 {
-			places = append(places, p)
+			l.places = append(l.places, p)
 		}
 	}
-	places = slices.DeleteFunc(places, func(p place) bool { return p.compare(end) < 0 })
+	places = slices.DeleteFunc(l.places, func(p place) bool { return p.compare(l.end) < 0 })
 	slices.SortFunc(places, func(a, b place) int { return b.compare(a) })
-	return slices.Compact(places), all, err
+	return slices.Compact(places), l.end.at == math.MinInt64, err
 }
 
-// candidatesOf has the statement that reads the candidates of a room, by the number of words that they have.
+// listed is the candidates that the index has listed.
+type listed struct {
+	limit  int // of one room
+	places []place
+	of     map[string]int // by room
+	end    place          // between it and the beginning of the list no candidate is missing
+}
+
+func (l *listed) add(p place) {
+	l.places = append(l.places, p)
+	if l.of[p.room]++; l.of[p.room] == l.limit {
+		l.endAt(p)
+	}
+}
+
+func (l *listed) endAt(p place) {
+	if p.compare(l.end) > 0 {
+		l.end = p
+	}
+}
+
+// queueEach makes the batch list the candidates of each room by a statement.
+func (s *search) queueEach(b *Batch, l *listed) {
+	names := s.Query.Rarest(wordsSearched)
+	for _, r := range s.rooms {
+		at, seq := s.after.within(r.id)
+		args := []any{s.since(), at, seq, l.limit}
+		for _, name := range names {
+			args = append(args, words.Hash(r.id, name))
+		}
+		b.Each(func(row Row) error {
+			p := place{room: r.id}
+			err := row.Scan(&p.at, &p.seq)
+			l.add(p)
+			return err
+		}, candidatesOf[len(names)], args...)
+	}
+}
+
+// candidatesOf has the statement that lists the candidates of a room, by the number of words that they have.
 var candidatesOf = func() []string {
 	const (
 		all   = `select a.at, a.seq from entry_words a `
@@ -228,6 +252,51 @@ var candidatesOf = func() []string {
 	)
 	return []string{"", all + where, all + and + where, all + and + third + where}
 }()
+
+// roomRecord is a room with the place before which its candidates come, and the hashes of the words, as a record for Dialect.Records.
+type roomRecord struct {
+	N   int   `json:"n"`
+	At  int64 `json:"at"`
+	Seq int64 `json:"seq"`
+	A   int64 `json:"a"`
+	B   int64 `json:"b"`
+	C   int64 `json:"c"`
+}
+
+// queueTogether makes the batch list the newest candidates of all rooms by one statement, which takes less than half of the time.
+func (s *search) queueTogether(b *Batch, l *listed) {
+	names := s.Query.Rarest(wordsSearched)
+	rooms := make([]roomRecord, len(s.rooms))
+	for n, r := range s.rooms {
+		var hashes [wordsSearched]int64
+		for i, name := range names {
+			hashes[i] = words.Hash(r.id, name)
+		}
+		at, seq := s.after.within(r.id)
+		rooms[n] = roomRecord{n, at, seq, hashes[0], hashes[1], hashes[2]}
+	}
+	most := 5 * l.limit
+	b.Each(func(row Row) error {
+		var p place
+		var n int
+		err := row.Scan(&n, &p.at, &p.seq)
+		p.room = s.rooms[n].id
+		l.add(p)
+		if len(l.places) == most {
+			l.endAt(place{at: p.at}) // all candidates of this time are listed
+		}
+		return err
+	}, `select k.n, f.at, f.seq from `+s.db.Records(1, "k", `n integer, at bigint, seq bigint, a bigint, b bigint, c bigint`)+`
+		cross join lateral (select a.at, a.seq from entry_words a `+joinsOf[len(names)]+`
+			where a.word = k.a and a.at >= $2 and (a.at, a.seq) < (k.at, k.seq) order by a.at desc, a.seq desc limit $3) f
+		order by f.at desc fetch first $4 rows with ties`, JSON(rooms), s.since(), l.limit, most)
+}
+
+// joinsOf joins the words besides the first, by the number of all.
+var joinsOf = []string{
+	"", "", `join entry_words b on b.word = k.b and b.at = a.at and b.seq = a.seq`,
+	`join entry_words b on b.word = k.b and b.at = a.at and b.seq = a.seq join entry_words c on c.word = k.c and c.at = a.at and c.seq = a.seq`,
+}
 
 // take reads the entries at the places, and adds those that the query finds to the page. If the page is full before the last of them, it sets the
 // cursor.

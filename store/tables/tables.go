@@ -79,6 +79,8 @@ type DB interface {
 	// Write calls fn with a transaction and then commits it. If fn fails, Write rolls back and returns the error of fn. In pgstore,
 	// Write instead calls fn again after some errors: ErrRetry, a conflict or a lost connection.
 	Write(ctx context.Context, fn func(Tx) error) error
+	// Lateral reports whether a subquery may be lateral: Postgres on one node.
+	Lateral() bool
 	Dialect
 }
 
