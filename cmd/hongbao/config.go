@@ -70,7 +70,7 @@ type config struct {
 	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
 	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
 	Pictures       onOff           `flag:"pictures" default:"on" for:"serve" help:"users whose tokens say no avatar, and guests, may upload a picture: on or off"`
-	Search         onOff           `flag:"search" default:"on" for:"serve" help:"texts and greetings can be searched; the index takes about 90 bytes a word in Postgres, and a Chinese character is two words: on or off"`
+	Search         onOff           `flag:"search" default:"on" for:"serve" help:"texts and greetings can be searched; the index takes about 100 bytes a word in Postgres, and a Chinese character is two words: on or off"`
 	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
