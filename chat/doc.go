@@ -22,9 +22,11 @@
 //   - Cached standings and users are exact for every change made through this Service. A change of another instance counts as
 //     soon as its notice (Publisher.StandingChanged) has arrived, and after a minute at the latest. While notices may be lost, no standing and no user is cached.
 //     That a room was deleted stays cached, because a deleted room never comes back.
+//   - An index names candidates for a search, and never decides: the words are looked for in the entry as it is now. An entry
+//     is committed before its words are in the index; an edit and a recall change them in their own transaction (indexer.go, search.go).
 //
-// The package has no goroutine that runs all the time. Timers publish numbers of members that have to wait (memberCounts), and repeat
-// notices that may be lost (repeat.go).
+// Of the package, only Indexer.Run runs all the time, on a goroutine of its caller; it may block on the Store. Timers publish numbers of
+// members that have to wait (memberCounts), and repeat notices that may be lost (repeat.go).
 //
 // The package knows no driver, no router, no socket and no wire type. Bodies of entries are JSON documents. The package that
 // owns an entry's kind makes the body once. The body is stored and published unchanged, unless its text is recalled. Only

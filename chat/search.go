@@ -12,7 +12,7 @@ import (
 
 // Search says which entries to find: texts, and packets by their greetings.
 type Search struct {
-	User          string // finds only what is in the user's rooms; System.ID: in Room, whoever is in it
+	User          string // finds only what is in the rooms of the user; System.ID: in Room
 	Room          string // "": in all rooms of the user
 	Query         words.Query
 	Kind          EntryKind // "": texts and packets

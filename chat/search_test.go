@@ -192,3 +192,36 @@ func TestIndexerLeavesTime(t *testing.T) {
 		}
 	})
 }
+
+// countingStore counts how often each room is indexed.
+type countingStore struct {
+	chat.Store
+	rooms map[string]int
+}
+
+func (s *countingStore) IndexEntries(_ context.Context, rooms []string, _ int) ([]string, error) {
+	for _, room := range rooms {
+		s.rooms[room]++
+	}
+	return nil, nil
+}
+
+// TestUnindexedRoomsAreBounded has entries in more rooms than may wait.
+func TestUnindexedRoomsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &countingStore{rooms: map[string]int{}}
+		indexer := chat.NewIndexer(store, &recorder{}, slog.New(slog.DiscardHandler))
+		for n := range 100_010 {
+			indexer.Entry(chat.Entry{Room: fmt.Sprint("room ", n), Kind: chat.KindText})
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { indexer.Run(ctx) })
+		time.Sleep(time.Minute)
+		stop()
+		running.Wait()
+		if len(store.rooms) != 100_000 {
+			t.Errorf("%d rooms are indexed, want 100,000", len(store.rooms))
+		}
+	})
+}

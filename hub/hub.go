@@ -472,8 +472,6 @@ func (r *registry) acceptAndUnlock(t *topic, messages ...Message) {
 	signalAll(name, subscribers, ready)
 }
 
-// signal passes a signal to the topic's subscribers on this instance. The signal waits for messages that are known to
-// exist and have not arrived, unless maxWaiting signals wait already.
 // compare has the topic compared with the store soon, if it has subscribers here.
 func (r *registry) compare(name string) {
 	if t := r.lookup(name); t != nil {
@@ -481,6 +479,8 @@ func (r *registry) compare(name string) {
 	}
 }
 
+// signal passes a signal to the topic's subscribers on this instance. The signal waits for messages that are known to
+// exist and have not arrived, unless maxWaiting signals wait already.
 func (r *registry) signal(name string, data []byte) {
 	t := r.lock(name)
 	if t == nil {

@@ -50,8 +50,7 @@ func (q Query) Rarest(n int) []string {
 			}
 		}
 	}
-	slices.SortStableFunc(all.words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return all.words[:min(n, len(all.words))]
+	return longest(all.words, n)
 }
 
 // Place is a part of a text. From and To are numbers of UTF-16 code units, which most languages of clients count.

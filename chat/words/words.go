@@ -197,7 +197,11 @@ func firstChars(word string) string {
 
 // Rarest returns at most n of the words of a query, those first that are probably in the fewest texts: the longest.
 func Rarest(query string, n int) []string {
-	all := Of(query)
+	return longest(Of(query), n)
+}
+
+// longest sorts the words, and returns at most n of them.
+func longest(all []string, n int) []string {
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all[:min(n, len(all))]
 }

@@ -31,13 +31,7 @@ func testStore(t *testing.T, open func(*testing.T) *Store) {
 				}
 				return openStore(t, s.pool.ConnConfig().ConnString())
 			},
-			IndexRows: func() (n int) {
-				must(t, s.withReader(t.Context(), func(r reader) error {
-					_, err := r.Row(`select count(*) from entry_words -- of the test`, nil, &n)
-					return err
-				}))
-				return n
-			},
+			IndexRows: func() int { return indexRows(t, s) },
 		}
 	})
 }

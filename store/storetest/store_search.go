@@ -20,6 +20,9 @@ func searchTests() []storeTest {
 		{"a search that the index is far behind says so", searchBehind},
 		{"a page of a search is bounded", boundedSearch},
 		{"the newest entries outside the index are found first", newestOutside},
+		{"candidates of one room hide no entry of another", hiddenByNothing},
+		{"a search looks at few entries", boundedLook},
+		{"a transaction adds few words to the index", boundedIndexing},
 		{"entries at one moment are found once, whatever the pages", foundAtOnce},
 		{"a search finds what a plain scan finds", searchModel},
 	}
@@ -241,19 +244,68 @@ func newestOutside(b *storeBench) {
 	old := b.room(ann)
 	b.write(old, ann, "old "+strings.Repeat("x", 300<<10))
 	b.wantFound("young", chat.Search{User: ann, Room: old}, b.write(old, ann, "young"))
-	for range 2 {
-		b.index(append(busy, quiet, old)...)
+	if found, err := b.Search(b.ctx, chat.Search{User: ann, Room: old, Query: words.ParseQuery("old"), Limit: 1}); err != nil || !found.Behind {
+		b.Errorf("a large text outside the index: behind %t, %v", found.Behind, err)
 	}
+	b.index(append(busy, quiet, old)...)
 	if found, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery("noise"), Limit: 1}); err != nil || found.Behind || len(found.Unindexed) > 0 {
 		b.Errorf("after all is indexed: behind %t, %q, %v", found.Behind, found.Unindexed, err)
 	}
 }
 
+// hiddenByNothing has an entry behind newer ones that have its words in another order, and an older entry of another room.
+func hiddenByNothing(b *storeBench) {
+	quiet, busy := b.room(ann), b.room(ann)
+	oldest, old := b.write(quiet, ann, "new year"), b.write(busy, ann, "new year")
+	for range 30 {
+		b.write(busy, ann, "year new")
+	}
+	b.indexed(func() { b.wantFound(`"new year"`, chat.Search{User: ann}, old, oldest) }, quiet, busy)
+}
+
+// boundedLook searches for a frequent word of a user that has not said it.
+func boundedLook(b *storeBench) {
+	room := b.room(ann, bob)
+	first := b.write(room, bob, "word")
+	for range 1100 {
+		b.write(room, ann, "word")
+	}
+	b.index(room)
+	found, err := b.Search(b.ctx, chat.Search{User: ann, From: bob, Query: words.ParseQuery("word"), Limit: 100})
+	if err != nil || len(found.Hits) != 0 || found.More == "" {
+		b.Errorf("%d hits, next %q, %v; want a page without hits that has a next one", len(found.Hits), found.More, err)
+	}
+	if got := b.searched("word", chat.Search{User: ann, From: bob}, 100); !slices.Equal(got, []string{spot(first)}) {
+		b.Errorf("found %q", got)
+	}
+}
+
+// boundedIndexing has texts with very many words.
+func boundedIndexing(b *storeBench) {
+	room := b.room(ann)
+	var text strings.Builder
+	for n := range 3000 {
+		fmt.Fprint(&text, "w", n, " ")
+	}
+	for range 5 {
+		b.write(room, ann, text.String())
+	}
+	for _, rows := range []int{9000, 15_000} {
+		left, err := b.IndexEntries(b.ctx, []string{room}, 100)
+		if b.must(err); b.IndexRows() != rows || (len(left) == 1) != (rows < 15_000) {
+			b.Errorf("%d rows, rooms left %q; want %d rows", b.IndexRows(), left, rows)
+		}
+	}
+}
+
 func foundAtOnce(b *storeBench) {
-	rooms := []string{b.room(ann), b.room(ann), b.room(ann)}
+	var rooms []string
+	for range 15 {
+		rooms = append(rooms, b.room(ann))
+	}
 	var all []chat.Entry
-	for n := range 9 {
-		d := b.draft(rooms[n%3], ann, "word")
+	for n := range 24 { // some rooms have two
+		d := b.draft(rooms[n%15], ann, "word")
 		d.At = b.now.Truncate(time.Hour)
 		e, _, err := b.Append(b.ctx, d)
 		b.must(err)

@@ -77,6 +77,7 @@ type search struct {
 	chat.Search
 
 	db    DB
+	words []string       // which candidates must have
 	rooms []searchedRoom // those first that have the fewest entries outside the index
 	tail  []chat.Entry   // the entries outside the index that the query finds
 	after place          // the page begins after this place in the results
@@ -86,7 +87,7 @@ type search struct {
 
 // Search implements chat.Store.
 func (t Tables) Search(ctx context.Context, q chat.Search) (chat.Found, error) {
-	s := search{Search: q, db: t.db, after: place{at: math.MaxInt64}}
+	s := search{Search: q, db: t.db, words: q.Query.Rarest(wordsSearched), after: place{at: math.MaxInt64}}
 	if !q.Before.IsZero() {
 		s.after.at = q.Before.UnixMilli()
 	}
@@ -154,7 +155,7 @@ func (s *search) readTail(ctx context.Context) error {
 		left := int64(tailOfAll)
 		for _, r := range s.rooms {
 			outside := r.last - r.indexed
-			if outside == 0 {
+			if outside <= 0 { // on Citus, the two seqs are read one after the other
 				continue
 			}
 			s.found.Unindexed = append(s.found.Unindexed, r.id)
@@ -226,19 +227,18 @@ func (l *listed) endAt(p place) {
 
 // queueEach makes the batch list the candidates of each room by a statement.
 func (s *search) queueEach(b *Batch, l *listed) {
-	names := s.Query.Rarest(wordsSearched)
 	for _, r := range s.rooms {
 		at, seq := s.after.within(r.id)
 		args := []any{s.since(), at, seq, l.limit}
-		for _, name := range names {
-			args = append(args, words.Hash(r.id, name))
+		for _, word := range s.words {
+			args = append(args, words.Hash(r.id, word))
 		}
 		b.Each(func(row Row) error {
 			p := place{room: r.id}
 			err := row.Scan(&p.at, &p.seq)
 			l.add(p)
 			return err
-		}, candidatesOf[len(names)], args...)
+		}, candidatesOf[len(s.words)], args...)
 	}
 }
 
@@ -265,12 +265,11 @@ type roomRecord struct {
 
 // queueTogether makes the batch list the newest candidates of all rooms by one statement, which takes less than half of the time.
 func (s *search) queueTogether(b *Batch, l *listed) {
-	names := s.Query.Rarest(wordsSearched)
 	rooms := make([]roomRecord, len(s.rooms))
 	for n, r := range s.rooms {
 		var hashes [wordsSearched]int64
-		for i, name := range names {
-			hashes[i] = words.Hash(r.id, name)
+		for i, word := range s.words {
+			hashes[i] = words.Hash(r.id, word)
 		}
 		at, seq := s.after.within(r.id)
 		rooms[n] = roomRecord{n, at, seq, hashes[0], hashes[1], hashes[2]}
@@ -287,7 +286,7 @@ func (s *search) queueTogether(b *Batch, l *listed) {
 		}
 		return err
 	}, `select k.n, f.at, f.seq from `+s.db.Records(1, "k", `n integer, at bigint, seq bigint, a bigint, b bigint, c bigint`)+`
-		cross join lateral (select a.at, a.seq from entry_words a `+joinsOf[len(names)]+`
+		cross join lateral (select a.at, a.seq from entry_words a `+joinsOf[len(s.words)]+`
 			where a.word = k.a and a.at >= $2 and (a.at, a.seq) < (k.at, k.seq) order by a.at desc, a.seq desc limit $3) f
 		order by f.at desc fetch first $4 rows with ties`, JSON(rooms), s.since(), l.limit, most)
 }
@@ -378,13 +377,14 @@ func (t Tables) IndexEntries(ctx context.Context, rooms []string, limit int) (le
 type indexing struct {
 	Tx
 
-	writes Batch // besides words
+	writes Batch // all but the words
 	most   int   // entries that it may still take
 	words  []wordRecord
 	left   []string // rooms that may have other entries
 }
 
-// add takes the next entries of a room, those after the given seq. Seqs have no gaps: on Citus, a missing entry is one that is not visible yet.
+// add takes the next entries of a room, those after the given seq. Seqs have no gaps: on Citus, a missing entry is one that is not visible yet. A room
+// whose next entry is missing waits for another entry, or for a search in it.
 func (in *indexing) add(room string, through int64) error {
 	if in.most <= 0 || len(in.words) >= mostWords {
 		in.left = append(in.left, room)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/chat/words"
 	"hongbao/store/pgstore/internal/pg"
 )
 
@@ -113,6 +115,16 @@ func TestGathered(t *testing.T) {
 	} {
 		if got := gathered(query); got != want {
 			t.Errorf("%q becomes %q, want %q", query, got, want)
+		}
+	}
+}
+
+// TestBucketOfARoomIsInItsWords compares the two places where a room's bucket is computed: on Citus the index of the search lies with its room.
+func TestBucketOfARoomIsInItsWords(t *testing.T) {
+	for n := range 100 {
+		room := fmt.Sprint("room ", n)
+		if in := words.Hash(room, "word") & 15; in != int64(Bucket(room)) || in != words.Bucket(room) {
+			t.Errorf("the word has the bucket %d, and the room %d and %d", in, Bucket(room), words.Bucket(room))
 		}
 	}
 }
