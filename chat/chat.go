@@ -225,6 +225,7 @@ type Text struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
+	Files    []File          `json:"files,omitempty"`
 }
 
 // MemberChange is the body of a member entry.

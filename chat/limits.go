@@ -17,6 +17,7 @@ type Limits struct {
 	AnnouncementChars int
 	EmojiChars        int
 	Mentions          int // in one message
+	Files             int // of one message
 	InviteUsers       int // in one request
 	RoomMembers       int
 	Rooms             int           // rooms that a user may choose; others may add the user to as many more, to 2 × Rooms in all
@@ -28,7 +29,7 @@ type Limits struct {
 // DefaultLimits returns the limits of web/docs/protocol/limits.md.
 func DefaultLimits() Limits {
 	return Limits{
-		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, EmojiChars: 16, Mentions: 50,
+		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, EmojiChars: 16, Mentions: 50, Files: 10,
 		InviteUsers: 100, RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, EditWindow: 2 * time.Minute,
 	}
 }
@@ -42,6 +43,7 @@ func (l Limits) withDefaults() Limits {
 		AnnouncementChars: cmp.Or(l.AnnouncementChars, d.AnnouncementChars),
 		EmojiChars:        cmp.Or(l.EmojiChars, d.EmojiChars),
 		Mentions:          cmp.Or(l.Mentions, d.Mentions),
+		Files:             cmp.Or(l.Files, d.Files),
 		InviteUsers:       cmp.Or(l.InviteUsers, d.InviteUsers),
 		RoomMembers:       cmp.Or(l.RoomMembers, d.RoomMembers),
 		Rooms:             cmp.Or(l.Rooms, d.Rooms),

@@ -22,6 +22,7 @@ type Message struct {
 	Data     json.RawMessage // a JSON object that the sending application defines, compact; nil: none
 	ReplyTo  int64           // seq of an entry of the room; 0: no reply
 	Mentions []string        // ids of users
+	Files    []string        // ids of files that the sender has uploaded to the room
 
 	Replaced *string // the text to store in place of Text; nil: none. The hash of the request always has Text.
 }
@@ -37,8 +38,8 @@ func (m Message) check(l Limits) error {
 	if err := checkID("room", m.Room); err != nil {
 		return err
 	}
-	if m.Text == "" && m.Data == nil {
-		return BadField("text", "is missing, and data too")
+	if m.Text == "" && m.Data == nil && len(m.Files) == 0 {
+		return BadField("text", "is missing, and data and files too")
 	}
 	if err := checkOptional("text", m.Text, l.TextChars); err != nil {
 		return err
@@ -48,6 +49,9 @@ func (m Message) check(l Limits) error {
 	}
 	if m.ReplyTo < 0 {
 		return BadField("reply_to", "must be an entry of the room")
+	}
+	if err := checkFiles(m.Files, l.Files); err != nil {
+		return err
 	}
 	return checkMentions(m.Mentions, l.Mentions)
 }
@@ -78,7 +82,11 @@ func checkMentions(users []string, limit int) error {
 
 // hash returns the hash of the message's content, to tell whether a repeated key comes with the same content.
 func (m Message) hash() []byte {
-	return RequestHash("send", append([]string{m.Room, m.Text, string(m.Data), strconv.FormatInt(m.ReplyTo, 10)}, m.Mentions...)...)
+	parts := append([]string{m.Room, m.Text, string(m.Data), strconv.FormatInt(m.ReplyTo, 10)}, m.Mentions...)
+	if len(m.Files) > 0 {
+		return RequestHash("send_files", append(parts, strings.Join(m.Files, "/"))...)
+	}
+	return RequestHash("send", parts...)
 }
 
 // Receipt names the entry that records a message.
@@ -103,14 +111,18 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if m.Replaced != nil {
 		text = *m.Replaced
 	}
-	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions})
+	files, err := s.filesOf(ctx, from, m)
+	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, err); err != nil {
+		return Receipt{}, err
+	}
+	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files})
 	if err != nil {
 		return Receipt{}, err
 	}
 	now := s.now()
 	e, dup, err := s.store.Append(ctx, Draft{
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
-		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: others(mentions, from.ID),
+		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: others(mentions, from.ID), Files: m.Files,
 	})
 	s.NoteOutcome(m.Room, err)
 	if err != nil {

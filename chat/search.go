@@ -36,18 +36,19 @@ type Found struct {
 // Hit is an entry that was found, with its amendments applied.
 type Hit struct {
 	Entry  Entry
-	Places []Place // of the words in Entry.Searched
+	Places []Place // of the words in Entry.Searched; beyond the text or the greeting they are in names of files
 }
 
 // Place is a part of a text, in UTF-16 code units.
 type Place = words.Place
 
-// Searched returns the part of an entry that is searched: the text, or the greeting of a packet. It is empty for other entries, and for a
-// recalled text.
+// Searched returns the part of an entry that is searched: the text and, each on a line of its own, the names of its files; or the greeting of a
+// packet. It is empty for other entries, and for a recalled text.
 func (e Entry) Searched() string {
 	var body struct {
 		Text     string `json:"text"`
 		Greeting string `json:"greeting"`
+		Files    []File `json:"files"`
 	}
 	if !e.Kind.Content() || json.Unmarshal(e.Body, &body) != nil {
 		return ""
@@ -55,7 +56,13 @@ func (e Entry) Searched() string {
 	if e.Kind == KindPacket {
 		return body.Greeting
 	}
-	return body.Text
+	text := body.Text
+	for _, f := range body.Files {
+		if f.Name != "" {
+			text += "\n" + f.Name
+		}
+	}
+	return text
 }
 
 // queryChars is the most characters of a query.

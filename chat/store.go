@@ -194,9 +194,11 @@ type EntryStore interface {
 	// Append adds a text entry at the end of its room. It looks up the key first. For a used key it returns the seq, id and time
 	// of the first entry, with dup set, or ErrKeyReused if the request was another one. Otherwise Draft.Refusal decides, and
 	// the entry takes the next seq. A direct room that the other user has left refuses entries: ErrContactRefused. A frozen
-	// room refuses entries that are not from System: FrozenRefusal. Append also moves the sender's read_seq to the new entry,
+	// room refuses entries that are not from System: FrozenRefusal. A file belongs to one entry only. Append also moves the sender's read_seq to the new entry,
 	// and counts the sender's membership as chosen.
 	Append(ctx context.Context, d Draft) (e Entry, dup bool, err error)
+	// Files returns those of the files that the user has uploaded whole to the room and that belong to no entry, in the order of ids.
+	Files(ctx context.Context, room, user string, ids []string) ([]File, error)
 	// Amend edits, recalls or reacts to an entry as Amendment.Apply decides. The state that Apply judges is locked
 	// until the commit.
 	Amend(ctx context.Context, a Amendment) (Amended, error)
@@ -321,6 +323,7 @@ type Draft struct {
 	ReplyTo int64 // 0: no reply; else it must be an entry of the room, or the error is FieldError{ErrBadRequest, "reply_to"}
 
 	Mentions []string // users that the text mentions; members of the room find it by Store.Mentions
+	Files    []string // files that the entry takes: those that Store.Files returns, or the error is FilesGone
 }
 
 // Page selects a part of a room's history. Without a cursor it is the newest part.

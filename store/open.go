@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/migrations"
 	"hongbao/redpacket"
@@ -21,6 +22,7 @@ import (
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/memstore"
+	"hongbao/store/objects"
 	"hongbao/store/pgstore"
 	"hongbao/store/redisstore"
 	"hongbao/store/secret"
@@ -45,9 +47,14 @@ type Config struct {
 	DatabaseURL string
 	DataKeyFile string         // see Books.UseDataKey
 	Events      eventlog.Kinds // kinds that are written to the event stream
+	// Files says where files are stored. An empty Address is the folder files in DataDir, or no files in scaled mode; "off" is no files.
+	Files FilesConfig
 	// Migrate says what Open does with the schema. Empty: Open migrates the schema.
 	Migrate migrations.Mode
 }
+
+// FilesConfig says where files are stored.
+type FilesConfig = objects.Config
 
 // Scaled reports whether the configuration is scaled mode, so that there may be other instances.
 func (c Config) Scaled() bool { return c.DatabaseURL != "" }
@@ -60,6 +67,7 @@ type Books struct {
 	Security security.Store
 	Events   Events
 	Fundings redpacket.Fundings
+	Files    files.Rows
 
 	sql   sqlEngine
 	keys  *secret.Keys                         // nil until UseDataKey has found any
@@ -81,6 +89,7 @@ type sqlEngine interface {
 	security.Store
 	Events
 	redpacket.Fundings
+	files.Rows
 	// Setting returns the value that is stored under the name, or nil.
 	Setting(ctx context.Context, name string) ([]byte, error)
 	// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
@@ -103,6 +112,7 @@ type Engines struct {
 	Limiter  chat.Limiter  // counts for all instances together
 	Local    chat.Limiter  // counts for this instance alone
 	Notes    lineage.Notes // of all instances; nil in embedded mode
+	Objects  files.Objects // contents of files; nil: there are no files
 	Scans    int           // how many reads of very many rows may run at once; so connections stay free for other calls
 	Name     string        // one line for the log
 
@@ -117,6 +127,30 @@ type Engines struct {
 // Open opens all engines of a server. In embedded mode it creates the folder if there is none, and fails with ErrFolderInUse
 // if another process serves from it. Config.Migrate says what it does with the schema.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
+	engines, err := openEngines(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	if engines.Objects, err = c.openObjects(ctx); err != nil {
+		return nil, errors.Join(err, engines.Close())
+	}
+	return engines, nil
+}
+
+// openObjects opens and checks the object store. It returns nil if there are no files.
+func (c Config) openObjects(ctx context.Context) (files.Objects, error) {
+	if c.Files.Address == "off" || c.Files.Address == "" && c.Scaled() {
+		return nil, nil
+	}
+	c.Files.Folder = filepath.Join(c.DataDir, "files")
+	store, err := objects.Open(c.Files)
+	if err == nil {
+		err = objects.Check(ctx, store)
+	}
+	return store, err
+}
+
+func openEngines(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if c.Scaled() {
 		return openScaled(ctx, c, log)
 	}
@@ -155,11 +189,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 	if err != nil {
 		return nil, errors.Join(err, redis.Close())
 	}
-	key, err := books.sql.DrawSetting(ctx, "bus_key", func() []byte {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails
-		return key
-	})
+	key, err := books.drawKey(ctx, "bus_key")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read the key of the bus: %w", err), books.Close(), redis.Close())
 	}
@@ -180,6 +210,20 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 		},
 		other: redis,
 	}, nil
+}
+
+// drawKey returns the key of 32 random bytes that is stored under the name. All instances have the same.
+func (b *Books) drawKey(ctx context.Context, name string) ([]byte, error) {
+	return b.sql.DrawSetting(ctx, name, func() []byte {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		return key
+	})
+}
+
+// FilesKey returns the key that signs links to files.
+func (b *Books) FilesKey(ctx context.Context) ([]byte, error) {
+	return b.drawKey(ctx, "files_key")
 }
 
 // makeKeyedBooks opens the engines in SQL with the data key.
@@ -203,14 +247,14 @@ func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 			return nil, err
 		}
 		sql.UseEvents(c.Events)
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, c.nameFolder(err)
 	}
 	sql.UseEvents(c.Events)
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this

@@ -23,6 +23,7 @@ var (
 	leaders  = inside.with(func(v *verdicts) { v.member, v.muted, v.one = 103, 103, 103 })
 	owners   = leaders.with(func(v *verdicts) { v.admin = 103 })
 	nobody   = owners.with(func(v *verdicts) { v.owner = 103 })
+	absent   = verdicts{1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001}
 	// A user that was never in the packet's room gets "not found", even if the room is public.
 	packets = inside.with(func(v *verdicts) { v.stranger = 1001 })
 )
@@ -51,6 +52,12 @@ var trials = []trial{
 	}, inside},
 	{"mentions", nil, func(*cell) any { return wire.MentionsRequest{} }, everyone},
 	{"search", nil, func(c *cell) any { return wire.SearchRequest{Words: "hello", Room: c.room} }, inside},
+	{"begin_file", nil, func(c *cell) any {
+		return wire.BeginFileRequest{Room: c.room, Kind: "file", Name: "a", Size: 1}
+	}, writers},
+	{"file_state", nil, func(c *cell) any { return wire.FileRequest{Room: c.room, File: "none"} }, absent},
+	{"cancel_file", nil, func(c *cell) any { return wire.FileRequest{Room: c.room, File: "none"} }, absent},
+	{"file_links", nil, func(c *cell) any { return wire.FileLinksRequest{Room: c.room, Files: []string{"none"}} }, inside},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
 

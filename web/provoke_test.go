@@ -63,6 +63,12 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		},
 		"find_rooms": {wire.CodeTooLong: {data: object{"query": long(65)}}},
 		"search":     {wire.CodeTooLong: {data: object{"words": long(201)}}},
+		"begin_file": {
+			wire.CodeTooLong:       {data: changed(plain, "size", int64(25<<20+1))},
+			wire.CodeLimitExceeded: {user: "uploader", data: plain},
+			wire.CodeForbidden:     {data: s.request(method, s.rooms["frozen"], "")},
+		},
+		"file_links": {wire.CodeLimitExceeded: {data: changed(plain, "files", slices.Repeat([]string{"f"}, 101))}},
 		"invite": {
 			wire.CodeForbidden:      {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded:  {data: changed(mine, "users", []string{"full"})},

@@ -18,6 +18,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
@@ -64,6 +65,8 @@ type Options struct {
 	Ops            ops.Options
 	Security       Security                 // nil: nothing is recorded
 	Push           *webpush.Notifier        // sends notifications; nil: there is no Web Push
+	Files          *files.Service           // nil: there are no files
+	FileDay        int64                    // bytes of files that a user may upload a day; 0: any number
 	Events         func() metrics.Events    // figures of the event stream, for the metrics; nil: none
 	Hooks          api.Hooks                // ask the host about commands of users before they are carried out; nil: the host is not asked
 	HookStats      func() []meter.Questions // figures of Hooks, for the metrics; nil: none
@@ -101,6 +104,7 @@ type Server struct {
 	pub      *push.Publisher
 	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
+	uploads  *uploads
 	bounds
 	errors   *errorCodes
 	notAdmin rareLines
@@ -142,6 +146,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	config := api.Config{
 		Chat: rooms, Packets: packets, Rates: rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 }, Hooks: o.Hooks,
+		Files: o.Files, FileDay: o.FileDay,
 	}
 	if o.Push != nil {
 		config.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
@@ -161,7 +166,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	return &Server{
 		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
 		proxies: proxies, origins: origins, upgrader: newUpgrader(origins), rates: rates, commands: commands, unpaced: api.New(config),
-		sessions: sessions, started: o.Now(), metrics: figures, tracker: tracker, bounds: bounds, errors: failures,
+		sessions: sessions, started: o.Now(), metrics: figures, tracker: tracker, bounds: bounds, errors: failures, uploads: newUploads(),
 	}, nil
 }
 
@@ -219,6 +224,8 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests/device_code", s.byGuest("device_code", s.newDeviceCode))
 		r.Post("/guests/redeem", open(s, "redeem", s.guests.On(), s.rates.SpendGuest, s.guests.Redeem))
 		r.Post("/picture", s.setPicture)
+		r.Post("/files/{room}/{file}", s.serveUpload)
+		r.Get("/files/{room}/{file}/{version}", s.serveDownload)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/hub/hubtest"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
+	"hongbao/store/objects"
 	"hongbao/store/sqlitestore"
 	"hongbao/store/storetest"
 	"hongbao/web/user/api"
@@ -109,6 +111,7 @@ type testEngines struct {
 	push    bool // there is Web Push, to loopback addresses
 
 	noSearch bool
+	objects  files.Objects // nil: there are no files
 }
 
 // newTestServer returns a server that runs until the test ends. At the end its books must balance. change may modify
@@ -143,8 +146,11 @@ func newTestEngines(t *testing.T) *testEngines {
 			t.Error(err)
 		}
 	})
+	folder, err := objects.OpenFolder(filepath.Join(dir, "files"))
+	noError(t, err)
 	return &testEngines{
-		log: log, db: db, store: &watchedStore{Store: store}, ledger: store,
+		objects: folder,
+		log:     log, db: db, store: &watchedStore{Store: store}, ledger: store,
 		pool: memstore.NewPool(memstore.Options{}), broker: hubtest.NewBroker(), directory: memstore.NewDirectory(),
 		tries: memstore.NewLimiter(memstore.LimiterOptions{}),
 		hub:   hub.Options{PongWithin: time.Minute}, // a client answers pings only while its test reads, which on a slow machine may not be soon
@@ -178,6 +184,12 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	}
 	rooms := chat.New(engines.store, told, engines.rooms)
 	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
+	if engines.objects != nil {
+		options.Files = files.New(engines.store.Store.(files.Rows), engines.objects, rooms, files.Options{
+			Limits: files.Limits{Bytes: wire.DefaultLimits().FileBytes}, Key: testSecret, Log: engines.log,
+		})
+		options.FileDay = wire.DefaultLimits().FileDayBytes
+	}
 	for _, f := range change {
 		f(&options)
 	}

@@ -31,6 +31,11 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
+		"hongbao/chat/files": {
+			may:    []string{"hongbao/chat", "hongbao/chat/media", "hongbao/redpacket/crashpoint", "golang.org/x/sync/semaphore", "golang.org/x/text/unicode/norm"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "uploads do not depend on a driver, a router or an object store",
+		},
 		"hongbao/chat/words": {
 			may: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 			why: "how texts are split into words depends on nothing that stores them",
@@ -98,8 +103,8 @@ func rules() map[string]rule {
 		"hongbao/migrations":     {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
-				"hongbao/store/memstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
+				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/store/memstore", "hongbao/store/objects", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
 			why: "it picks engines for the domain's contracts, and does not know their callers",
@@ -110,7 +115,7 @@ func rules() map[string]rule {
 			why:    "a hash is the same whichever database the row is read from",
 		},
 		"hongbao/store/tables": {
-			may: []string{"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
+			may: []string{"hongbao/chat", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
 			why: "what both databases do in the same way depends on neither driver",
 		},
 		"hongbao/store/audit": {
@@ -206,12 +211,12 @@ func rules() map[string]rule {
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
+				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
 				"hongbao/web/user/admission", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/user/guest", "hongbao/web/ops", "hongbao/web/ops/metrics", "hongbao/web/page", "hongbao/web/user/presence", "hongbao/web/user/push", "hongbao/web/user/session", "hongbao/web/spec", "hongbao/web/user/webpush", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket",
 			},
@@ -225,7 +230,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/web/page/bundle": {why: "it makes files of texts, whatever page they make"},
 		"hongbao/web/user/api": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
+			may:    []string{"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "a command is answered the same way for HTTP and for sockets, so it knows neither",
 		},
@@ -259,7 +264,7 @@ func rules() map[string]rule {
 			why:    "values and how they are read, and nothing that waits",
 		},
 		"hongbao/web/convert": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/wire"},
+			may:    []string{"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it turns values into values and calls nothing",
 		},
@@ -372,7 +377,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
+				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

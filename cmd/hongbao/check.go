@@ -182,7 +182,8 @@ func (c *config) scaled() bool { return c.engines().Scaled() }
 
 // engines returns the settings of the engines.
 func (c *config) engines() store.Config {
-	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate, Events: c.Events.Kinds}
+	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate, Events: c.Events.Kinds,
+		Files: store.FilesConfig{Address: c.Files, AccessKey: c.FilesKey, SecretKey: c.FilesSecret}}
 }
 
 const (

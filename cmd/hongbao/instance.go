@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
@@ -43,6 +44,7 @@ type instance struct {
 
 	push    *webpush.Notifier // nil: there is no Web Push
 	indexer *chat.Indexer     // nil: there is no search
+	files   *files.Service    // nil: there are no files
 }
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
@@ -81,6 +83,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
+	if built.files, err = newFiles(ctx, c, engines, rooms, log); err != nil {
+		return nil, err
+	}
 	built.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
 	hooks, err := newHooks(c, log)
 	if err != nil {
@@ -115,6 +120,8 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Security:      built.security,
 		Events:        built.eventStats,
 		Push:          built.push,
+		Files:         built.files,
+		FileDay:       c.FileDayBytes,
 		Log:           log,
 	}
 	if hooks != nil {
@@ -145,6 +152,20 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		built.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
 	}
 	return built, err
+}
+
+// newFiles returns the service of files, or nil if there are none.
+func newFiles(ctx context.Context, c config, engines *store.Engines, rooms *chat.Service, log *slog.Logger) (*files.Service, error) {
+	if engines.Objects == nil {
+		return nil, nil
+	}
+	key, err := engines.FilesKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return files.New(engines.Files, engines.Objects, rooms, files.Options{
+		Limits: files.Limits{Bytes: c.FileBytes, Total: c.FilesBytes}, Key: key, Now: crashpoint.Now, Log: log,
+	}), nil
 }
 
 // welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.

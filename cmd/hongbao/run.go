@@ -72,6 +72,9 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	if i.indexer != nil {
 		start(services, i.indexer.Run)
 	}
+	if i.files != nil {
+		start(services, i.files.Run)
+	}
 	if api != nil {
 		start(publishing, i.apiKeys.Run)
 		group.Go(func() error { return serveOn(api, l.api) })

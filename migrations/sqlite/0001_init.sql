@@ -179,6 +179,41 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 ) strict, without rowid;
 
+-- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
+create table files (
+    room_id    text not null,
+    id         text not null,
+    user_id    text not null,              -- the uploader
+    at         integer not null,
+    state      text not null check (state in ('coming', 'held', 'ready', 'dropped')),
+    upload     integer not null,            -- bytes of the upload, also in file_usage
+    received   integer not null default 0,
+    seq        integer not null default 0,  -- of its entry; 0: none
+    folder     text not null default '',   -- where its objects are; that of another file with the same content, or its own
+    hash       blob,                       -- SHA-256 of the content; null: it is not whole
+    made       text not null default '[]', -- JSON: what was made of a picture
+    body       text not null,              -- JSON (chat.File)
+    touched_at integer not null,            -- dropped: not removed before; otherwise the time of the last change
+    unclean    integer not null default 1, -- parts of the upload may be in the object store
+    primary key (room_id, id)
+) strict;
+
+create index files_entry on files (room_id, seq) where seq > 0;
+create index files_hash on files (room_id, hash) where hash is not null;
+create index files_kept on files (room_id) where state <> 'dropped';
+create index files_unused on files (at) where seq = 0 and state <> 'dropped';
+create index files_dropped on files (touched_at) where state = 'dropped';
+create index files_unclean on files (touched_at) where unclean = 1 and state in ('held', 'ready');
+create index files_user on files (user_id, id);
+
+-- Bytes of all uploads that have a row in files.
+create table file_usage (
+    id    integer primary key default 1 check (id = 1), -- there is one row
+    bytes integer not null
+) strict;
+
+insert into file_usage (bytes) values (0);
+
 -- The words of texts and greetings, for the search: see store/tables/search.go. Rows are added some time after their entry.
 create table entry_words (
     word integer not null, -- hash of the word and the room

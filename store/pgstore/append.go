@@ -268,6 +268,10 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 	if err != nil {
 		return err
 	}
+	unsent, err := w.lockFiles(jobs)
+	if err != nil {
+		return err
+	}
 	var entries newEntries
 	for _, j := range jobs {
 		d := &j.draft
@@ -287,14 +291,65 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			j.err = chat.BadField("reply_to", "must be an entry of the room")
 			continue
 		}
+		if !unsent.take(d) {
+			j.err = chat.FilesGone()
+			continue
+		}
 		c.count(d.Kind)
 		j.entry = chat.Entry{
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: d.At.Truncate(time.Millisecond).UTC(), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)
+		entries.files = append(entries.files, sentFiles{d.Room, d.From.ID, j.entry.Seq, d.Files})
 	}
 	return w.write(&entries, tails)
+}
+
+// unsentFiles are files that their uploaders may send, locked.
+type unsentFiles map[unsentFile]bool
+
+type unsentFile struct{ room, user, id string }
+
+// lockFiles locks the files of the jobs that may be sent.
+func (w *writer) lockFiles(jobs []*appendJob) (unsentFiles, error) {
+	var rooms, ids []string
+	for _, j := range jobs {
+		for _, id := range j.draft.Files {
+			rooms, ids = append(rooms, j.draft.Room), append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	unsent := unsentFiles{}
+	return unsent, w.Each(func(row tables.Row) error {
+		var f unsentFile
+		err := row.Scan(&f.room, &f.user, &f.id)
+		unsent[f] = true
+		return err
+	}, `select room_id, user_id, id from files where (room_id, id) in (select * from unnest($1::text[], $2::text[]))
+		and seq = 0 and state = 'ready' order by room_id, id for update`, rooms, ids)
+}
+
+// take takes the files of a draft. It returns false, and takes none, if one of them cannot be sent.
+func (u unsentFiles) take(d *chat.Draft) bool {
+	for _, id := range d.Files {
+		if !u[unsentFile{d.Room, d.From.ID, id}] {
+			return false
+		}
+	}
+	for _, id := range d.Files {
+		delete(u, unsentFile{d.Room, d.From.ID, id})
+	}
+	return true
+}
+
+// sentFiles are the files of a new entry.
+type sentFiles struct {
+	room, user string
+	seq        int64
+	ids        []string
 }
 
 // roomTail holds the last seq of a room, the number of its content entries, and what in the room may forbid a draft.
@@ -340,6 +395,8 @@ type newEntries struct {
 
 	mentioned, mentionRooms []string
 	mentionSeqs, mentionAts []int64
+
+	files []sentFiles
 }
 
 func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
@@ -419,6 +476,11 @@ func (w *writer) write(l *newEntries, tails map[string]*roomTail) error {
 		return err
 	case inserted < int64(len(l.rooms)):
 		return tables.ErrRetry
+	}
+	for _, f := range l.files {
+		if err := tables.TakeFiles(w, f.room, f.user, f.seq, f.ids); err != nil {
+			return err
+		}
 	}
 	l.note(&w.refs)
 	return nil

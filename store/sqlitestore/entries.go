@@ -53,6 +53,9 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if err := w.mention(e, d.Mentions); err != nil {
 		return chat.Entry{}, false, err
 	}
+	if err := tables.TakeFiles(w, d.Room, d.From.ID, e.Seq, d.Files); err != nil {
+		return chat.Entry{}, false, err
+	}
 	return e, false, tables.PutRequest(w, d.From.ID, d.Key, d.Hash, tables.Request{Room: d.Room, Seq: e.Seq})
 }
 

@@ -26,7 +26,7 @@ type StoreUnderTest struct {
 // TestStore checks that an engine keeps the contract of chat.Store.
 func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
 	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(), prefsTests(), reportTests(), mentionTests(), searchTests(),
-		replyTests(), userTests(), recordTests(), hostRoomTests(), bulkTests(), deviceCodeTests(), pictureTests(), directTests(), contactTests(), inviteTests(), kickTests(), governTests(), systemTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
+		replyTests(), userTests(), recordTests(), hostRoomTests(), bulkTests(), deviceCodeTests(), pictureTests(), fileTests(), directTests(), contactTests(), inviteTests(), kickTests(), governTests(), systemTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
 		foldTests(), crowdTests(), joinedTests(), linkTests(), subscriptionTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,6 +40,9 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 			return chat.Amended{}, err
 		}
 	}
+	if to.HasFiles {
+		queueDropOfEntry(&b, a.Room, a.Target, a.At)
+	}
 	if to.Empty {
 		if err := w.Erase(a.Room, a.Target); err != nil {
 			return chat.Amended{}, err

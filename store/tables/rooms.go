@@ -103,10 +103,11 @@ func takeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 }
 
 // DeletedRoomsQuery lists the deleted rooms not yet marked emptied, whether they have open packets, and whether they have members that are
-// not gone yet. It relies on the indexes rooms_deleted, packets_room and members_list.
+// not gone or files that are not dropped. It relies on the indexes rooms_deleted, packets_room, members_list and files_kept.
 func DeletedRoomsQuery(d Dialect) string {
 	return FirstOnCitus(Of("p", "packets", `status = 'open'`)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open'),
 		exists (select 1 from members m where m.room_id = r.id and ` + notGone + `)
+			or exists (select 1 from files f where f.room_id = r.id and f.state <> 'dropped')
 		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.emptied`, false) + ` and r.id > $1 order by r.id limit $2`
 }
 
@@ -133,11 +134,11 @@ func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open
 		switch {
 		case room.open:
 			open = append(open, room.id)
-		case !room.members:
+		case !room.left:
 			done = append(done, room.id)
 		}
-		if room.members {
-			err = errors.Join(err, t.removeMembers(ctx, room.id))
+		if room.left {
+			err = errors.Join(err, t.emptyRoom(ctx, room.id))
 		}
 	}
 	if len(page) == limit {
@@ -149,16 +150,17 @@ func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open
 	return open, next, Outcome("list deleted rooms", err)
 }
 
-// removeMembers takes the next step of removing the members of a deleted room.
-func (t Tables) removeMembers(ctx context.Context, room string) error {
+// emptyRoom takes the next step of removing the members and the files of a deleted room.
+func (t Tables) emptyRoom(ctx context.Context, room string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		queueGone(w, &b, room)
+		queueDropOfRoom(w, &b, room)
 		return w.Send(&b)
 	})
 }
 
-// markEmptied marks deleted rooms without open packets and members. It skips rooms that another transaction has locked: a
+// markEmptied marks deleted rooms without open packets, members and files. It skips rooms that another transaction has locked: a
 // later call of DeletedRooms lists them again.
 func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 	return t.db.Write(ctx, func(w Tx) error {
@@ -170,12 +172,12 @@ func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 
 // deletedRoom is a deleted room that is not marked emptied yet.
 type deletedRoom struct {
-	id      string
-	open    bool // it has open packets
-	members bool // it has members that are not gone yet
+	id   string
+	open bool // it has open packets
+	left bool // it has members that are not gone, or files that are not dropped
 }
 
-var scanDeleted = into(func(r *deletedRoom) []any { return []any{&r.id, &r.open, &r.members} })
+var scanDeleted = into(func(r *deletedRoom) []any { return []any{&r.id, &r.open, &r.left} })
 
 // OpenInDeletedQuery lists the open packets of a room if the room is deleted, and none otherwise.
 var OpenInDeletedQuery = FirstOnCitus(Of("p", "packets", `room_id = $1 and status = 'open'`)) + `select p.id, p.partition from /*one*/ packets /*end*/ p

@@ -187,6 +187,32 @@ func (c *Client) Search(ctx context.Context, request wire.SearchRequest) (wire.S
 	return reply, err
 }
 
+// BeginFile begins the upload of a picture, a recording or another file for a text of the room.
+func (c *Client) BeginFile(ctx context.Context, request wire.BeginFileRequest) (wire.FileState, error) {
+	var reply wire.FileState
+	err := c.Call(ctx, "begin_file", request, &reply)
+	return reply, err
+}
+
+// FileState tells how far an upload of the user has come.
+func (c *Client) FileState(ctx context.Context, room string, file string) (wire.FileState, error) {
+	var reply wire.FileState
+	err := c.Call(ctx, "file_state", wire.FileRequest{Room: room, File: file}, &reply)
+	return reply, err
+}
+
+// CancelFile removes a file that the user has uploaded and not sent.
+func (c *Client) CancelFile(ctx context.Context, room string, file string) error {
+	return c.Call(ctx, "cancel_file", wire.FileRequest{Room: room, File: file}, new(wire.CancelFileReply))
+}
+
+// FileLinks returns links by which files of the room can be read for 15 minutes.
+func (c *Client) FileLinks(ctx context.Context, room string, files ...string) (wire.FileLinksReply, error) {
+	var reply wire.FileLinksReply
+	err := c.Call(ctx, "file_links", wire.FileLinksRequest{Room: room, Files: files}, &reply)
+	return reply, err
+}
+
 // MarkRead stores how far the user has read; the position never moves back. The reply says how many entries are unread.
 func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (int64, error) {
 	var reply wire.ReadReply

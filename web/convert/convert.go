@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/web/wire"
 )
@@ -23,6 +24,18 @@ func Mention(e chat.Entry) wire.Mention { return wire.Mention{Room: e.Room, Entr
 // Hit converts an entry that a search has found.
 func Hit(h chat.Hit) wire.Hit {
 	return wire.Hit{Room: h.Entry.Room, Entry: Entry(h.Entry), Places: List(h.Places, func(p chat.Place) wire.Place { return wire.Place(p) })}
+}
+
+// File converts a file of a text.
+func File(f chat.File) wire.File {
+	return wire.File{
+		ID: f.ID, Kind: string(f.Kind), Name: f.Name, Type: f.Type, Size: f.Size, Width: f.Width, Height: f.Height, Blur: f.Blur, DurationMS: f.DurationMS, Wave: f.Wave,
+	}
+}
+
+// FileState converts how far an upload has come.
+func FileState(f files.Stored) wire.FileState {
+	return wire.FileState{File: File(f.File), State: string(f.State), Received: f.Received}
 }
 
 // Millis converts a time to Unix milliseconds. The zero time becomes 0, which optional fields omit.

@@ -39,6 +39,21 @@ func textEntry() wire.Entry {
 	return wire.Entry{Seq: 42, ID: "e-42", At: 1767225600500, From: bob, Kind: "text", Key: "k-0", Body: must(wire.TextBody{Text: "a < b & \"c\"\n你好"})}
 }
 
+func picture() wire.File {
+	return wire.File{
+		ID: "f-1", Kind: "picture", Name: "beach.jpg", Type: "image/jpeg", Size: 187402, Width: 4032, Height: 3024,
+		Blur: "h7C+j7XDlLnGmb3JeqCueqCue6Gug6i0wbORwrSSxLWTxbaU1b+V1r+V2MGX2sOZ",
+	}
+}
+
+// filesEntry is a text with a picture and a recording.
+func filesEntry() wire.Entry {
+	voice := wire.File{ID: "f-2", Kind: "voice", Type: "audio/webm", Size: 20480, DurationMS: 5200, Wave: "ABBAgP/AgEAQAA=="}
+	return wire.Entry{
+		Seq: 47, ID: "e-47", At: 1767225606000, From: ann, Kind: "text", Key: "k-4", Body: must(wire.TextBody{Text: "at the beach", Files: []wire.File{picture(), voice}}),
+	}
+}
+
 func packetEntry() wire.Entry {
 	return wire.Entry{Seq: 43, ID: "e-43", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(packet)}
 }
@@ -155,6 +170,10 @@ func replies() map[string]any {
 		"react":          wire.ReactReply{},
 		"report":         wire.ReportReply{Report: "01957a1c-0000-7000-8000-000000000001"},
 		"search":         wire.SearchReply{Hits: []wire.Hit{{Room: "r-1", Entry: textEntry(), Places: []wire.Place{{From: 12, To: 14}}}}, Next: "bmV4dA"},
+		"begin_file":     wire.FileState{File: wire.File{ID: "f-1", Kind: "picture", Name: "beach.jpg", Size: 204800}, State: "coming"},
+		"file_state":     wire.FileState{File: picture(), State: "ready", Received: 204800},
+		"cancel_file":    wire.CancelFileReply{},
+		"file_links":     wire.FileLinksReply{Queries: []string{"mac=Zp3kQ0aB9cD2eF4gH6iJkA&until=1767226500&user=u-ann"}, Until: 1767226500000},
 		"mentions":       wire.MentionsReply{Mentions: []wire.Mention{{Room: "r-1", Entry: textEntry()}}, Next: "bmV4dA"},
 		"history-folded": wire.HistoryReply{Entries: foldedEntries(), PacketStates: []wire.State{}, More: true},
 
@@ -206,6 +225,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 
 		"push-text":           wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
 		"push-text-rich":      wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
+		"push-text-files":     wire.PublicationPush(e, "room:r-1", 47, wire.EntryJSON(filesEntry())),
 		"push-packet":         wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier": wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
 		"push-packet-skin":    wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),

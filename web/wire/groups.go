@@ -25,6 +25,7 @@ var Groups = []Group{
 	{"contacts", "Which users may contact the caller, and the names of others.", "rooms.md"},
 	{"push", "Notifications for users that have no socket (Web Push).", "notifications.md"},
 	{"messages", "Texts, reactions, history and what was read.", "messages.md"},
+	{"files", "Pictures, recordings and other files of texts.", "files.md"},
 	{"packets", "Red packets: send, grab, look at.", "packets.md"},
 	{"wallet", "The caller's money.", "wallet.md"},
 	{"picture", "The picture by which others see the caller.", ""},
@@ -68,6 +69,7 @@ var (
 	writers     = Right{"members that are not muted; [typing](messages.md#typing), too", "the same"}
 	authors     = Right{"the author of the text, within 2 minutes, not muted", "the same"}
 	recallers   = Right{"the author within 2 minutes; owner and admins any text at any time, the owner's too", "the author only"}
+	uploaders   = Right{"the uploader", "the same"}
 	grabbers    = Right{"see [`grab`](packets.md#grab); a banned user gets `not_member`", "the same"}
 	senders     = Right{"the sender of the packet, member or not", "the same"}
 )

@@ -177,7 +177,7 @@ var Methods = []Method{
 	{
 		Name: "send", Does: "Sends a text, an object of the integrator, or both.", Request: SendRequest{}, Reply: SendReply{},
 		Group: "messages", AsUser: ScopeChat, AsSystem: ScopeChat, Right: writers,
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeContactRefused, CodeDenied}), Rate: "send",
 	},
 	{
 		Name: "edit", Does: "Edits the user's own text, within two minutes.", Request: EditRequest{}, Reply: SeqReply{},
@@ -207,6 +207,22 @@ var Methods = []Method{
 		Name: "search", Does: "Finds texts, and packets by their greetings, in the user's rooms, newest first.",
 		Note: "A page may be empty and have a next one.", Request: SearchRequest{}, Reply: SearchReply{},
 		Group: "messages", AsUser: ScopeRead, AsSystem: ScopeModerate, Right: members, Errors: slices.Concat(outside, []Code{CodeTooLong}), Cost: 10,
+	},
+	{
+		Name: "begin_file", Does: "Begins the upload of a picture, a recording or another file for a text of the room.", Request: BeginFileRequest{}, Reply: FileState{},
+		Group: "files", AsUser: ScopeChat, Right: writers, Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded}), Cost: 5,
+	},
+	{
+		Name: "file_state", Does: "Tells how far an upload of the user has come.", Request: FileRequest{}, Reply: FileState{},
+		Group: "files", AsUser: ScopeChat, Right: uploaders, Errors: []Code{CodeNotFound}, Cost: 1,
+	},
+	{
+		Name: "cancel_file", Does: "Removes a file that the user has uploaded and not sent.", Request: FileRequest{}, Reply: CancelFileReply{},
+		Group: "files", AsUser: ScopeChat, Right: uploaders, Errors: []Code{CodeNotFound, CodeConflict}, Cost: 1,
+	},
+	{
+		Name: "file_links", Does: "Returns links by which files of the room can be read for 15 minutes.", Request: FileLinksRequest{}, Reply: FileLinksReply{},
+		Group: "files", AsUser: ScopeRead, Right: members, Errors: slices.Concat(outside, []Code{CodeLimitExceeded}), Cost: 1,
 	},
 	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.",

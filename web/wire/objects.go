@@ -145,6 +145,9 @@ type Limits struct {
 	EmojiChars        int   `json:"emoji_chars"`
 	Mentions          int   `json:"mentions"`
 	QueryChars        int   `json:"query_chars,omitempty"`
+	Files             int   `json:"files,omitempty"`
+	FileBytes         int64 `json:"file_bytes,omitempty"`
+	FileDayBytes      int64 `json:"file_day_bytes,omitempty"`
 	InviteUsers       int   `json:"invite_users"`
 	PacketTo          int   `json:"packet_to"`
 	RoomMembers       int   `json:"room_members"`
@@ -174,7 +177,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		FrameBytes: FrameBytes, CommandsPerFrame: CommandsPerFrame,
 		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, GreetingChars: 60,
-		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, QueryChars: 200, InviteUsers: 100, PacketTo: 200,
+		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, QueryChars: 200, Files: 10, FileBytes: 25 << 20, FileDayBytes: 500 << 20, InviteUsers: 100, PacketTo: 200,
 		RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, SocketsPerUser: 10,
 		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400,
 	}

@@ -22,6 +22,7 @@ type TextBody struct {
 	Data      json.RawMessage `json:"data,omitempty"`
 	ReplyTo   int64           `json:"reply_to,omitempty"`
 	Mentions  []string        `json:"mentions,omitempty"`
+	Files     []File          `json:"files,omitempty"`
 	EditedAt  int64           `json:"edited_at,omitempty"`
 	Reactions map[string]int  `json:"reactions,omitempty"` // number of users by emoji
 	Recalled  bool            `json:"recalled,omitempty"`

@@ -241,10 +241,11 @@ type PresenceReply struct {
 type SendRequest struct {
 	Room     string          `json:"room"`
 	Key      string          `json:"key"`
-	Text     string          `json:"text,omitempty" doc:"at most 4000 characters; 'text' or 'data' must be there"`
+	Text     string          `json:"text,omitempty" doc:"at most 4000 characters; 'text', 'data' or 'files' must be there"`
 	Data     json.RawMessage `json:"data,omitempty" doc:"a JSON object of the host, such as an image URL or a sticker; at most 4096 bytes"`
 	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" doc:"a seq of the room, from 1 to the last one, otherwise 'bad_request'"`
 	Mentions []string        `json:"mentions,omitempty" doc:"at most 50 users; they need not be members"`
+	Files    []string        `json:"files,omitempty" doc:"at most 10 files that the user has uploaded to the room and not sent yet, otherwise 'conflict'"`
 }
 
 // SendReply is the reply of send.

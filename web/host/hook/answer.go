@@ -79,6 +79,9 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 			return api.Verdict{}, Invalid, err
 		}
 	}
+	if v.Hold = a.Hold; v.Hold && !q.MayHold {
+		return api.Verdict{}, Invalid, fmt.Errorf("%s cannot be held", q.Command)
+	}
 	if a.Fund != nil {
 		v.Fund, outcome = api.Fund{Amount: redpacket.Money(a.Fund.Amount), Key: a.Fund.Key}, Funded
 		switch {
@@ -104,8 +107,8 @@ func denial(a hostapi.HookAnswer) (Outcome, error) {
 		data = compact.Bytes()
 	}
 	switch {
-	case a.Text != nil || a.Fund != nil:
-		return Invalid, errors.New("it denies, and has a text or a fund")
+	case a.Text != nil || a.Fund != nil || a.Hold:
+		return Invalid, errors.New("it denies, and has a text, a fund or hold")
 	case utf8.RuneCountInString(a.Reason) > maxReason || strings.ContainsRune(a.Reason, 0):
 		return Invalid, fmt.Errorf("its reason must have at most %d characters", maxReason)
 	case len(data) > maxData:

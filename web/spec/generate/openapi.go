@@ -32,6 +32,7 @@ func openAPI(examples exampleSet) object {
 		}
 		path[strings.ToLower(e.Verb)] = o
 	}
+	maps.Copy(paths, contentPaths(all, examples))
 	return object{
 		"openapi": "3.1.1",
 		"info": info("Group chats with red packets, over HTTP. Every command is there over the socket too; " +
@@ -48,6 +49,33 @@ func openAPI(examples exampleSet) object {
 			}},
 		},
 	}
+}
+
+// contentPaths describes the requests that carry the content of files: their bodies are no JSON.
+func contentPaths(all schemas, examples exampleSet) object {
+	parameter := func(in, name, means string) object {
+		return object{"in": in, "name": name, "required": in == "path", "description": means, "schema": object{"type": "string"}}
+	}
+	file := []object{parameter("path", "room", "the room"), parameter("path", "file", "the id of the file")}
+	raw := object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}
+	upload := operation(all, examples, wire.Method{
+		Name: "upload", Group: "files", Does: "Brings content of an upload.", Reply: wire.FileState{},
+		Errors: []wire.Code{wire.CodeNotFound, wire.CodeTooLong, wire.CodeConflict, wire.CodeDenied},
+	}, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeSuspended)
+	upload["requestBody"] = object{"required": true, "content": raw}
+	upload["parameters"] = append(slices.Clone(file), parameter("query", "offset", "how many bytes have come before; 0 if it is left out"))
+	download := operation(all, examples, wire.Method{
+		Name: "download", Group: "files", Does: "Returns the content of a file.", Reply: wire.FileState{},
+		Errors: []wire.Code{wire.CodeForbidden, wire.CodeNotFound, wire.CodeNotMember, wire.CodeBanned},
+	}, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeSuspended)
+	answers, _ := download["responses"].(object)
+	answers["200"] = object{"description": "The content.", "content": object{"*/*": object{"schema": object{"type": "string", "format": "binary"}}}}
+	answers["206"] = object{"description": "The range that the request asks for."}
+	answers["307"] = object{"description": "The address in the object store, for a minute."}
+	download["security"] = []object{{"bearer": []string{}}, {}}
+	download["parameters"] = append(slices.Clone(file), parameter("path", "version", "original, middle or small"),
+		parameter("query", "user", "of a link"), parameter("query", "until", "of a link"), parameter("query", "mac", "of a link; without it the request needs a token"))
+	return object{"/v1/files/{room}/{file}": object{"post": upload}, "/v1/files/{room}/{file}/{version}": object{"get": download}}
 }
 
 // operation describes a command or an endpoint as an HTTP request. more are error codes in addition to wire.Always and those of

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
@@ -38,6 +39,8 @@ type Config struct {
 	ContactRates ContactRates
 	Hooks        Hooks // nil: the host is asked about no command
 	Push         Push
+	Files        *files.Service // nil: there are no files
+	FileDay      int64          // bytes that a user may upload a day
 }
 
 // Commands runs the commands that users may call.
@@ -52,13 +55,15 @@ type Commands struct {
 	contactRates ContactRates
 	hooks        Hooks // nil: none
 	push         Push
+	files        *files.Service // nil: none
+	fileDay      int64
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
 	return &Commands{
 		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
-		log: cmp.Or(c.Log, slog.Default()),
+		log: cmp.Or(c.Log, slog.Default()), files: c.Files, fileDay: c.FileDay,
 	}
 }
 
@@ -233,7 +238,13 @@ var commands = map[string]*command{
 	"mentions": scanning((*Commands).mentions),
 	"search":   scanning((*Commands).search),
 	"report":   ordered((*Commands).report),
-	"read":     ordered((*Commands).read),
+
+	"begin_file":  overlapping((*Commands).beginFile),
+	"file_state":  overlapping((*Commands).fileState),
+	"cancel_file": overlapping((*Commands).cancelFile),
+	"file_links":  overlapping((*Commands).fileLinks),
+
+	"read": ordered((*Commands).read),
 
 	"send_packet":   ordered((*Commands).sendPacket),
 	MethodGrab:      {new: func() call { return new(grabCall) }, overlaps: true}, // it does not depend on earlier commands

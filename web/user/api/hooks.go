@@ -11,9 +11,9 @@ import (
 	"hongbao/web/wire"
 )
 
-// Hookable lists the commands about which the host can be asked before they are carried out.
+// Hookable lists what the host can be asked about: commands before they are carried out, and files that are uploaded whole.
 func Hookable() []string {
-	return []string{"send", "edit", "send_packet", "create_room", "invite", MethodGrab}
+	return []string{"send", "edit", "send_packet", "create_room", "invite", MethodGrab, "file"}
 }
 
 // ErrDenied means that the host has denied a command. The error is a *DeniedError.
@@ -52,12 +52,14 @@ type Question struct {
 
 	CheckText func(text string) error // returns an error unless this text may replace the user's; nil: none may
 	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
+	MayHold   bool                    // the host may hold what it is asked about
 }
 
 // Verdict allows a command, unless an error is beside it: then only NotAsked counts.
 type Verdict struct {
 	Text *string // replaces the user's text or greeting; nil: the user's stays
 	Fund Fund
+	Hold bool // it is not to be used before the host releases it
 	None bool // the command is allowed without the host's verdict: the host gave none, or done has returned true (see ask)
 
 	NotAsked bool // the host has taken no money: it was not asked, or ask has replaced its denial by another result. It may be set beside an error

@@ -146,6 +146,7 @@ func (a *Commands) Limits() wire.Limits {
 	c, p := a.chat.Limits(), a.packets.Limits()
 	l.TextChars, l.DataBytes, l.EmojiChars, l.Mentions = c.TextChars, c.DataBytes, c.EmojiChars, c.Mentions
 	l.QueryChars = a.chat.QueryChars()
+	l.Files, l.FileBytes, l.FileDayBytes = a.fileLimits()
 	l.NameChars, l.AnnouncementChars = c.NameChars, c.AnnouncementChars
 	l.InviteUsers, l.RoomMembers, l.Rooms = c.InviteUsers, c.RoomMembers, c.Rooms
 	l.PublicRooms, l.Blocks = c.PublicRooms, c.Blocks
@@ -203,7 +204,7 @@ func (a *Commands) online(ctx context.Context, members []chat.Member) []bool {
 }
 
 func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.SendReply, error) {
-	m := chat.Message{Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions}
+	m := chat.Message{Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions, Files: r.Files}
 	replaced, err := a.askSend(ctx, c, m, r)
 	if err != nil {
 		return wire.SendReply{}, err

@@ -401,6 +401,49 @@ export class Methods {
   }
 
   /**
+   * beginFile begins the upload of a picture, a recording or another file for a text of the room.
+   * @param {{room: string, kind: 'picture'|'voice'|'file', name?: string, type?: string, size: number, duration_ms?: number, wave?: string}} request
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').FileState>}
+   */
+  beginFile(request, o) {
+    return this.call('begin_file', request, o);
+  }
+
+  /**
+   * fileState tells how far an upload of the user has come.
+   * @param {string} room
+   * @param {string} file
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').FileState>}
+   */
+  fileState(room, file, o) {
+    return this.call('file_state', { room, file }, o);
+  }
+
+  /**
+   * cancelFile removes a file that the user has uploaded and not sent.
+   * @param {string} room
+   * @param {string} file
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  cancelFile(room, file, o) {
+    return this.call('cancel_file', { room, file }, o);
+  }
+
+  /**
+   * fileLinks returns links by which files of the room can be read for 15 minutes.
+   * @param {string} room
+   * @param {string[]} files
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').FileLinksReply>}
+   */
+  fileLinks(room, files, o) {
+    return this.call('file_links', { room, files }, o);
+  }
+
+  /**
    * history reads entries of the room, in ascending order; texts as they are now. Without a cursor they are the newest.
    * @param {{room: string, before?: number, after?: number, limit?: number}} request
    * @param {CallOptions} [o]

@@ -23,8 +23,10 @@
  * @typedef {'members'|'admins'} Inviters  which members may invite users
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
- * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], edited_at?: number,
- *   reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], files?: File[],
+ *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ * @typedef {{id: string, kind: 'picture'|'voice'|'file', name?: string, type: string, size: number, width?: number,
+ *   height?: number, blur?: string, duration_ms?: number, wave?: string}} File
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
@@ -107,7 +109,8 @@
  * @typedef {{endpoint: string, p256dh: string, auth: string}} PushSubscriptionKeys  the keys are in base64url
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {{user: User, role: Role, online: boolean, muted_until?: number, read_seq?: number}} Member
- * @typedef {{room: string, key?: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[]}} NewMessage
+ * @typedef {{room: string, key?: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
+ *   files?: string[]}} NewMessage
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{report: string, dup: boolean}} ReportReply
@@ -116,6 +119,15 @@
  * @typedef {{hits: Hit[], next?: string, behind?: boolean}} SearchReply
  * @typedef {{room: string, entry: Entry, places: Place[]}} Hit
  * @typedef {{from: number, to: number}} Place
+ *
+ * @typedef {object} FileState
+ * @property {File} file
+ * @property {'coming'|'held'|'ready'} state  coming: not received whole; held: the host has not released it yet; ready: a text may have it
+ * @property {number} received  bytes that have come; the upload goes on from there
+ *
+ * @typedef {object} FileLinksReply
+ * @property {string[]} queries  in the order of the files; see Read a file
+ * @property {number} until  Unix milliseconds
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply

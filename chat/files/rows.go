@@ -1,0 +1,88 @@
+package files
+
+import (
+	"context"
+	"time"
+
+	"hongbao/chat"
+)
+
+// State says how far a file has come.
+type State string
+
+// The states of a file.
+const (
+	Coming  State = "coming"  // not received whole, or not processed yet
+	Held    State = "held"    // the host has not released it yet
+	Ready   State = "ready"   // an entry may have it, or has it
+	Dropped State = "dropped" // nobody may read it, and the sweep removes it
+)
+
+// Stored is a file as its row has it.
+type Stored struct {
+	chat.File // of an upload that is coming, what the client says
+
+	Room, User string
+	At         time.Time
+	State      State
+	Upload     int64  // bytes of the upload
+	Received   int64  // bytes that have come
+	Seq        int64  // of its entry; 0: none
+	Folder     string // where its objects are
+	Hash       []byte // SHA-256 of the content
+	Made       []Made // what was made of a picture
+}
+
+// Made is a version of a picture that the server has made.
+type Made struct {
+	Version Version `json:"version"`
+	Type    string  `json:"type"`
+	Size    int64   `json:"size"`
+	Hash    []byte  `json:"hash"` // SHA-256
+}
+
+// Query selects files, of a room, of a user or of both.
+type Query struct {
+	Room, User string
+	Next       string // cursor of the page; "": the first one
+	Limit      int
+}
+
+// Rows keeps the rows of files. A method that changes something does so in one transaction. Each error wraps a chat.RequestError. For a file that
+// is not there, a method returns chat.ErrNotFound.
+type Rows interface {
+	// AddFile adds the row of a file that is coming. If all uploads would then have more bytes than most (0: any number), it returns a FieldError that
+	// wraps chat.ErrLimitExceeded.
+	AddFile(ctx context.Context, f Stored, most int64) error
+	// StoredFile returns a file.
+	StoredFile(ctx context.Context, room, id string) (Stored, error)
+	// AdvanceFile says that bytes up to Received have come: f.Received before, and to now. It returns chat.ErrConflict if other bytes have come meanwhile.
+	AdvanceFile(ctx context.Context, f Stored, to int64, now time.Time) error
+	// FolderOf returns the folder of a file of the room with this content that is not dropped, or "".
+	FolderOf(ctx context.Context, room string, hash []byte) (string, error)
+	// FinishFile writes the state, body, content and folder of a file that was coming. For a file that is finished already, it returns that. It
+	// returns chat.ErrConflict if f.Folder is that of another file, and no file has that content there any more.
+	FinishFile(ctx context.Context, f Stored, now time.Time) (Stored, error)
+	// CleanFile says that the parts of the upload are removed.
+	CleanFile(ctx context.Context, room, id string) error
+	// ReleaseFile makes a held file ready. For a file that is ready, it changes nothing.
+	ReleaseFile(ctx context.Context, room, id string) (Stored, error)
+	// DropFile drops a file. The sweep does not remove it before the given time. A file of an entry is dropped only if evenSent is set; otherwise the error
+	// is chat.ErrConflict. For a dropped file, DropFile changes nothing.
+	DropFile(ctx context.Context, room, id string, notBefore time.Time, evenSent bool) error
+	// DropUnused drops at most limit files that began before the given time and have no entry. It returns how many.
+	DropUnused(ctx context.Context, before, notBefore time.Time, limit int) (int, error)
+	// SweptFiles returns files that the sweep is to look at: dropped ones that may be removed now and whose objects no other file needs, and others that
+	// have parts of an upload although they were finished before the given time. Those that were looked at longest ago come first.
+	SweptFiles(ctx context.Context, now, finished time.Time, limit int) ([]Stored, error)
+	// PutOffSweep makes SweptFiles return the file no more before the given time.
+	PutOffSweep(ctx context.Context, room, id string, notBefore time.Time) error
+	// ForgetFile deletes the row of a dropped file whose objects no other file needs. It returns false if there is no such row.
+	ForgetFile(ctx context.Context, room, id string) (bool, error)
+	// ListFiles lists files, the newest first.
+	ListFiles(ctx context.Context, q Query) (page []Stored, next string, err error)
+	// AllFiles lists files in the order of room and id, after the given ones.
+	AllFiles(ctx context.Context, room, id string, limit int) ([]Stored, error)
+	// FileBytes returns the bytes of all uploads.
+	FileBytes(ctx context.Context) (int64, error)
+}
