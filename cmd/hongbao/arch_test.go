@@ -31,6 +31,11 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
+		"hongbao/chat/media": {
+			may:    []string{"hongbao/chat", "golang.org/x/image/draw", "golang.org/x/image/webp"},
+			mayNot: []string{"database/sql", "net/http", "os"},
+			why:    "it turns bytes into bytes, and does not know where they come from or go",
+		},
 		"hongbao/chat/words": {
 			may: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 			why: "how texts are split into words depends on nothing that stores them",
