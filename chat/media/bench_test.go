@@ -25,10 +25,10 @@ func BenchmarkPicture(b *testing.B) {
 // BenchmarkEncode encodes a photo of 3 megapixels in either format.
 func BenchmarkEncode(b *testing.B) {
 	m := photo(2000, 1500)
-	for _, kind := range []string{typeJPEG, typePNG} {
-		b.Run(kind, func(b *testing.B) {
+	for _, mediaType := range []string{typeJPEG, typePNG} {
+		b.Run(mediaType, func(b *testing.B) {
 			for b.Loop() {
-				data, err := encodedAs(b.Context(), m, kind, originalQuality)
+				data, err := encodedAs(b.Context(), m, mediaType, originalQuality)
 				noError(b, err)
 				b.ReportMetric(float64(len(data))/(2000*1500), "B/pixel")
 			}

@@ -27,18 +27,18 @@ const (
 	previewQuality  = 80
 )
 
-// still makes a picture that does not move.
-func still(ctx context.Context, m image.Image, kind string) (Made, error) {
+// still makes a picture of one frame. Its original gets the given type.
+func still(ctx context.Context, m image.Image, mediaType string) (Made, error) {
 	m = plain(m)
-	made := Made{Type: kind}
+	made := Made{Type: mediaType}
 	var err error
-	if made.Original, err = encodedAs(ctx, m, kind, originalQuality); err != nil {
+	if made.Original, err = encodedAs(ctx, m, mediaType, originalQuality); err != nil {
 		return Made{}, err
 	}
 	return withPreviews(ctx, made, m)
 }
 
-// withPreviews adds all that is made from the first frame.
+// withPreviews adds what is made from the first frame: the size, the previews and the placeholder.
 func withPreviews(ctx context.Context, made Made, m image.Image) (Made, error) {
 	made.Width, made.Height = m.Bounds().Dx(), m.Bounds().Dy()
 	made.PreviewType = previewType(m)
@@ -71,9 +71,9 @@ func isOpaque(m image.Image) bool {
 	return ok && o.Opaque()
 }
 
-func encodedAs(ctx context.Context, m image.Image, kind string, quality int) ([]byte, error) {
+func encodedAs(ctx context.Context, m image.Image, mediaType string, quality int) ([]byte, error) {
 	return encoded(ctx, func(w io.Writer) error {
-		if kind == typeJPEG {
+		if mediaType == typeJPEG {
 			return jpeg.Encode(w, m, &jpeg.Options{Quality: quality})
 		}
 		return png.Encode(w, m)
@@ -114,8 +114,8 @@ func plain(m image.Image) image.Image {
 
 // shrunk returns the picture with a longer side of at most so many pixels, and m itself if it fits.
 //
-// ApproxBiLinear looks at 4 pixels for each new one, so shrunk takes steps of at most a half: a larger step would leave pixels out. For 12 megapixels,
-// that takes a tenth of the time of CatmullRom and a quarter of its memory (BenchmarkShrunk). The results differ by 48 dB, which nobody sees.
+// ApproxBiLinear reads 4 pixels for each new one. So shrunk halves the picture as often as it can: a larger step would leave pixels out. The result
+// is close to that of CatmullRom (a PSNR of 48 dB). For 12 megapixels it takes a fifth of the time, and 17 MB instead of 128 MB (BenchmarkShrunk).
 func shrunk(m image.Image, side int) image.Image {
 	for {
 		w, h := m.Bounds().Dx(), m.Bounds().Dy()

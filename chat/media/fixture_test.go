@@ -46,11 +46,11 @@ func photo(w, h int) *image.RGBA {
 
 // Colours of the corners of a test picture.
 var (
-	red    = color.NRGBA{200, 30, 30, 255}
-	green  = color.NRGBA{30, 180, 30, 255}
-	blue   = color.NRGBA{30, 30, 200, 255}
-	yellow = color.NRGBA{220, 220, 40, 255}
-	clear0 = color.NRGBA{}
+	red       = color.NRGBA{200, 30, 30, 255}
+	green     = color.NRGBA{30, 180, 30, 255}
+	blue      = color.NRGBA{30, 30, 200, 255}
+	yellow    = color.NRGBA{220, 220, 40, 255}
+	invisible = color.NRGBA{}
 )
 
 // corners returns a picture of four parts: top left, top right, bottom left, bottom right.
@@ -65,7 +65,7 @@ func corners(w, h int, colours ...color.NRGBA) *image.NRGBA {
 }
 
 func opaque(w, h int) *image.NRGBA      { return corners(w, h, red, green, blue, yellow) }
-func transparent(w, h int) *image.NRGBA { return corners(w, h, red, green, blue, clear0) }
+func transparent(w, h int) *image.NRGBA { return corners(w, h, red, green, blue, invisible) }
 
 func jpegOf(t testing.TB, m image.Image) []byte {
 	t.Helper()
@@ -84,7 +84,7 @@ func pngOf(t testing.TB, m image.Image) []byte {
 // gifOf returns a GIF that repeats twice. Each frame shows the index 1, 2, 3, 1, … of a palette of red, green, blue; index 0 is transparent.
 func gifOf(t testing.TB, screen image.Point, frames ...image.Rectangle) []byte {
 	t.Helper()
-	palette := color.Palette{clear0, red, green, blue}
+	palette := color.Palette{invisible, red, green, blue}
 	g := &gif.GIF{LoopCount: 1, Config: image.Config{ColorModel: palette, Width: screen.X, Height: screen.Y}}
 	for i, r := range frames {
 		m := image.NewPaletted(r, palette)

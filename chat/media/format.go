@@ -37,29 +37,23 @@ func formatOf(upload []byte) (format, error) {
 	return format{}, refusedByBrand(upload)
 }
 
-// refusedByBrand tells formats of phones that are not supported from what is no picture. Their first box, ftyp, lists brands of 4 letters.
+// refusedByBrand returns why an upload of no known format is refused. The first box of HEIC and AVIF, ftyp, lists brands of 4 letters.
 func refusedByBrand(upload []byte) error {
-	for name, content := range boxes(upload) {
-		if name != "ftyp" {
-			break
-		}
-		brands := slices.Collect(slices.Chunk(content, 4))
-		has := func(names ...string) bool {
-			return slices.ContainsFunc(brands, func(b []byte) bool { return slices.Contains(names, string(b)) })
-		}
-		switch {
-		case has("avif", "avis"):
-			return errAVIF
-		case has("heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1"):
-			return errHEIC
-		}
-		break
+	brands := slices.Collect(slices.Chunk(fileType(upload), 4))
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(brands, func(b []byte) bool { return slices.Contains(names, string(b)) })
+	}
+	switch {
+	case has("avif", "avis"):
+		return errAVIF
+	case has("heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1"):
+		return errHEIC
 	}
 	return errNotPicture
 }
 
-// checkWebP refuses an animation, which the decoder does not know, and an upload that claims to have more bytes than it has, for which the decoder would
-// allocate memory.
+// checkWebP refuses animations, which the decoder does not know. It also refuses an upload that claims to be longer than it is: the decoder would
+// allocate memory for that length.
 func checkWebP(upload []byte) error {
 	const animated = 1 << 1
 	switch {
@@ -100,8 +94,8 @@ func remakePNG(ctx context.Context, upload []byte) (Made, error) {
 	return still(ctx, m, typePNG)
 }
 
-// isPhoto reports whether a PNG is rather a photo than a drawing or a screenshot: opaque, large, and hard to compress without loss.
-// Screenshots take up to 0.2 bytes a pixel as PNG, and photos 1.2. Such a photo takes a seventh of its bytes and of its time as a JPEG (BenchmarkEncode).
+// isPhoto reports whether a PNG is a photo, not a drawing or a screenshot: opaque, large, and hard to compress without loss. As PNG, screenshots
+// have up to 0.2 bytes a pixel, and photos 1.2. As JPEG, a photo takes a seventh of these bytes and of the time (BenchmarkEncode).
 func isPhoto(m image.Image, upload []byte) bool {
 	const large = 1_000_000 // pixels
 	pixels := m.Bounds().Dx() * m.Bounds().Dy()

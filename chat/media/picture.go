@@ -46,11 +46,11 @@ func tooLarge(limit int, reason string) error {
 	return &chat.FieldError{Err: chat.ErrTooLong, Field: "file", Reason: reason, Limit: limit}
 }
 
-// Picture makes an uploaded JPEG, PNG, GIF or WebP picture anew. A WebP picture becomes a JPEG, or a PNG if it is transparent somewhere. A large photo as PNG
-// becomes a JPEG. The pixels of a JPEG are turned as its EXIF orientation says.
+// Picture makes an uploaded JPEG, PNG, GIF or WebP picture anew. A WebP picture becomes a JPEG, or a PNG if it is transparent somewhere. A large photo
+// in a PNG becomes a JPEG. The pixels of a JPEG are turned as its EXIF orientation says.
 //
-// A refused upload gives a chat.FieldError of the field "file". So does the deadline of ctx; if ctx is cancelled, the error wraps chat.ErrUnavailable.
-// The largest pictures take some hundreds of MiB, so the caller bounds how many calls run at once.
+// If the upload is refused or the deadline of ctx passes, the error is a chat.FieldError of the field "file". If ctx is cancelled, the error wraps
+// chat.ErrUnavailable. The largest pictures take 350 MB of memory and some seconds, so the caller bounds how many calls run at once.
 func Picture(ctx context.Context, upload []byte) (made Made, err error) {
 	defer func() {
 		if recover() != nil { // a decoder met bytes that its author did not foresee

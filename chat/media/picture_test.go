@@ -19,16 +19,16 @@ import (
 )
 
 // decode decodes what Picture has made.
-func decode(t testing.TB, kind string, data []byte) image.Image {
+func decode(t testing.TB, mediaType string, data []byte) image.Image {
 	t.Helper()
 	decoders := map[string]func([]byte) (image.Image, error){
 		typeJPEG: func(b []byte) (image.Image, error) { return jpeg.Decode(bytes.NewReader(b)) },
 		typePNG:  func(b []byte) (image.Image, error) { return png.Decode(bytes.NewReader(b)) },
 		typeGIF:  func(b []byte) (image.Image, error) { return gif.Decode(bytes.NewReader(b)) },
 	}
-	decoder, ok := decoders[kind]
+	decoder, ok := decoders[mediaType]
 	if !ok {
-		t.Fatalf("type %q", kind)
+		t.Fatalf("type %q", mediaType)
 	}
 	m, err := decoder(data)
 	noError(t, err)
@@ -36,12 +36,12 @@ func decode(t testing.TB, kind string, data []byte) image.Image {
 }
 
 // sizeOf returns the size of a picture as text, and nothing of no picture.
-func sizeOf(t testing.TB, kind string, data []byte) string {
+func sizeOf(t testing.TB, mediaType string, data []byte) string {
 	t.Helper()
 	if data == nil {
 		return ""
 	}
-	size := decode(t, kind, data).Bounds().Size()
+	size := decode(t, mediaType, data).Bounds().Size()
 	return fmt.Sprintf("%d×%d", size.X, size.Y)
 }
 
@@ -79,10 +79,10 @@ func TestPictureIsMadeInTypesAndSizes(t *testing.T) {
 	webpWithAlpha := riff(webpChunk("VP8X", "\x10\x00\x00\x00\x0f\x00\x00\x0f\x00\x00") +
 		webpChunk("ALPH", "\x00"+string(bytes.Repeat([]byte{128}, 256))) + string(lossyWebP()[12:]))
 	for _, tt := range []struct {
-		name           string
-		upload         []byte
-		kind, previews string
-		sizes          [3]string
+		name                string
+		upload              []byte
+		mediaType, previews string
+		sizes               [3]string
 	}{
 		{"a large JPEG", jpegOf(t, opaque(3000, 1500)), typeJPEG, typeJPEG, [3]string{"3000×1500", "1280×640", "320×160"}},
 		{"a JPEG on end", jpegOf(t, opaque(500, 2000)), typeJPEG, typeJPEG, [3]string{"500×2000", "320×1280", "80×320"}},
@@ -108,8 +108,8 @@ func TestPictureIsMadeInTypesAndSizes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			made, err := Picture(t.Context(), tt.upload)
 			noError(t, err)
-			if made.Type != tt.kind || made.PreviewType != tt.previews {
-				t.Errorf("types %s and %s, want %s and %s", made.Type, made.PreviewType, tt.kind, tt.previews)
+			if made.Type != tt.mediaType || made.PreviewType != tt.previews {
+				t.Errorf("types %s and %s, want %s and %s", made.Type, made.PreviewType, tt.mediaType, tt.previews)
 			}
 			sizes := [3]string{
 				sizeOf(t, made.Type, made.Original), sizeOf(t, made.PreviewType, made.Middle), sizeOf(t, made.PreviewType, made.Small),
@@ -126,7 +126,7 @@ func TestPictureIsMadeInTypesAndSizes(t *testing.T) {
 
 func TestPictureKeepsColours(t *testing.T) {
 	want := []color.NRGBA{red, green, blue, yellow}
-	sees := append(slices.Clone(want[:3]), clear0)
+	sees := append(slices.Clone(want[:3]), invisible)
 	for _, tt := range []struct {
 		name   string
 		upload []byte
@@ -156,7 +156,7 @@ func TestBlurHasAverageColoursOverWhite(t *testing.T) {
 	}{
 		{opaque(640, 400), []color.NRGBA{red, green, blue, yellow}},
 		{transparent(64, 40), []color.NRGBA{red, green, blue, white}},
-		{corners(1, 1, clear0, clear0, clear0, red), []color.NRGBA{red, red, red, red}},
+		{corners(1, 1, invisible, invisible, invisible, red), []color.NRGBA{red, red, red, red}},
 	} {
 		made, err := Picture(t.Context(), pngOf(t, tt.m))
 		noError(t, err)

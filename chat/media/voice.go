@@ -11,11 +11,11 @@ import (
 
 var errNotVoice = chat.BadField("file", "must be a recording: Opus in WebM or Ogg, or AAC in MP4")
 
-// Voice returns the type of an uploaded recording: audio/webm or audio/ogg with Opus, or audio/mp4 with AAC. These are what browsers record. Every track must be such
-// sound. The upload is stored as it is, so Voice reads no more than the headers say, and does not decode the sound.
+// Voice returns the type of an uploaded recording: audio/webm or audio/ogg with Opus, or audio/mp4 with AAC. Browsers record these. Every track must
+// be such sound. Voice reads the headers only: the sound may be broken, and other bytes may follow it.
 //
-// A refused upload gives a chat.FieldError of the field "file".
-func Voice(upload []byte) (kind string, err error) {
+// If the upload is refused, the error is a chat.FieldError of the field "file".
+func Voice(upload []byte) (mediaType string, err error) {
 	switch {
 	case isWebM(upload):
 		return "audio/webm", nil
@@ -124,7 +124,7 @@ func oggPage(data []byte) (content []byte, begins bool, rest []byte) {
 }
 
 func isMP4(upload []byte) bool {
-	if len(find(boxes, upload, "ftyp")) == 0 || string(upload[4:8]) != "ftyp" {
+	if len(fileType(upload)) == 0 {
 		return false
 	}
 	found := false
@@ -165,6 +165,14 @@ func boxes(data []byte) iter.Seq2[string, []byte] {
 			data = data[size:]
 		}
 	}
+}
+
+// fileType returns the content of the box ftyp, with which MP4 and its kin begin.
+func fileType(upload []byte) []byte {
+	if len(upload) < 8 || string(upload[4:8]) != "ftyp" {
+		return nil
+	}
+	return find(boxes, upload, "ftyp")
 }
 
 // find returns the content of the first part on a path of names, such as the first box in the first box, and nil if there is none.

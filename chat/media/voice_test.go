@@ -115,8 +115,8 @@ func TestVoiceRefuses(t *testing.T) {
 		"ftyp behind another box":    []byte(string(box("free")) + string(mp4(moov(track("soun", "mp4a"))))),
 		"a box smaller than its own": []byte("\x00\x00\x00\x07ftypM4A "),
 	} {
-		if kind, err := Voice(upload); !errors.Is(err, errNotVoice) || kind != "" {
-			t.Errorf("%s: Voice returns %q, %v, want %v", name, kind, err, errNotVoice)
+		if mediaType, err := Voice(upload); !errors.Is(err, errNotVoice) || mediaType != "" {
+			t.Errorf("%s: Voice returns %q, %v, want %v", name, mediaType, err, errNotVoice)
 		}
 	}
 }
@@ -125,8 +125,8 @@ func TestVoiceRefuses(t *testing.T) {
 func TestTruncatedRecordingNeverPanics(t *testing.T) {
 	for name, upload := range recordings() {
 		for n := range upload {
-			if kind, err := Voice(upload[:n]); err == nil && !strings.HasPrefix(name, kind) {
-				t.Errorf("%s: the first %d bytes are %q", name, n, kind)
+			if mediaType, err := Voice(upload[:n]); err == nil && !strings.HasPrefix(name, mediaType) {
+				t.Errorf("%s: the first %d bytes are %q", name, n, mediaType)
 			}
 		}
 	}
@@ -137,9 +137,9 @@ func FuzzVoice(f *testing.F) {
 		f.Add(upload)
 	}
 	f.Fuzz(func(t *testing.T, upload []byte) {
-		kind, err := Voice(upload)
-		if known := []string{"audio/webm", "audio/ogg", "audio/mp4"}; err == nil != slices.Contains(known, kind) {
-			t.Errorf("Voice returns %q, %v", kind, err)
+		mediaType, err := Voice(upload)
+		if known := []string{"audio/webm", "audio/ogg", "audio/mp4"}; err == nil != slices.Contains(known, mediaType) {
+			t.Errorf("Voice returns %q, %v", mediaType, err)
 		}
 	})
 }
