@@ -36,6 +36,11 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "uploads do not depend on a driver, a router or an object store",
 		},
+		"hongbao/chat/media": {
+			may:    []string{"hongbao/chat", "golang.org/x/image/draw", "golang.org/x/image/webp"},
+			mayNot: []string{"database/sql", "net/http", "os"},
+			why:    "it turns bytes into bytes, and does not know where they come from or go",
+		},
 		"hongbao/chat/words": {
 			may: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 			why: "how texts are split into words depends on nothing that stores them",
@@ -137,6 +142,11 @@ func rules() map[string]rule {
 			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
 			why:    "it starts servers, and does not know what they are used for",
+		},
+		"hongbao/store/objects": {
+			may:    []string{"hongbao/chat", "hongbao/chat/files", "github.com/minio/minio-go/v7"},
+			mayNot: []string{"database/sql"},
+			why:    "an object store knows names and bytes, and neither rooms nor rows",
 		},
 		"hongbao/store/memstore": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket"},
