@@ -111,6 +111,7 @@ type testEngines struct {
 	push    bool // there is Web Push, to loopback addresses
 
 	noSearch bool
+	files    files.Rows
 	objects  files.Objects // nil: there are no files
 }
 
@@ -185,7 +186,7 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	rooms := chat.New(engines.store, told, engines.rooms)
 	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
 	if engines.objects != nil {
-		options.Files = files.New(engines.store.Store.(files.Rows), engines.objects, rooms, files.Options{
+		options.Files = files.New(engines.files, engines.objects, rooms, files.Options{
 			Limits: files.Limits{Bytes: wire.DefaultLimits().FileBytes}, Key: testSecret, Log: engines.log,
 		})
 		options.FileDay = wire.DefaultLimits().FileDayBytes

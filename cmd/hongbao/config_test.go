@@ -32,7 +32,7 @@ func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
 		"guests": "public", "pprof": "on", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "max-read-wait": "2s", "audit-every": "7m", "log-level": "WARN", "log-format": "json",
-		"guest-credit": "7", "lobby": "on", "pictures": "off", "search": "off", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
+		"guest-credit": "7", "lobby": "on", "pictures": "off", "search": "off", "file-bytes": "5", "file-day-bytes": "6", "files-bytes": "7", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
 		"day-sent": "13", "day-received": "own", "day-packets": "0", "day-offset": "8h",
 		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
 		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
@@ -180,8 +180,8 @@ func TestEmptyFileIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if count != 12 {
-		t.Errorf("%d settings are read from a file, want 12", count)
+	if count != 14 {
+		t.Errorf("%d settings are read from a file, want 14", count)
 	}
 }
 

@@ -214,7 +214,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "file_state", Does: "Tells how far an upload of the user has come.", Request: FileRequest{}, Reply: FileState{},
-		Group: "files", AsUser: ScopeChat, Right: uploaders, Errors: []Code{CodeNotFound}, Cost: 1,
+		Group: "files", AsUser: ScopeRead, Right: uploaders, Errors: []Code{CodeNotFound}, Cost: 1,
 	},
 	{
 		Name: "cancel_file", Does: "Removes a file that the user has uploaded and not sent.", Request: FileRequest{}, Reply: CancelFileReply{},

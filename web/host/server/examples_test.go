@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web/host/events"
@@ -141,7 +142,8 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	packet := ok[wire.SendPacketReply](h, as("u-ann", "send_packet", `{"room":%q,"key":%q,"mode":"equal","total":300,"count":3}`, room, "packet-"+o.Name)).Packet.ID
 	ok[wire.GrabReply](h, as("u-bob", "grab", `{"packet":%q}`, packet))
 	ok[hostapi.ConsumerReply](h, h.send(h.all, "PUT", "/v1/server/consumers/search", `{"after":"oldest"}`))
-	made := scene{names: map[string]string{"r-1": room, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
+	file := h.uploaded(room, "u-ann")
+	made := scene{names: map[string]string{"r-1": room, "f-1": file, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
 	if strings.Contains(o.Name, "parked") {
 		made.numbers[7] = h.park()
 	}
@@ -149,6 +151,18 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 		made.numbers[7] = h.quarantine(packet, "u-mei", 1)
 	}
 	return made
+}
+
+// uploaded returns a file that the user has uploaded to the room.
+func (h *testHost) uploaded(room, user string) string {
+	h.Helper()
+	const content = "a report"
+	u := chat.User{ID: user}
+	f := must(h.files.Begin(h.Context(), u, files.Upload{Room: room, Kind: chat.OtherFile, Name: "report.txt", Size: int64(len(content))}))
+	must(h.files.Receive(h.Context(), files.Transfer{
+		User: u, Room: room, File: f.ID, Content: strings.NewReader(content), More: func() error { return nil },
+	}))
+	return f.ID
 }
 
 // quarantine puts a claim into quarantine that can be paid, and returns its number.

@@ -17,11 +17,13 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/hub/hubtest"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/store/memstore"
+	"hongbao/store/objects"
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
 	"hongbao/store/storetest"
@@ -44,6 +46,7 @@ type testHost struct {
 	web          *web.Server
 	rooms        *chat.Service
 	packets      *redpacket.Service
+	files        *files.Service
 	store        *sqlitestore.Store
 	recorder     *security.Recorder
 	keysFile     string
@@ -121,8 +124,11 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	local := memstore.NewLimiter(memstore.LimiterOptions{})
 	keys, err := webpush.NewKeys()
 	noError(t, err)
+	folder, err := objects.OpenFolder(filepath.Join(t.TempDir(), "files"))
+	noError(t, err)
+	host.files = files.New(store, folder, host.rooms, files.Options{Limits: files.Limits{Bytes: 1 << 20}, Key: testSecret, Log: log})
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
-		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Push: webpush.New(pub, webpush.Options{Keys: keys}),
+		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Files: host.files, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
 	noError(t, err)
 	h.SetPeers(host.web.Peers())

@@ -62,6 +62,7 @@ func contentPaths(all schemas, examples exampleSet) object {
 		Name: "upload", Group: "files", Does: "Brings content of an upload.", Reply: wire.FileState{},
 		Errors: []wire.Code{wire.CodeNotFound, wire.CodeTooLong, wire.CodeConflict, wire.CodeDenied},
 	}, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeSuspended)
+	upload["responses"].(object)["200"] = object{"description": "How far the upload has come.", "content": jsonContent(all.of(wire.FileState{}), examples.replies["file_state"])}
 	upload["requestBody"] = object{"required": true, "content": raw}
 	upload["parameters"] = append(slices.Clone(file), parameter("query", "offset", "how many bytes have come before; 0 if it is left out"))
 	download := operation(all, examples, wire.Method{

@@ -239,9 +239,9 @@ var commands = map[string]*command{
 	"search":   scanning((*Commands).search),
 	"report":   ordered((*Commands).report),
 
-	"begin_file":  overlapping((*Commands).beginFile),
+	"begin_file":  ordered((*Commands).beginFile),
 	"file_state":  overlapping((*Commands).fileState),
-	"cancel_file": overlapping((*Commands).cancelFile),
+	"cancel_file": ordered((*Commands).cancelFile),
 	"file_links":  overlapping((*Commands).fileLinks),
 
 	"read": ordered((*Commands).read),
