@@ -90,7 +90,7 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 		_ = control.SetWriteDeadline(time.Time{}) // the context bounds the request
 		return encode(s.commands.Receive(ctx, files.Transfer{
 			User: c.User, Room: chi.URLParam(r, "room"), File: chi.URLParam(r, "file"), Offset: offset, Content: r.Body,
-			More: func() error { return control.SetReadDeadline(time.Now().Add(pieceTime)) },
+			More: func() { _ = control.SetReadDeadline(time.Now().Add(pieceTime)) },
 		}))
 	})
 }

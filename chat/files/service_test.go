@@ -167,7 +167,7 @@ func (f *fixture) begin(user chat.User, size int) files.Stored {
 func (f *fixture) receive(user chat.User, s files.Stored, offset int64, content io.Reader) (files.Stored, error) {
 	f.Helper()
 	return f.Receive(f.Context(), files.Transfer{
-		User: user, Room: s.Room, File: s.ID, Offset: offset, Content: content, More: func() error { return nil }, Judge: f.judge,
+		User: user, Room: s.Room, File: s.ID, Offset: offset, Content: content, More: func() {}, Judge: f.judge,
 	})
 }
 
