@@ -205,9 +205,9 @@ type Transfer struct {
 	User       chat.User
 	Room, File string
 	Offset     int64
-	Content    io.Reader    // from the offset on
-	More       func()       // called before each piece is read
-	Judge      Judge        // nil: the host is not asked
+	Content    io.Reader // from the offset on
+	More       func()    // called before each piece is read
+	Judge      Judge     // nil: the host is not asked
 }
 
 // Receive stores the content of an upload, and processes the upload when it is whole. The content may end early: what has come in whole pieces stays, and

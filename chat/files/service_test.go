@@ -45,6 +45,7 @@ type fixture struct {
 	now     time.Time
 	judge   files.Judge
 	room    string
+	dir     string
 }
 
 var ann, bob, eve = chat.User{ID: "ann", Name: "Ann"}, chat.User{ID: "bob", Name: "Bob"}, chat.User{ID: "eve", Name: "Eve"}
@@ -57,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(func() { noError(t, store.Close()) })
 	folder, err := objects.OpenFolder(filepath.Join(dir, "files"))
 	noError(t, err)
-	f := &fixture{T: t, rows: store, objects: &faultyObjects{Objects: folder}, now: time.Now().Truncate(time.Second)}
+	f := &fixture{T: t, dir: dir, rows: store, objects: &faultyObjects{Objects: folder}, now: time.Now().Truncate(time.Second)}
 	now := func() time.Time { return f.now }
 	f.rooms = chat.New(store, quiet{}, chat.Options{Now: now})
 	f.Service = files.New(store, f.objects, f.rooms, files.Options{

@@ -328,7 +328,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/web/host/server": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/spec", "hongbao/web/wire", "hongbao/web/host/hostapi", "hongbao/web/wire/strict",
+				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/spec", "hongbao/web/wire", "hongbao/web/host/hostapi", "hongbao/web/wire/strict",
 				"github.com/go-chi/chi/v5",
 			},
 			mayNot: []string{"database/sql"},
