@@ -31,6 +31,10 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
+		"hongbao/chat/files": {
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "files and who may read them do not depend on where their contents are stored",
+		},
 		"hongbao/chat/words": {
 			may: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 			why: "how texts are split into words depends on nothing that stores them",
@@ -108,6 +112,11 @@ func rules() map[string]rule {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/secret"},
 			mayNot: []string{"database/sql"},
 			why:    "a hash is the same whichever database the row is read from",
+		},
+		"hongbao/store/objects": {
+			may:    []string{"hongbao/chat", "hongbao/chat/files", "github.com/minio/minio-go/v7"},
+			mayNot: []string{"database/sql"},
+			why:    "it stores bytes under names, and does not know who may read them",
 		},
 		"hongbao/store/tables": {
 			may: []string{"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
@@ -206,7 +215,7 @@ func rules() map[string]rule {
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
