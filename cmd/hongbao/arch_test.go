@@ -148,11 +148,6 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql"},
 			why:    "it starts servers, and does not know what they are used for",
 		},
-		"hongbao/store/objects": {
-			may:    []string{"hongbao/chat", "hongbao/chat/files", "github.com/minio/minio-go/v7"},
-			mayNot: []string{"database/sql"},
-			why:    "an object store knows names and bytes, and neither rooms nor rows",
-		},
 		"hongbao/store/memstore": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket"},
 			mayNot: []string{"database/sql"},

@@ -24,7 +24,7 @@ func auditCommand() command {
 		brief := flags.Bool("brief", false, "leave out the lines of the packets")
 		asJSON := flags.Bool("json", false, "print JSON, amounts in minor units")
 		saved := flags.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
-		withFiles := flags.String("files", "", "compare the files with the object store, too: names, or content, which reads all of them")
+		withFiles := flags.String("with-files", "", "compare the files with the object store, too: names, or content, which reads all of them")
 		checkpoint := flags.String("checkpoint", "", "file that says up to where the last audit has found no difference: only newer rows are looked at, and it is written again. Without the file, all rows are")
 		return func(ctx context.Context, p *program) error {
 			anchors, err := readHeads(*saved)
@@ -141,7 +141,7 @@ type auditedFiles struct {
 // auditFiles compares the files with the object store, and adds what it finds to the report.
 func (p *program) auditFiles(ctx context.Context, report *audited, what string) error {
 	if what != "names" && what != "content" {
-		return fmt.Errorf("--files is %q: want names or content", what)
+		return fmt.Errorf("--with-files is %q: want names or content", what)
 	}
 	found, err := store.ExamineFiles(ctx, p.config.engines(), what == "content", p.log(), func(name, what string) {
 		report.OK = false
