@@ -67,20 +67,21 @@ func OpenS3(o S3Options) (*S3, error) { return openS3(o, newPatient(stepTime)) }
 func openS3(o S3Options, transport *patient) (*S3, error) {
 	o.Endpoint = cmp.Or(o.Endpoint, "https://s3.amazonaws.com")
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("object store %s, bucket %q: %w", o.Endpoint, o.Bucket, err)
+		return nil, fmt.Errorf("object store with the bucket %q: %w", o.Bucket, err)
 	}
-	s := &S3{bucket: o.Bucket, where: o.Endpoint + "/" + o.Bucket, step: transport.step}
+	s := &S3{bucket: o.Bucket, step: transport.step}
 	if prefix := strings.Trim(o.Prefix, "/"); prefix != "" {
 		s.prefix = prefix + "/"
 	}
 	client, err := o.client(o.Endpoint, transport)
 	if err != nil {
-		return nil, fmt.Errorf("object store %s: %w", o.Endpoint, err)
+		return nil, fmt.Errorf("endpoint of the object store: %w", err)
 	}
 	s.client, s.checksum = minio.Core{Client: client}, o.checksum(client.EndpointURL())
+	s.where = client.EndpointURL().JoinPath(o.Bucket).String()
 	if o.PublicEndpoint != "" {
 		if s.public, err = o.client(o.PublicEndpoint, transport); err != nil {
-			return nil, fmt.Errorf("public endpoint %s of the object store: %w", o.PublicEndpoint, err)
+			return nil, fmt.Errorf("public endpoint of the object store: %w", err)
 		}
 	}
 	return s, nil
@@ -104,11 +105,12 @@ func (o *S3Options) validate() error {
 	return nil
 }
 
-// client returns a client of an endpoint. The region is always set, so that no request is needed to find it.
+// client returns a client of an endpoint. The region is always set, so that no request is needed to find it. The error does not repeat the endpoint,
+// because somebody may have put a key into it.
 func (o *S3Options) client(endpoint string, transport http.RoundTripper) (*minio.Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return nil, errors.New("an endpoint is http:// or https://, a host and perhaps a port, and nothing else")
+		return nil, errors.New("it must be http:// or https://, a host and perhaps a port, and nothing else")
 	}
 	secure := u.Scheme == "https"
 	return minio.New(u.Host, &minio.Options{
@@ -266,10 +268,7 @@ func (s *S3) remove(ctx context.Context, keys []string) error {
 	ctx, cancel := s.within(ctx)
 	defer cancel()
 	if len(keys) == 1 {
-		if err := s.client.RemoveObject(ctx, s.bucket, keys[0], minio.RemoveObjectOptions{}); err != nil {
-			return s.failed(ctx, "remove "+keys[0], err)
-		}
-		return nil
+		return s.removed(ctx, keys[0], s.client.RemoveObject(ctx, s.bucket, keys[0], minio.RemoveObjectOptions{}))
 	}
 	results, err := s.client.RemoveObjectsWithIter(ctx, s.bucket, func(yield func(minio.ObjectInfo) bool) {
 		for _, key := range keys {
@@ -282,14 +281,25 @@ func (s *S3) remove(ctx context.Context, keys []string) error {
 		return s.failed(ctx, "remove objects", err)
 	}
 	for result := range results {
-		if result.Err != nil {
-			return s.failed(ctx, "remove "+result.ObjectName, result.Err)
+		if err := s.removed(ctx, result.ObjectName, result.Err); err != nil {
+			return err
 		}
 	}
 	if err := ctx.Err(); err != nil { // then there are no results
 		return s.failed(ctx, "remove objects", err)
 	}
 	return nil
+}
+
+// removed returns the error of a removal. Some stores, such as Google's, find it an error that the object is not there.
+func (s *S3) removed(ctx context.Context, key string, err error) error {
+	if err != nil {
+		err = s.failed(ctx, "remove "+key, err)
+	}
+	if errors.Is(err, chat.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // List implements files.Objects. It leaves out what has no name of an object.

@@ -489,6 +489,28 @@ func TestAStoreThatForgets(t *testing.T) {
 	}
 }
 
+// TestRemovalOfWhatIsNotThere has stores that answer it with an error.
+func TestRemovalOfWhatIsNotThere(t *testing.T) {
+	s := newFakeS3(t)
+	o := s.open(t, longTime)
+	s.breaks(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "<Error><Code>NoSuchKey</Code></Error>")
+			return
+		}
+		_, _ = io.WriteString(w, "<DeleteResult><Error><Key>some/prefix/room1/file1</Key><Code>NoSuchKey</Code></Error></DeleteResult>")
+	})
+	noError(t, o.Delete(t.Context(), "room1/file1"))
+	noError(t, o.Delete(t.Context(), "room1/file1", "room1/file2"))
+	s.breaks(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "<DeleteResult><Error><Key>some/prefix/room1/file1</Key><Code>AccessDenied</Code></Error></DeleteResult>")
+	})
+	unavailable(t, o.Delete(t.Context(), "room1/file1", "room1/file2"), "room1/file1", "s3:DeleteObject")
+}
+
 // TestAnswersThatAreNotAsAsked has stores that ignore the range, or do not tell the size.
 func TestAnswersThatAreNotAsAsked(t *testing.T) {
 	s := newFakeS3(t)
