@@ -259,6 +259,11 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "modules of other teams import it, so it needs no package of the server: only payloads and the arithmetic of the proof",
 		},
+		"hongbao/web/client/files": {
+			may:    []string{"hongbao/web/client", "hongbao/web/wire"},
+			mayNot: []string{"database/sql"},
+			why:    "files go over HTTP, which a program without files does not link",
+		},
 		"hongbao/web/client/internal/feed": {
 			may: []string{"hongbao/web/client/model"},
 			why: "the order of events does not depend on how they come",

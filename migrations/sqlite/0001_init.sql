@@ -209,7 +209,7 @@ create index files_user on files (user_id, id);
 
 -- Bytes of all uploads that have a row in files.
 create table file_usage (
-    id    integer primary key default 1 check (id = 1), -- there is one row, or none
+    id    integer primary key check (id = 1), -- there is one row, or none
     bytes integer not null
 ) strict;
 

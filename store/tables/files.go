@@ -42,7 +42,7 @@ func (t Tables) AddFile(ctx context.Context, f files.Stored, most int64) error {
 				return nil
 			}
 		}
-		fits, err := w.Exec(`insert into file_usage (bytes) values ($1) on conflict (id) do update set bytes = file_usage.bytes + excluded.bytes
+		fits, err := w.Exec(`insert into file_usage (id, bytes) values (1, $1) on conflict (id) do update set bytes = file_usage.bytes + excluded.bytes
 			where $2 = 0 or file_usage.bytes + excluded.bytes <= $2`, f.Upload, most)
 		if err != nil {
 			return err
