@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"hongbao/chat/files"
@@ -35,7 +34,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 		return explainNoBooks(err)
 	}
 	p.print(fmt.Sprintf("%s has the database of %s\n", file, p.config.DataDir))
-	if err := p.backupFiles(ctx, strings.TrimSuffix(file, ".db")+"-files"); err != nil {
+	if err := p.backupFiles(ctx, filepath.Join(filepath.Dir(file), "hongbao-files")); err != nil {
 		return err
 	}
 	p.printKeys(key)
@@ -49,7 +48,8 @@ func (p *program) backup(ctx context.Context, file string) error {
 	return err
 }
 
-// backupFiles copies the files of the data folder to another folder, if there are any. Files in an object store elsewhere are not copied.
+// backupFiles copies the files of the data folder to another folder, if there are any. All backups beside that folder share it: an object never changes, so
+// only new ones are copied. Files in an object store elsewhere are not copied.
 func (p *program) backupFiles(ctx context.Context, to string) error {
 	c := p.config.engines()
 	if c.Files.Address != "" {
@@ -63,7 +63,7 @@ func (p *program) backupFiles(ctx context.Context, to string) error {
 	}
 	done, err := store.BackupFiles(ctx, c, to, p.progress())
 	if err == nil {
-		p.print(fmt.Sprintf("%s has its files: %d objects of %d bytes. To restore them, copy this folder to %s\n", to, done.Objects, done.Bytes, filepath.Join(c.DataDir, "files")))
+		p.print(fmt.Sprintf("%s has its files: %d objects of %d bytes; to restore them, copy this folder to %s\n", to, done.Objects, done.Bytes, filepath.Join(c.DataDir, "files")))
 	}
 	return err
 }
