@@ -132,9 +132,6 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	s.serveFile(w, r, "download", func(ctx context.Context) ([]byte, error) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-		if err := s.rates.SpendPicture(ctx, subnet(s.proxies.client(r))); err != nil {
-			return nil, err
-		}
 		l, mac, err := s.fileLink(r)
 		if err != nil {
 			return nil, err
