@@ -41,10 +41,10 @@ const (
 	// last look at the row.
 	DropGrace = 10 * time.Minute
 	// finishTime bounds how long it takes to process an upload.
-	finishTime = 2 * time.Minute
-	nameBytes  = 255
-	typeBytes  = 100
-	picturesAt = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
+	finishTime     = 2 * time.Minute
+	nameBytes      = 255
+	typeBytes      = 100
+	picturesAtOnce = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
 )
 
 // Limits are those of uploads.
@@ -88,7 +88,7 @@ func New(rows Rows, objects Objects, rooms Rooms, o Options) *Service {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	return &Service{rows: rows, objects: objects, rooms: rooms, o: o, pictures: semaphore.NewWeighted(picturesAt)}
+	return &Service{rows: rows, objects: objects, rooms: rooms, o: o, pictures: semaphore.NewWeighted(picturesAtOnce)}
 }
 
 // Limits returns the limits that the service applies.

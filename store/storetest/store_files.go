@@ -418,4 +418,3 @@ func fileSearched(b *storeBench) {
 		b.Errorf("found %v after the recall", got)
 	}
 }
-
