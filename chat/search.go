@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -56,13 +57,13 @@ func (e Entry) Searched() string {
 	if e.Kind == KindPacket {
 		return body.Greeting
 	}
-	text := body.Text
+	parts := []string{body.Text}
 	for _, f := range body.Files {
 		if f.Name != "" {
-			text += "\n" + f.Name
+			parts = append(parts, f.Name)
 		}
 	}
-	return text
+	return strings.Join(parts, "\n")
 }
 
 // queryChars is the most characters of a query.

@@ -101,7 +101,7 @@ func (e *examination) examine(f Stored, own []Object) error {
 				return err
 			}
 		}
-		what := ""
+		var what string
 		switch {
 		case !found:
 			what = "is missing"

@@ -30,7 +30,7 @@ const (
 	PieceBytes = 256 << 10
 	// PictureBytes and VoiceBytes are the largest uploads of these kinds, if Limits.Bytes does not say less.
 	PictureBytes = 20 << 20
-	VoiceBytes   = 4 << 20
+	VoiceBytes   = 4 << 20 // see PictureBytes
 	// VoiceTime is the longest recording.
 	VoiceTime = 2 * time.Minute
 	// WavePoints is the most points of a recording's Wave.

@@ -24,17 +24,10 @@ const (
 func segments(upload []byte) iter.Seq2[byte, []byte] {
 	return func(yield func(byte, []byte) bool) {
 		for at := 2; ; {
-			for at < len(upload) && upload[at] != 0xff {
-				at++
-			}
-			for at < len(upload) && upload[at] == 0xff {
-				at++
-			}
-			if at == len(upload) {
+			if at = afterMarker(upload, at); at == 0 {
 				return
 			}
-			marker := upload[at]
-			at++
+			marker := upload[at-1]
 			if marker == 0 || marker >= markerRST0 && marker <= markerRST7 {
 				continue // these have no content
 			}
@@ -48,6 +41,20 @@ func segments(upload []byte) iter.Seq2[byte, []byte] {
 			at += size
 		}
 	}
+}
+
+// afterMarker returns the position after the next marker; 0 if there is none.
+func afterMarker(upload []byte, at int) int {
+	for at < len(upload) && upload[at] != 0xff {
+		at++
+	}
+	for at < len(upload) && upload[at] == 0xff {
+		at++
+	}
+	if at == len(upload) {
+		return 0
+	}
+	return at + 1
 }
 
 // isFullProgressive reports whether an upload is a progressive JPEG with more than one and a half samples a pixel.

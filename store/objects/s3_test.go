@@ -449,7 +449,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 		t.Errorf("got %d bytes of %d, want some of %d", len(got), size, len(content))
 	}
 
-	s.breaks(func(w http.ResponseWriter, r *http.Request) {
+	s.breaks(func(_ http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(io.LimitReader(r.Body, 1_000_000))
 		s.store.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)

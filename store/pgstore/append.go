@@ -328,7 +328,7 @@ func (w *writer) lockFiles(jobs []*appendJob) (unsentFiles, error) {
 		err := row.Scan(&f.room, &f.user, &f.id)
 		unsent[f] = true
 		return err
-	}, `select room_id, user_id, id from files where (room_id, id) in (select * from unnest($1::text[], $2::text[]))
+	}, `select room_id, user_id, id from files where (room_id, id) in (select room_id, id from unnest($1::text[], $2::text[]) l (room_id, id))
 		and seq = 0 and state = 'ready' order by room_id, id for update`, rooms, ids)
 }
 

@@ -9,8 +9,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// noFiles is the answer of a server without files.
-var noFiles = &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
+// errNoFiles is the answer of a server without files.
+var errNoFiles = &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
 
 // fileLimits returns the limits of files: how many a text may have, and how many bytes a file and the uploads of a day may have. Without files all are
 // 0; the last one is also 0 if there is no limit.
@@ -23,7 +23,7 @@ func (a *Commands) fileLimits() (count int, bytes, day int64) {
 
 func (a *Commands) beginFile(ctx context.Context, c Caller, r *wire.BeginFileRequest) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, noFiles
+		return wire.FileState{}, errNoFiles
 	}
 	if err := a.rates.spendFile(ctx, c, r.Size, a.fileDay); err != nil {
 		return wire.FileState{}, err
@@ -36,7 +36,7 @@ func (a *Commands) beginFile(ctx context.Context, c Caller, r *wire.BeginFileReq
 
 func (a *Commands) fileState(ctx context.Context, c Caller, r *wire.FileRequest) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, noFiles
+		return wire.FileState{}, errNoFiles
 	}
 	f, err := a.files.Own(ctx, c.User.ID, r.Room, r.File)
 	return convert.FileState(f), err
@@ -44,14 +44,14 @@ func (a *Commands) fileState(ctx context.Context, c Caller, r *wire.FileRequest)
 
 func (a *Commands) cancelFile(ctx context.Context, c Caller, r *wire.FileRequest) (wire.CancelFileReply, error) {
 	if a.files == nil {
-		return wire.CancelFileReply{}, noFiles
+		return wire.CancelFileReply{}, errNoFiles
 	}
 	return wire.CancelFileReply{}, a.files.Cancel(ctx, c.User.ID, r.Room, r.File)
 }
 
 func (a *Commands) fileLinks(ctx context.Context, c Caller, r *wire.FileLinksRequest) (wire.FileLinksReply, error) {
 	if a.files == nil {
-		return wire.FileLinksReply{}, noFiles
+		return wire.FileLinksReply{}, errNoFiles
 	}
 	queries, until, err := a.files.Links(ctx, c.User.ID, r.Room, r.Files)
 	return wire.FileLinksReply{Queries: append([]string{}, queries...), Until: convert.Millis(until)}, err
@@ -60,7 +60,7 @@ func (a *Commands) fileLinks(ctx context.Context, c Caller, r *wire.FileLinksReq
 // Receive stores content of an upload. It asks the host about a file that is whole, if the host wants that.
 func (a *Commands) Receive(ctx context.Context, t files.Transfer) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, noFiles
+		return wire.FileState{}, errNoFiles
 	}
 	if a.wants("file") {
 		t.Judge = a.askFile
@@ -78,7 +78,7 @@ func (a *Commands) askFile(ctx context.Context, user chat.User, f files.Stored) 
 // Download returns a file for its reader: the user, or the bearer of a link, which has a mac.
 func (a *Commands) Download(ctx context.Context, l files.Link, mac string, v files.Version) (files.Content, error) {
 	if a.files == nil {
-		return files.Content{}, noFiles
+		return files.Content{}, errNoFiles
 	}
 	if mac != "" {
 		if _, err := a.files.Verify(l, mac); err != nil {
