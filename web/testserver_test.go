@@ -150,8 +150,8 @@ func newTestEngines(t *testing.T) *testEngines {
 	folder, err := objects.OpenFolder(filepath.Join(dir, "files"))
 	noError(t, err)
 	return &testEngines{
-		objects: folder,
-		log:     log, db: db, store: &watchedStore{Store: store}, ledger: store,
+		files: store, objects: folder,
+		log: log, db: db, store: &watchedStore{Store: store}, ledger: store,
 		pool: memstore.NewPool(memstore.Options{}), broker: hubtest.NewBroker(), directory: memstore.NewDirectory(),
 		tries: memstore.NewLimiter(memstore.LimiterOptions{}),
 		hub:   hub.Options{PongWithin: time.Minute}, // a client answers pings only while its test reads, which on a slow machine may not be soon
