@@ -96,7 +96,7 @@ const takenBack = new Map();
 /** Takes the user's own message back, or removes one of another user. @param {RoomView} view @param {import('../model/timeline.js').Item} item */
 export async function recall(view, { seq, from, body }) {
   const place = `${view.room.id}/${seq}`;
-  if (from.id === state.me?.id) takenBack.set(place, body); // the entry may arrive before the answer
+  if (from.id === state.me?.id && body.text) takenBack.set(place, body); // the entry may arrive before the answer
   try {
     await client.recall(view.room.id, seq);
   } catch (error) {

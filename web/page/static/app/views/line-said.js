@@ -7,6 +7,7 @@ import { openSheet } from '../route.js';
 import { jumpTo, loadQuote } from '../actions/history.js';
 import { deliver, discard, isKept, react, writeAgain } from '../actions/messages.js';
 import { Envelope } from './envelope.js';
+import { Files, hasPictures, isAlbum } from './line-files.js';
 import { folded } from '../model/fold.js';
 import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
@@ -62,11 +63,14 @@ function Bubble(props) {
       h(When, { item }));
   }
   const forMe = !own && body.mentions?.includes(state.me.id);
-  return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
+  const media = hasPictures(body);
+  const when = h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' });
+  const said = body.text ? h(Text, { view, item, names: words.split('\0') })
+    : !body.files && h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment'));
+  return h('div', { class: ['bubble', forMe && 'for-me', media && 'media', !body.text && isAlbum(body) && 'bare'].filter(Boolean).join(' ') },
     body.reply_to && h(Quote, props),
-    body.text ? h(Text, { view, item, names: words.split('\0') })
-      : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
-    h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
+    body.files && h(Files, { room: view.room.id, seq: item.seq, files: body.files, sending: !!sending }),
+    body.files && body.text ? h('div', { class: 'caption' }, said, when) : [said, when]);
 }
 
 /** A long text is folded. */

@@ -2,6 +2,7 @@
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
+import { saidInWords } from '../model/files.js';
 
 // An address ends at a character that no address can start with, such as Chinese that follows without a space.
 const address = /\bhttps?:\/\/[^\s<>"'`\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+/gi;
@@ -69,5 +70,5 @@ export function gist({ kind, body }) {
   if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
   if (kind !== 'text') return t('timeline.earlier');
   if (body.recalled) return t('timeline.recalled');
-  return body.text ? body.text.slice(0, 200).replace(/\s+/g, ' ') : t('timeline.attachment');
+  return saidInWords(body);
 }
