@@ -2,15 +2,20 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"hongbao/store/enginetest"
+	"hongbao/store/loopback"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -47,6 +52,32 @@ func (a *httpGuest) upload(room, kind string, content []byte, fields string) (id
 	return mustAnswer[wire.FileState](a.t, w.Result(), 200).File.ID
 }
 
+// picked is a file that a user chooses on their machine.
+type picked struct {
+	Name, Type string
+	Content    []byte
+}
+
+// choose has the visitor choose files: pictures, or files as they are.
+func choose(t *testing.T, v *webtest.Visitor, pictures bool, files ...picked) {
+	t.Helper()
+	if v.Count("button", "Attach pictures or files") > 0 {
+		v.Press("button", "Attach pictures or files")
+	} else {
+		v.Press("button", "添加图片或文件")
+	}
+	list, err := json.Marshal(files)
+	noError(t, err)
+	webtest.Ask[int](v.Tab, fmt.Sprintf(`((files, pictures) => {
+		const data = new DataTransfer();
+		for (const { Name, Type, Content } of files) data.items.add(new File([Uint8Array.from(atob(Content), (c) => c.charCodeAt(0))], Name, { type: Type }));
+		const input = [...document.querySelectorAll('.attach-choices input')].find((e) => !!e.accept === pictures);
+		input.files = data.files;
+		input.dispatchEvent(new Event('change', { bubbles: true }));
+		return 0;
+	})(%s, %v)`, list, pictures))
+}
+
 // mustLoad waits until so many pictures of messages are loaded.
 func mustLoad(t *testing.T, v *webtest.Visitor, count int) {
 	t.Helper()
@@ -74,4 +105,77 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Has("button", "Open picture 5 of 5")
 	ann.Has("button", "Download minutes of the meeting.pdf")
 	ann.Screenshot("shown")
+	ann.Press("button", "Open picture 2 of 5")
+	ann.Has("dialog", "Picture")
+	ann.Sees("3 of 6")
+	awaitAsk(t, ann, `document.querySelector('.viewer img')?.complete`)
+	ann.WaitForAnimations()
+	ann.Screenshot("viewer")
+	ann.Key(kb.ArrowRight)
+	ann.Sees("4 of 6")
+	ann.Press("button", "The picture before")
+	ann.Sees("3 of 6")
+	ann.Back()
+	ann.Lacks("dialog", "Picture")
+	awaitAsk(t, ann, `document.activeElement.matches('.album-picture')`)
+	ann.SetScreen(webtest.Screen{Phone: true, Dark: true})
+	ann.Screenshot("phone")
+}
+
+// TestBrowserFilesSent sends pictures from a phone in Chinese to a desk in English, through a line that is cut meanwhile. They must arrive once, in the order
+// of the tray and with their caption, and be gone after a recall.
+func TestBrowserFilesSent(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	addr := s.listen(t)
+	line, err := loopback.StartProxy(addr)
+	noError(t, err)
+	t.Cleanup(line.Close)
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, "http://"+addr, "Ann", webtest.Screen{})
+	mei := browser.Visit(t, "http://"+line.Addr(), webtest.Screen{Phone: true, Language: "zh-CN"})
+	expectOffline(mei)
+	mei.Expect("ERR_")
+	mei.Fill("怎么称呼你？", "Mei")
+	mei.Key("\r")
+	mei.Has("button", "Mei")
+	bob := s.httpGuest(t, "Bob")
+	tea := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(mei)).Room.ID
+	ann.Press("link", "Tea")
+	mei.Press("link", "Tea")
+	mei.Has("textbox", "消息")
+	choose(t, mei, true, picked{"one.png", "image/png", drawn(t, 900, 600, 10)}, picked{"two.png", "image/png", drawn(t, 300, 900, 120)}, picked{"three.png", "image/png", drawn(t, 640, 480, 240)})
+	awaitAsk(t, mei, `document.querySelectorAll('.tray-file img').length === 3`)
+	mei.Press("button", "three.png，第3个，共3个")
+	mei.Press("button", "往前移")
+	mei.Press("button", "往前移")
+	mei.Has("button", "three.png，第1个，共3个")
+	mei.Fill("消息", "三张照片")
+	mei.WaitForAnimations()
+	mei.Screenshot("tray")
+	line.Swallow(true)
+	mei.Press("button", "发送")
+	mei.Has("progressbar", "正在上传")
+	mei.Screenshot("uploading")
+	line.Swallow(false)
+	line.Cut()
+	ann.Sees("三张照片")
+	mustLoad(t, ann, 3)
+	mustLoad(t, mei, 3)
+	mei.Lacks("progressbar", "正在上传")
+	sizes := webtest.Ask[[]int](ann.Tab, `[...document.querySelectorAll('.line img.picture')].map((e) => Math.round(100 * e.naturalWidth / e.naturalHeight))`)
+	if want := []int{133, 150, 33}; !slices.Equal(sizes, want) {
+		t.Errorf("the pictures have the ratios %v, want %v", sizes, want)
+	}
+	if n := ann.Count("button", "Open picture"); n != 3 {
+		t.Errorf("%d pictures can be opened, want 3", n)
+	}
+	ann.Screenshot("received")
+	entries := bob.history(tea)
+	seq := entries[len(entries)-1].seq
+	webtest.Ask[int](mei.Tab, fmt.Sprintf(`(location.hash += '/message/%d', 0)`, seq))
+	mei.Press("button", "撤回")
+	mei.Press("button", "撤回")
+	ann.Sees("This message was taken back")
+	mustLoad(t, ann, 0)
 }

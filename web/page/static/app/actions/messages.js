@@ -5,6 +5,7 @@ import { client } from '../client.js';
 import { mark } from '../model/timeline.js';
 import { forgetUnsent, keepDraft, keepUnsent, keptUnsent } from '../model/kept.js';
 import { drop, placed } from '../model/outbox.js';
+import { keepLocal } from '../model/files.js';
 import { loadNewest } from './history.js';
 import { RefusedError } from '../../sdk/errors.js';
 import { newKey } from '../../sdk/key.js';
@@ -18,13 +19,14 @@ import { newKey } from '../../sdk/key.js';
 const queues = new Map();
 
 /**
- * Sends a message; it is shown at once and stored until the server has it.
- * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message
+ * Sends a message; it is shown at once and stored until the server has it. Its files are uploaded first; they are in memory only, so a reload loses a message
+ * whose files are not uploaded yet.
+ * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message @param {import('../model/tray.js').Attached[]} [files]
  */
-export function say(room, message) {
+export function say(room, message, files = []) {
   const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };
-  put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request });
+  put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request, ...(files.length && { files, progress: 0 }) });
 }
 
 /**
@@ -54,9 +56,55 @@ export function begin(view, sending) {
 
 /** Stores a message until the server has answered, and sends it. @param {Sending} sending whose sending has failed, or is new */
 export function deliver(sending) {
+  change(() => { sending.status = 'sending'; sending.error = undefined; });
+  if (sending.files && !sending.request.files) upload(sending);
+  else enqueue(sending);
+}
+
+/** Uploads the files of a message. Messages that are written meanwhile do not wait for that. @param {Sending} sending */
+async function upload(sending) {
+  const { room } = sending.request;
+  const files = sending.files ?? [];
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const sent = new Map(files.map(({ id, size, uploaded }) => [id, uploaded ? size : 0]));
+  sending.upload = new AbortController();
+  const { signal } = sending.upload;
+  try {
+    await Promise.all(files.map(async (file) => {
+      const { id, kind, blob, name, type, duration_ms: durationMs, wave } = file;
+      if (file.uploaded) return;
+      const onProgress = (/** @type {number} */ bytes) => {
+        sent.set(id, bytes);
+        change(() => { sending.progress = [...sent.values()].reduce((sum, n) => sum + n, 0) / total; });
+      };
+      const { id: uploaded } = await client.upload(room, blob, { kind, name, type, durationMs, wave, onProgress, signal });
+      file.uploaded = uploaded;
+      keepLocal(uploaded, file.local);
+    }));
+  } catch (error) {
+    if (sending.upload.signal === signal) fail(sending, error);
+    return;
+  }
+  sending.request.files = files.map(({ uploaded }) => uploaded);
+  enqueue(sending);
+}
+
+/** @param {Sending} sending @param {unknown} error */
+function fail(sending, error) {
+  sending.upload?.abort(); // of the other files
+  change(() => { sending.status = 'failed'; sending.error = error; });
+}
+
+/** A page that is left loses what is not uploaded yet: the browser asks the user. */
+addEventListener('beforeunload', (e) => {
+  const isUploading = [...state.rooms.values()].some(({ outbox }) => outbox.some(({ files, request, status }) => files && !request.files && status === 'sending'));
+  if (isUploading && state.door.status !== 'ended') e.preventDefault();
+});
+
+/** @param {Sending} sending */
+function enqueue(sending) {
   const { room } = sending.request;
   keepUnsent(sending);
-  change(() => { sending.status = 'sending'; sending.error = undefined; });
   queues.set(room, (queues.get(room) ?? Promise.resolve()).then(() => send(sending)));
 }
 
@@ -70,13 +118,22 @@ async function send(sending) {
     change(() => placed(view, sending, seq));
   } catch (error) {
     if (error instanceof RefusedError && !error.temporary) forgetUnsent(sending.key); // another tab would be refused, too, or send it much later
-    change(() => { sending.status = 'failed'; sending.error = error; });
+    if (sending.files && error instanceof RefusedError && error.word === 'conflict') uploadAgain(sending); // the server keeps unsent files for a day
+    fail(sending, error);
   }
+}
+
+/** The next try uploads the files again. @param {Sending} sending */
+function uploadAgain(sending) {
+  delete sending.request.files;
+  for (const file of sending.files ?? []) file.uploaded = undefined;
 }
 
 /** @param {string} room @param {Sending} sending */
 export function discard(room, sending) {
   const view = state.rooms.get(room);
+  sending.upload?.abort();
+  for (const { uploaded } of sending.files ?? []) if (uploaded) client.cancelFile(room, uploaded).catch(() => {}); // the server removes it in a day anyway
   forgetUnsent(sending.key);
   if (view) change(() => drop(view, sending.key));
 }

@@ -2,7 +2,7 @@
 import { h, Component } from '../dom.js';
 import { state, change } from '../state.js';
 import { inWords, t } from '../words.js';
-import { clock } from '../format.js';
+import { clock, percent } from '../format.js';
 import { openSheet } from '../route.js';
 import { jumpTo, loadQuote } from '../actions/history.js';
 import { deliver, discard, isKept, react, writeAgain } from '../actions/messages.js';
@@ -49,6 +49,7 @@ export class Said extends Component {
         may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
       item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
+      sending?.files && props.status === 'sending' && h(Uploading, props),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
   }
@@ -128,6 +129,14 @@ function Reactions({ item, view }) {
       onClick: () => react(view, item.seq, emoji, !mine),
     }, h('span', null, emoji), h('span', { class: 'number' }, reactions[emoji]));
   }));
+}
+
+/** Files that are being uploaded. */
+function Uploading({ sending, view, progress = 0 }) {
+  return h('div', { class: 'uploading small' },
+    h('progress', { max: 1, value: progress, 'aria-label': t('attach.uploading') }),
+    h('span', { class: 'number muted' }, percent(Math.min(progress, 0.99))),
+    h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('cancel')));
 }
 
 /** A message that was not sent. */
