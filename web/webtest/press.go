@@ -63,6 +63,21 @@ func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	})
 }
 
+// Hold puts a finger on an element, calls meanwhile, and lifts the finger.
+func (v *Visitor) Hold(role, name string, meanwhile func()) {
+	v.tb.Helper()
+	var x, y float64
+	v.retry(func() (err error) {
+		x, y, err = v.center(role, name)
+		return err
+	})
+	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+		Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
+	})
+	meanwhile()
+	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+}
+
 // center returns the middle of an element. It fails if the element is out of view, disabled or covered by another one, so that a
 // user could not press it.
 func (v *Visitor) center(role, name string) (x, y float64, err error) {

@@ -13,6 +13,7 @@ import { attach } from '../actions/attach.js';
 import { mayAttach } from '../model/files.js';
 import { emptyTray } from '../model/tray.js';
 import { AttachButton, bringsFiles, Dropping, Tray } from './composer-files.js';
+import { MicButton, mayRecord } from './composer-voice.js';
 import { emptyDraft, lastToEdit, mentionsOf } from './composer-draft.js';
 import { Banner } from './composer-banner.js';
 import { aboveKeyboard } from './composer-keyboard.js';
@@ -25,7 +26,7 @@ const linesShown = 6;
 const almost = 0.9; // of the limit; above it the remaining characters are shown
 
 export class Composer extends Component {
-  state = { emojis: false, mention: null, busy: false };
+  state = { emojis: false, mention: null, busy: false, recorder: null };
   field = createRef();
   suggesting = new Suggesting(this);
 
@@ -44,6 +45,30 @@ export class Composer extends Component {
   componentWillUnmount() {
     this.end();
     this.dropping?.end();
+    this.state.recorder?.cancel();
+  }
+
+  /** Begins a recording: the parts of the recorder are loaded when they are needed. */
+  record = (Recorder, Bar, held) => {
+    this.Bar = Bar;
+    const recorder = new Recorder({
+      changed: () => this.setState({}),
+      send: (file) => this.say('', [file]),
+      ended: () => {
+        this.setState({ recorder: null });
+        if (state.wide) this.wanted = true;
+      },
+    }, held);
+    this.setState({ recorder });
+  };
+
+  /** Sends a message, as an answer if the draft is one. @param {string} text @param {import('../model/tray.js').Attached[]} files */
+  say(text, files) {
+    const { view } = this.props;
+    const { draft } = view;
+    this.set(emptyDraft());
+    const mentions = mentionsOf(draft, text);
+    say(view.room.id, { ...(text && { text }), ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) }, files);
   }
 
   /** Puts files into the tray. @param {Iterable<File>} files */
@@ -141,9 +166,7 @@ export class Composer extends Component {
     this.setState({ emojis: false, mention: null });
     this.field.current?.focus();
     if (draft.editing === null) {
-      this.set(emptyDraft());
-      const mentions = mentionsOf(draft, text);
-      say(view.room.id, { text, ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) }, emptyTray(view));
+      this.say(text, emptyTray(view));
     } else {
       this.setState({ busy: true });
       const done = await attempt(edit(view, draft.editing, text));
@@ -176,7 +199,7 @@ export class Composer extends Component {
     return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
   }
 
-  render({ view }, { emojis, mention }) {
+  render({ view }, { emojis, mention, recorder }) {
     const until = view.mute?.until ?? 0;
     if (view.room.frozen) return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.frozen'));
     if (until > Date.now()) return h(Muted, { until });
@@ -195,13 +218,14 @@ export class Composer extends Component {
       emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: this.closeEmojis }),
       shown && h('p', { class: `left small number ${left < 0 ? 'problem' : 'muted'}`, id: 'composer-left', role: 'status' },
         t(left < 0 ? 'composer.over' : 'composer.left', { count: Math.abs(left), shown: number(Math.abs(left)) })),
-      h('div', { class: 'composer-row' },
-        h(IconButton, {
+      h('div', { class: 'composer-row', onKeyDown: (e) => { if (e.key === 'Escape') recorder?.cancel(); } },
+        recorder && h(this.Bar, { recorder, room: view.room.id }),
+        !recorder && h(IconButton, {
           icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button',
           onClick: () => openSheet('compose'),
         }),
-        mayAttach() && !editing && h(AttachButton, { view, done: () => this.field.current?.focus() }),
-        h('div', { class: 'writing' },
+        !recorder && mayAttach() && !editing && h(AttachButton, { view, done: () => this.field.current?.focus() }),
+        !recorder && h('div', { class: 'writing' },
           h('textarea', {
             class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t(view.tray.length && !editing ? 'attach.caption' : 'composer.placeholder'),
             'aria-label': t('composer.label'), 'aria-invalid': left < 0, 'aria-describedby': shown ? 'composer-left' : undefined,
@@ -211,16 +235,22 @@ export class Composer extends Component {
           h(IconButton, {
             icon: 'smile', label: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }),
           })),
-        h(Submit, { editing, busy: this.saving, disabled: !ready || left < 0 })));
+        !editing && !ready && mayRecord() && !recorder?.locked ? h(MicButton, { key: 'mic', recorder, begin: this.record })
+          : recorder ? h(Submit, { key: 'voice', focused: true, act: () => recorder.send() })
+            : h(Submit, { key: 'send', editing, busy: this.saving, disabled: !ready || left < 0 })));
   }
 }
 
 /** Sends, or saves an edit: that is shown when the server has it. */
-function Submit({ editing, busy, disabled }) {
+function Submit({ editing, busy, disabled, act, focused }) {
   const label = t(editing ? 'composer.save' : 'composer.send');
-  return h('button', { class: 'button primary icon', type: 'submit', 'aria-label': label, 'aria-busy': busy, disabled },
+  const kind = act ? { type: 'button', onClick: act, ref: focused ? focusOnce : undefined } : { type: 'submit' };
+  return h('button', { class: 'button primary icon', 'aria-label': label, 'aria-busy': busy, disabled, ...kind },
     busy ? h('span', { class: 'spinner', 'aria-hidden': 'true' }) : h(Icon, { name: editing ? 'check' : 'send' }));
 }
+
+/** The button takes the place of the one that had the focus. @param {HTMLElement|null} button */
+function focusOnce(button) { button?.focus({ preventScroll: true }); }
 
 function Muted({ until }) {
   return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.muted', { until: untilTime(until) }));

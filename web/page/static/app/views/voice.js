@@ -28,22 +28,21 @@ export class Voice extends Component {
         class: 'voice-play', type: 'button', 'aria-label': t(playing ? 'files.pause' : 'files.play'), onClick: () => playOrPause(room, file),
       }, h(Icon, { name: playing ? 'pause' : 'play' })),
       h('span', { class: 'voice-wave' },
-        h(Wave, { wave: file.wave, part: total ? at / total : 0 }),
+        h(Wave, { loud: bytesOf(file.wave), part: total ? at / total : 0 }),
         h('input', {
           type: 'range', min: 0, max: 100, value: total ? Math.round((at / total) * 100) : 0, 'aria-label': t('files.position'),
           'aria-valuetext': t('files.timeOf', { at: playTime(at), total: playTime(total) }), onInput: (e) => playFrom(room, file, Number(e.target.value) / 100),
         })),
       h('span', { class: 'voice-time small number' }, time),
       now && h('button', { class: 'voice-rate small number', type: 'button', 'aria-label': t('files.speed', { rate: number(player.rate) }), onClick: changeRate },
-        `${number(player.rate)}×`),
+        h('span', null, `${number(player.rate)}×`)),
       now && player.failed && h('p', { class: 'voice-failed problem', role: 'alert' }, t('files.noPlay'), ' ',
         !sending && h('button', { class: 'button quiet small', type: 'button', onClick: () => download(room, file) }, t('files.save'))));
   }
 }
 
-/** @param {{wave: string|undefined, part: number}} props part: how much of it was played */
-export function Wave({ wave, part }) {
-  const loud = bytesOf(wave);
+/** @param {{loud: number[], part: number}} props loud: 0 to 255, from the beginning to the end; part: how much of it was played */
+export function Wave({ loud, part }) {
   const most = Math.max(64, ...loud);
   return h('svg', { viewBox: `0 0 ${bars * wide} ${tall}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, Array.from({ length: bars }, (_, n) => {
     const here = loud.length ? Math.max(...loud.slice(Math.floor(n * loud.length / bars), Math.max(Math.floor(n * loud.length / bars) + 1, Math.ceil((n + 1) * loud.length / bars)))) : 0;
