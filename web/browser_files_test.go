@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+	"golang.org/x/image/bmp"
 
 	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
@@ -105,6 +106,13 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Has("button", "Open picture 5 of 5")
 	ann.Has("button", "Download minutes of the meeting.pdf")
 	ann.Screenshot("shown")
+	webtest.Ask[int](ann.Tab, `HTMLAnchorElement.prototype.click = function () { window.stored = [this.download, this.href]; }, 0`)
+	ann.Press("button", "Download minutes of the meeting.pdf")
+	awaitAsk(t, ann, `window.stored`)
+	if got := webtest.Ask[string](ann.Tab, `(async ([name, url]) => { const r = await fetch(url); return [name, r.headers.get('Content-Disposition'), await r.text()].join('|'); })(window.stored)`); got !=
+		`minutes of the meeting.pdf|attachment; filename="minutes of the meeting.pdf"|the minutes` {
+		t.Errorf("the download is %s", got)
+	}
 	ann.Press("button", "Open picture 2 of 5")
 	ann.Has("dialog", "Picture")
 	ann.Sees("3 of 6")
@@ -120,6 +128,53 @@ func TestBrowserFilesShown(t *testing.T) {
 	awaitAsk(t, ann, `document.activeElement.matches('.album-picture')`)
 	ann.SetScreen(webtest.Screen{Phone: true, Dark: true})
 	ann.Screenshot("phone")
+	ann.Press("button", "Tea")
+	ann.Press("button", "Pictures and files")
+	awaitAsk(t, ann, `document.querySelectorAll('.media-grid img').length === 6`)
+	ann.Sees("That is all there is in this room.")
+	ann.WaitForAnimations()
+	ann.Screenshot("media")
+	ann.Press("button", "Recordings and files")
+	ann.Has("button", "Download minutes of the meeting.pdf")
+}
+
+// TestBrowserViewerOnAPhone swipes from picture to picture, makes one larger and moves it, and swipes down. A picture that is recalled is gone.
+func TestBrowserViewerOnAPhone(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true, Calm: true})
+	tea, _ := twoRooms(t, bob, ann)
+	var seqs []int64
+	for n := range 3 {
+		file := bob.upload(tea, "picture", drawn(t, 800, 600+200*n, uint8(100*n)), "")
+		seqs = append(seqs, bob.does("send", `"room":%q,"files":[%q],"text":"number %d"`, tea, file, n+1).Seq)
+	}
+	ann.Press("link", "Tea")
+	mustLoad(t, ann, 3)
+	webtest.Ask[int](ann.Tab, `[...document.querySelectorAll('.album-picture')].at(-1).click(), 0`)
+	ann.Sees("3 of 3")
+	ann.Swipe(60, 370, 300, 370)
+	ann.Sees("2 of 3")
+	ann.Swipe(300, 370, 60, 370)
+	ann.Sees("3 of 3")
+	ann.Swipe(300, 370, 60, 370) // there is no other one
+	ann.Sees("3 of 3")
+	ann.Key("+")
+	awaitAsk(t, ann, `document.querySelector('.viewer-stage.zoomed')`)
+	ann.Screenshot("zoomed")
+	ann.Swipe(60, 370, 300, 370) // it moves the picture
+	ann.Sees("3 of 3")
+	ann.Key("0")
+	awaitAsk(t, ann, `!document.querySelector('.viewer-stage.zoomed')`)
+	bob.does("recall", `"room":%q,"seq":%d`, tea, seqs[2])
+	ann.Sees("This picture isn’t here any more.")
+	ann.Press("button", "Close")
+	mustLoad(t, ann, 2)
+	webtest.Ask[int](ann.Tab, `document.querySelector('.album-picture').click(), 0`)
+	ann.Sees("1 of 2")
+	ann.Swipe(180, 300, 180, 600)
+	ann.Lacks("dialog", "Picture")
 }
 
 // TestBrowserFilesSent sends pictures from a phone in Chinese to a desk in English, through a line that is cut meanwhile. They must arrive once, in the order
@@ -224,5 +279,82 @@ func TestBrowserVoice(t *testing.T) {
 	awaitAsk(t, mei, `document.querySelectorAll('.line:not(.unsent) .voice').length === 2`)
 	ann.Sees("0:01")
 	awaitAsk(t, ann, `document.querySelectorAll('.line .voice').length === 2`)
+	mei.Has("textbox", "消息") // the end of the touch is no click
 	mei.Screenshot("voices")
+}
+
+// bitmap returns a picture that browsers read, but not the server.
+func bitmap(t *testing.T) []byte {
+	t.Helper()
+	var data bytes.Buffer
+	noError(t, bmp.Encode(&data, image.NewGray(image.Rect(0, 0, 40, 30))))
+	return data.Bytes()
+}
+
+// TestBrowserFilesChosen pastes, drops and chooses files: too many, too large ones, one that the server refuses, and one whose upload is cancelled.
+func TestBrowserFilesChosen(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	addr := s.listen(t)
+	line, err := loopback.StartProxy(addr)
+	noError(t, err)
+	t.Cleanup(line.Close)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+line.Addr(), "Ann", webtest.Screen{})
+	expectOffline(ann)
+	ann.Expect("ERR_")
+	twoRooms(t, bob, ann)
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	give := func(at, event, files string) {
+		t.Helper()
+		webtest.Ask[int](ann.Tab, fmt.Sprintf(`(async (at, kind) => {
+			const data = new DataTransfer();
+			for (const file of %s) data.items.add(file);
+			const how = { bubbles: true, cancelable: true };
+			document.querySelector(at).dispatchEvent(kind === 'paste' ? new ClipboardEvent(kind, { ...how, clipboardData: data }) : new DragEvent(kind, { ...how, dataTransfer: data }));
+			return 0;
+		})(%q, %q)`, files, at, event))
+	}
+	drawn := `[await new Promise((r) => Object.assign(document.createElement('canvas'), { width: 30, height: 20 }).toBlob((b) => r(new File([b], 'pasted.png', { type: 'image/png' }))))]`
+	give(".composer textarea", "paste", drawn)
+	ann.Has("button", "pasted.png, 1 of 1")
+	give(".timeline-box", "dragenter", drawn)
+	ann.Screenshot("dropping")
+	awaitAsk(t, ann, `document.querySelector('.room.dropping')`)
+	give(".timeline-box", "drop", `[new File(['a note'], 'note.txt', { type: 'text/plain' }), new File([], 'nothing.txt')]`)
+	ann.Sees("nothing.txt is empty.")
+	ann.Has("button", "note.txt, 2 of 2")
+	awaitAsk(t, ann, `!document.querySelector('.room.dropping')`)
+	give(".timeline-box", "drop", `[new File([new Uint8Array(27e6)], 'huge.bin')]`)
+	ann.Sees("huge.bin is too large: 26 MB at most.")
+	give(".timeline-box", "drop", `Array.from({ length: 9 }, (_, n) => new File(['x'], n + '.txt'))`)
+	ann.Sees("A message takes 10 files.")
+	ann.Has("button", "7.txt, 10 of 10")
+	for n := range 9 {
+		ann.Press("button", fmt.Sprintf("Remove %s", []string{"note", "0", "1", "2", "3", "4", "5", "6", "7"}[n]+".txt"))
+	}
+	ann.Press("button", "Send")
+	mustLoad(t, ann, 1)
+	ann.Lacks("image", "Being sent")
+
+	choose(t, ann, true, picked{"scan.png", "image/png", bitmap(t)})
+	ann.Has("button", "scan.png, 1 of 1")
+	ann.Expect("400") // the browser tells the refusal
+	ann.Press("button", "Send")
+	ann.Sees("The server can’t read this picture or recording.")
+	ann.Screenshot("refused")
+	ann.Press("button", "Discard")
+	ann.Misses("The server can’t read")
+
+	line.Swallow(true)
+	choose(t, ann, false, picked{"slow.bin", "", []byte("slow")})
+	ann.Has("button", "slow.bin, 1 of 1")
+	ann.Press("button", "Send")
+	ann.Has("progressbar", "Uploading")
+	ann.Press("button", "Cancel")
+	ann.Lacks("progressbar", "Uploading")
+	ann.Misses("slow.bin")
+	line.Swallow(false)
+	line.Cut()
 }

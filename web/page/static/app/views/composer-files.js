@@ -104,7 +104,7 @@ export class Tray extends Component {
       }, file.kind === 'picture' ? h('img', { src: file.local, alt: '', draggable: false })
         : h('span', { class: 'tray-name' }, h(Icon, { name: file.kind === 'voice' ? 'mic' : 'file' }), h('bdi', { class: 'cut' }, file.name), h('span', { class: 'muted' }, fileSize(file.size)))),
       h('button', { class: 'tray-remove', type: 'button', tabIndex: -1, 'aria-label': t('attach.remove', { name: nameOf(file) }), onClick: () => this.remove(file.id) },
-        h(Icon, { name: 'close', size: 14 }))))),
+        h('span', null, h(Icon, { name: 'close', size: 14 })))))),
       at >= 0 && h('div', { class: 'tray-acts' },
         h(IconButton, { icon: 'back', label: t('attach.earlier'), disabled: at === 0, onClick: () => moveInTray(view, chosen, -1) }),
         h(IconButton, { icon: 'back', label: t('attach.later'), disabled: at === tray.length - 1, class: 'button quiet icon after', onClick: () => moveInTray(view, chosen, 1) }),

@@ -12,7 +12,8 @@ import { folded } from '../model/fold.js';
 import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
-import { gist, parts } from './line-text.js';
+import { gist } from './line-text.js';
+import { hasBlocks, rich } from './line-markup.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
@@ -77,8 +78,9 @@ function Bubble(props) {
 /** A long text is folded. */
 function Text({ view, item: { seq, body: { text, mentions } }, names }) {
   const part = view.unfolded.has(seq) ? text : folded(text);
+  const said = rich(part, names, mentions);
   return [
-    h('span', { class: 'text', dir: 'auto' }, parts(part, names, mentions)),
+    h(hasBlocks(said) ? 'div' : 'span', { class: 'text', dir: 'auto' }, said),
     part !== text && h('button', { class: 'unfold', type: 'button', onClick: () => change(() => { view.unfolded = new Set([...view.unfolded, seq]); }) },
       t('timeline.unfold')),
   ];

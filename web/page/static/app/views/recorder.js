@@ -20,6 +20,7 @@ const shown = 36; // levels
 export class Recorder {
   /** @type {'asking'|'recording'|'ready'|'over'} */ phase = 'asking';
   locked = false;
+  sending = false;
   away = 0; // 0 to 1: how far the finger has slid to cancel
   /** @type {import('../model/tray.js').Attached|undefined} */ result;
   /** @type {Microphone|undefined} */ microphone;
@@ -88,11 +89,13 @@ export class Recorder {
     const made = await microphone.stop();
     if (this.ended) return;
     this.result = attached({ kind: 'voice', name: '', ...made });
+    if (this.sending) return;
     this.locked = true;
     this.on.changed();
   }
 
   async send() {
+    this.sending = true; // the button below the finger stays where it is
     if (this.phase === 'recording') await this.stop();
     const { result } = this;
     if (!result || this.phase === 'over') return;

@@ -23,6 +23,7 @@ const sheets = {
     load: async () => (await import('./room-info.js')).RoomInfo, needsRoom: true,
     title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
   },
+  media: { load: async () => (await import('./media.js')).Media, needsRoom: true, title: () => t('media.title') },
   view: { // id: seq.file
     load: async () => (await import('./viewer.js')).Viewer, modal: true, needsRoom: true, stays: true, kind: () => 'of-viewer', title: () => t('viewer.title'),
   },

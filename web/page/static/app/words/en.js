@@ -365,6 +365,18 @@ export default {
     none: 'No microphone was found. Connect one and try again.',
     failed: 'The microphone can’t be used right now. Another program may be using it.',
   },
+  media: {
+    title: 'Pictures and files',
+    which: 'What to show',
+    pictures: 'Pictures',
+    others: 'Recordings and files',
+    of: ({ name, at }) => `Picture of ${name}, ${at}`,
+    none: 'Nothing of this kind was sent here yet.',
+    all: 'That is all there is in this room.',
+    since: ({ day }) => `These are of the messages since ${day}.`,
+    noneSince: ({ day }) => `Nothing of this kind in the messages since ${day}.`,
+    look: 'Look further back',
+  },
   message: {
     reactWith: ({ emoji }) => `React with ${emoji}`,
     title: 'Message',

@@ -364,6 +364,18 @@ export default {
     none: '没找到麦克风。请接上再试。',
     failed: '麦克风暂时用不了，可能正被别的程序占用。',
   },
+  media: {
+    title: '图片和文件',
+    which: '看什么',
+    pictures: '图片',
+    others: '语音和文件',
+    of: ({ name, at }) => `${name}的图片，${at}`,
+    none: '这里还没有发过这类内容。',
+    all: '这个房间里的都在这儿了。',
+    since: ({ day }) => `以上来自${day}以来的消息。`,
+    noneSince: ({ day }) => `${day}以来的消息里没有这类内容。`,
+    look: '再往前找',
+  },
   message: {
     reactWith: ({ emoji }) => `用 ${emoji} 回应`,
     title: '消息',
