@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"golang.org/x/image/bmp"
 
@@ -177,8 +178,16 @@ func TestBrowserViewerOnAPhone(t *testing.T) {
 	ann.Lacks("dialog", "Picture")
 }
 
-// TestBrowserFilesSent sends pictures from a phone in Chinese to a desk in English, through a line that is cut meanwhile. They must arrive once, in the order
-// of the tray and with their caption, and be gone after a recall.
+// kept evaluates to how many files of unsent messages the browser keeps, which is known a moment later.
+const kept = `(indexedDB.databases().then(async (all) => {
+	if (!all.some(({ name }) => name === 'hongbao-pending')) return;
+	const db = await new Promise((resolve) => { indexedDB.open('hongbao-pending', 1).onsuccess = (e) => resolve(e.target.result); });
+	db.transaction('pending').objectStore('pending').getAll().onsuccess = (e) => { window.keptFiles = e.target.result.flatMap(({ files }) => files).length; };
+	db.close();
+}), window.keptFiles)`
+
+// TestBrowserFilesSent sends pictures from a phone in Chinese to a desk in English, through a line that carries nothing before the page is loaded again. They must arrive
+// once, in the order of the tray and with their caption, and be gone after a recall.
 func TestBrowserFilesSent(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
@@ -212,12 +221,16 @@ func TestBrowserFilesSent(t *testing.T) {
 	mei.Press("button", "发送")
 	mei.Has("progressbar", "正在上传")
 	mei.Screenshot("uploading")
+	awaitAsk(t, mei, kept+` === 3`)
+	mei.Do(chromedp.Navigate("about:blank"))
 	line.Swallow(false)
 	line.Cut()
+	mei.Do(chromedp.Navigate("http://" + line.Addr() + "/#/room/" + tea)) // the next page sends what the last one has kept
 	ann.Sees("三张照片")
 	mustLoad(t, ann, 3)
 	mustLoad(t, mei, 3)
 	mei.Lacks("progressbar", "正在上传")
+	awaitAsk(t, mei, kept+` === 0`)
 	sizes := webtest.Ask[[]int](ann.Tab, `[...document.querySelectorAll('.line img.picture')].map((e) => Math.round(100 * e.naturalWidth / e.naturalHeight))`)
 	if want := []int{133, 150, 33}; !slices.Equal(sizes, want) {
 		t.Errorf("the pictures have the ratios %v, want %v", sizes, want)

@@ -126,12 +126,12 @@ export class Uploads {
         await this.#link.up(signals); // without a socket there is no server, and the token may be old
         state = await this.#post(room, file, content, before, all, onProgress);
         refusedTokens = 0;
-      } catch (/** @type {any} */ error) {
+      } catch (error) {
         const badToken = error instanceof RefusedError && unauthorized.includes(error.code);
         const again = error instanceof LostError || error instanceof RefusedError && (error.temporary || error.code === conflict || badToken);
         refusedTokens = badToken ? refusedTokens + 1 : 0;
         if (!again || refusedTokens === badTokens) throw error;
-        await pause(Math.max(waitAfter(tries), Number(error.fields?.retry_after_ms) || 0), all);
+        await pause(Math.max(waitAfter(tries), Number(error instanceof RefusedError && error.fields.retry_after_ms) || 0), all);
         state = await this.#calls.ask('file_state', { room, file }, { signal: signals[0] });
         onProgress(state.received, content.size);
       }

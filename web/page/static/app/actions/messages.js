@@ -6,6 +6,9 @@ import { mark } from '../model/timeline.js';
 import { forgetUnsent, keepDraft, keepUnsent, keptUnsent } from '../model/kept.js';
 import { drop, placed } from '../model/outbox.js';
 import { keepLocal } from '../model/files.js';
+import { forgetPending, keepPending, pendingOf } from '../model/pending.js';
+import { attachedAgain } from '../model/tray.js';
+import { isApart } from '../identity.js';
 import { loadNewest } from './history.js';
 import { RefusedError } from '../../sdk/errors.js';
 import { newKey } from '../../sdk/key.js';
@@ -19,14 +22,21 @@ import { newKey } from '../../sdk/key.js';
 const queues = new Map();
 
 /**
- * Sends a message; it is shown at once and stored until the server has it. Its files are uploaded first; they are in memory only, so a reload loses a message
- * whose files are not uploaded yet.
+ * Sends a message; it is shown at once and stored until the server has it. Its files are uploaded first.
  * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message @param {import('../model/tray.js').Attached[]} [files]
  */
 export function say(room, message, files = []) {
   const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };
-  put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request, ...(files.length && { files, progress: 0 }) });
+  /** @type {Sending} */
+  const sending = { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request, ...(files.length && { files, progress: 0 }) };
+  put(view, sending);
+  if (files.length && state.by === 'guest' && !isApart) { // other users cannot come back by themselves
+    keepPending(state.me?.id ?? '', sending).then(() => {
+      sending.kept = !settled.has(sending);
+      return sending.kept || forgetPending(sending.key);
+    }).catch(() => {}); // this browser keeps no files
+  }
 }
 
 /**
@@ -40,7 +50,25 @@ export function sayUnsent() {
     if (!view) continue;
     if (!view.outbox.some((s) => s.key === key)) put(view, { key, kind: 'text', at, status: 'sending', request });
   }
+  sayPending().catch(() => {}); // this browser keeps no files
 }
+
+/** Sends messages whose files an earlier page has not uploaded. */
+async function sayPending() {
+  if (state.by !== 'guest' || isApart) return;
+  for (const { key, at, request, files } of await pendingOf(state.me?.id ?? '')) {
+    const view = state.rooms.get(request.room);
+    const before = view?.outbox.find((s) => s.key === key);
+    if (!view && state.saved) continue;
+    if (!view || before?.request.files) await forgetPending(key);
+    else if (!view.outbox.some((s) => s.key === key)) {
+      put(view, { key, kind: 'text', at, status: 'sending', request, files: files.map(attachedAgain), progress: 0, kept: true });
+    }
+  }
+}
+
+/** The name of the lock that a tab holds while it sends a message with files: another tab that knows it, too, waits. @param {string} key */
+const uploadLock = (key) => `hongbao-upload/${key}`;
 
 /** @param {RoomView} view @param {Sending} sending */
 function put(view, sending) {
@@ -57,13 +85,15 @@ export function begin(view, sending) {
 /** Stores a message until the server has answered, and sends it. @param {Sending} sending whose sending has failed, or is new */
 export function deliver(sending) {
   change(() => { sending.status = 'sending'; sending.error = undefined; });
-  if (sending.files && !sending.request.files) upload(sending);
-  else enqueue(sending);
+  if (!sending.files || sending.request.files) enqueue(sending);
+  else if (navigator.locks) navigator.locks.request(uploadLock(sending.key), () => upload(sending)).catch(() => {});
+  else upload(sending);
 }
 
 /** Uploads the files of a message. Messages that are written meanwhile do not wait for that. @param {Sending} sending */
 async function upload(sending) {
   const { room } = sending.request;
+  if (!state.rooms.get(room)?.outbox.includes(sending)) return; // another tab has sent it, or the user has discarded it
   const files = sending.files ?? [];
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const sent = new Map(files.map(({ id, size, uploaded }) => [id, uploaded ? size : 0]));
@@ -82,11 +112,24 @@ async function upload(sending) {
       keepLocal(uploaded, file.local);
     }));
   } catch (error) {
+    if (error instanceof RefusedError && !error.temporary) settle(sending);
     if (sending.upload.signal === signal) fail(sending, error);
     return;
   }
   sending.request.files = files.map(({ uploaded }) => uploaded);
   enqueue(sending);
+  settle(sending);
+  await queues.get(room);
+}
+
+/** Messages whose files are uploaded, refused or discarded. @type {WeakSet<Sending>} */
+const settled = new WeakSet();
+
+/** A reload does not send the files of a message again. @param {Sending} sending */
+function settle(sending) {
+  settled.add(sending);
+  if (sending.kept) forgetPending(sending.key).catch(() => {});
+  sending.kept = false;
 }
 
 /** @param {Sending} sending @param {unknown} error */
@@ -97,7 +140,7 @@ function fail(sending, error) {
 
 /** A page that is left loses what is not uploaded yet: the browser asks the user. */
 addEventListener('beforeunload', (e) => {
-  const isUploading = [...state.rooms.values()].some(({ outbox }) => outbox.some(({ files, request, status }) => files && !request.files && status === 'sending'));
+  const isUploading = [...state.rooms.values()].some(({ outbox }) => outbox.some(({ files, request, status, kept }) => files && !request.files && status === 'sending' && !kept));
   if (isUploading && state.door.status !== 'ended') e.preventDefault();
 });
 
@@ -133,6 +176,7 @@ function uploadAgain(sending) {
 export function discard(room, sending) {
   const view = state.rooms.get(room);
   sending.upload?.abort();
+  settle(sending);
   for (const { uploaded } of sending.files ?? []) if (uploaded) client.cancelFile(room, uploaded).catch(() => {}); // the server removes it in a day anyway
   forgetUnsent(sending.key);
   if (view) change(() => drop(view, sending.key));

@@ -30,13 +30,14 @@ export function saidInWords(body) {
 
 const widest = 320; // px
 const highest = 360;
+const least = 120; // px of width; a picture that is smaller is stretched
 const flattest = 2.6; // width by height; beyond it, a picture is cut
 const steepest = 0.5;
 
 /** How wide a picture is drawn that is alone, and its width by its height. @param {ShownFile} file */
 export function boxOf({ width, height }) {
   const ratio = Math.min(flattest, Math.max(steepest, width && height ? width / height : 1));
-  return { width: Math.round(Math.min(widest, highest * ratio)), ratio: Math.round(ratio * 1000) / 1000 };
+  return { width: Math.round(Math.min(widest, highest * ratio, Math.max(width ?? widest, least))), ratio: Math.round(ratio * 1000) / 1000 };
 }
 
 /** How many pictures of an album each row has, by the number of pictures. */

@@ -24,6 +24,9 @@ export function attached(file) {
   return { ...file, id: `own ${++count}`, size: file.blob.size, local: file.kind === 'file' ? undefined : URL.createObjectURL(file.blob) };
 }
 
+/** A file that was kept in this browser. @param {Attached} file @returns {Attached} */
+export function attachedAgain(file) { return { ...file, id: `own ${++count}`, local: file.kind === 'file' ? undefined : URL.createObjectURL(file.blob) }; }
+
 /** The largest file that the server takes. @param {Attached['kind']} kind */
 export function mostBytes(kind) {
   const most = state.limits?.file_bytes ?? 0;

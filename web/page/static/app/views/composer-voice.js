@@ -60,7 +60,7 @@ export class MicButton extends Component {
 
   render({ recorder }) {
     return h('button', {
-      class: `button primary icon mic ${recorder ? 'held' : ''}`, type: 'button', ref: this.button, 'aria-label': t('voice.record'), title: t('voice.how'), onClick: this.click,
+      class: `button tinted icon mic ${recorder ? 'held' : ''}`, type: 'button', ref: this.button, 'aria-label': t('voice.record'), title: t('voice.how'), onClick: this.click,
       onPointerDown: this.down, onPointerMove: this.move, onPointerUp: this.up, onPointerCancel: this.lost, onContextMenu: (e) => e.preventDefault(),
     }, h(Icon, { name: 'mic' }));
   }
