@@ -371,3 +371,27 @@ func TestBrowserFilesChosen(t *testing.T) {
 	line.Swallow(false)
 	line.Cut()
 }
+
+// TestBrowserMarkup sends a text with markup. Both sides must show it, and an edit must begin with the text as it was written.
+func TestBrowserMarkup(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	ann.Press("link", "Tea")
+	ann.Fill("Message", "**Dinner** at *eight*, <b>sharp</b>")
+	ann.Press("button", "Send")
+	awaitAsk(t, ann, `document.querySelector('.line:not(.unsent) .text strong')?.innerText === 'Dinner'`)
+	text := "> who brings what?\n- `tea`: **Ann**\n- cake, see [the list](https://cake.example/list)\n```\n2 eggs\n  1 cup\n```\nthat is all"
+	bob.does("send", `"room":%q,"text":%s`, tea, encoded(t, text))
+	ann.Sees("2 eggs")
+	ann.Sees("the list (cake.example)")
+	awaitAsk(t, ann, `document.querySelectorAll('.text li').length === 2 && document.querySelector('.text pre')?.innerText === '2 eggs\n  1 cup' && !document.querySelector('.text b')`)
+	ann.Press("button", "Attach pictures or files")
+	ann.Screenshot("markup")
+	ann.Key("\x1b")
+	ann.Press("textbox", "Message")
+	ann.Key(kb.ArrowUp)
+	awaitAsk(t, ann, `document.querySelector('.composer textarea').value === '**Dinner** at *eight*, <b>sharp</b>'`)
+}

@@ -137,7 +137,7 @@ function Reactions({ item, view }) {
 function Uploading({ sending, view, progress = 0 }) {
   return h('div', { class: 'uploading small' },
     h('progress', { max: 1, value: progress, 'aria-label': t('attach.uploading') }),
-    h('span', { class: 'number muted' }, percent(Math.min(progress, 0.99))),
+    h('span', { class: 'number muted' }, progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
     h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('cancel')));
 }
 

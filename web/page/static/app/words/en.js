@@ -350,6 +350,7 @@ export default {
     empty: ({ name }) => `${name} is empty.`,
     notEdited: 'First save or cancel the change of your message.',
     uploading: 'Uploading',
+    checking: 'Being checked…',
   },
   voice: {
     record: 'Record a message',

@@ -349,6 +349,7 @@ export default {
     empty: ({ name }) => `${name}是空的。`,
     notEdited: '请先保存或取消正在修改的消息。',
     uploading: '正在上传',
+    checking: '正在检查…',
   },
   voice: {
     record: '录一段语音',
