@@ -139,6 +139,39 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Has("button", "Download minutes of the meeting.pdf")
 }
 
+// brokenLinks makes the links of pictures wrong while window.broken is set.
+const brokenLinks = `(() => {
+	window.broken = true;
+	const src = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, 'src');
+	Object.defineProperty(HTMLImageElement.prototype, 'src', { ...src, set(address) {
+		window.tried = (window.tried ?? 0) + (address.includes('/v1/files/') ? 1 : 0);
+		src.set.call(this, window.broken ? address.replace('mac=', 'mac=x') : address);
+	} });
+})()`
+
+// TestBrowserPictureFails shows a picture whose link does not work. The page must try another link once, and then leave it to the user.
+func TestBrowserPictureFails(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	ann.Expect("403")
+	ann.InjectScript(brokenLinks)
+	ann.Reload()
+	tea, _ := twoRooms(t, bob, ann)
+	bob.does("send", `"room":%q,"files":[%q]`, tea, bob.upload(tea, "picture", drawn(t, 600, 400, 80), ""))
+	ann.Press("link", "Tea")
+	ann.Has("button", "This picture can’t be loaded. Try again")
+	if n := webtest.Ask[int](ann.Tab, `window.tried`); n != 2 {
+		t.Errorf("the page has tried %d links, want 2", n)
+	}
+	ann.Screenshot("failed")
+	webtest.Ask[int](ann.Tab, `(window.broken = false, 0)`)
+	ann.Press("button", "This picture can’t be loaded. Try again")
+	mustLoad(t, ann, 1)
+	ann.Has("button", "Open the picture")
+}
+
 // TestBrowserViewerOnAPhone swipes from picture to picture, makes one larger and moves it, and swipes down. A picture that is recalled is gone.
 func TestBrowserViewerOnAPhone(t *testing.T) {
 	enginetest.Nightly(t, "page")
@@ -294,6 +327,11 @@ func TestBrowserVoice(t *testing.T) {
 	awaitAsk(t, ann, `document.querySelectorAll('.line .voice').length === 2`)
 	mei.Has("textbox", "消息") // the end of the touch is no click
 	mei.Screenshot("voices")
+
+	webtest.Ask[int](ann.Tab, `navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); }, 0`)
+	ann.Press("button", "Record a message")
+	ann.Sees("This page may not use the microphone. Allow it in the browser’s settings")
+	ann.Has("textbox", "Message")
 }
 
 // bitmap returns a picture that browsers read, but not the server.
