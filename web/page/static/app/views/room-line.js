@@ -27,7 +27,7 @@ export function lineOf(view) {
   if (kind === 'packet') return { mark: t('rooms.packet'), text: who + flat(body.greeting) };
   if (body.recalled) return { mark: '', text: recalled(from, body.by) };
   const mark = filesInWords(body);
-  return body.text || mark ? { mark, text: who + flat(body.text ?? '') } : { mark: t('rooms.data'), text: who };
+  return body.text ? { mark, text: who + flat(body.text) } : { mark: mark || t('rooms.data'), text: sender(view, from) };
 }
 
 /** @param {import('../state.js').User} from @param {import('../state.js').User} [by] unknown if only the message was loaded */
@@ -41,6 +41,12 @@ function recalled(from, by) {
 function by(view, from) {
   if (from.id === state.me?.id) return t('rooms.by', { name: t('you') });
   return view.room.kind === 'direct' ? '' : t('rooms.by', { name: from.name || from.id });
+}
+
+/** The same, alone. @param {RoomView} view @param {import('../state.js').User} from */
+function sender(view, from) {
+  if (from.id === state.me?.id) return t('you');
+  return view.room.kind === 'direct' ? '' : from.name || from.id;
 }
 
 /** On one line, and no longer than is visible. @param {string} text */
