@@ -24,7 +24,7 @@ func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 		if finding.Failed(all) {
 			return all
 		}
-		return append(all, c.examineKey(ctx)...)
+		return append(append(all, c.examineKey(ctx)...), c.examineFiles(ctx)...)
 	}
 	l := &finding.List{Part: "data folder"}
 	switch _, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName)); {
@@ -43,7 +43,29 @@ func Examine(ctx context.Context, c Config) (all []finding.Finding) {
 	default:
 		l.OK(c.DataDir + " has a database, and no server uses it")
 	}
-	return append(l.All, c.examineKey(ctx)...)
+	return append(append(l.All, c.examineKey(ctx)...), c.examineFiles(ctx)...)
+}
+
+// examineFiles checks that the object store of HONGBAO_FILES can be read. It stores nothing there.
+func (c Config) examineFiles(ctx context.Context) []finding.Finding {
+	l := &finding.List{Part: "files"}
+	switch {
+	case c.Files.Address == "off", c.Files.Address == "" && c.Scaled():
+		l.OK("users can send no pictures and other files: HONGBAO_FILES names no store")
+		return l.All
+	case c.Files.Address == "":
+		return nil // a part of the data folder
+	}
+	store, err := c.openObjects()
+	if err == nil {
+		_, err = store.List(ctx, "", "", 1)
+	}
+	if err != nil {
+		l.Fail(err.Error(), "correct HONGBAO_FILES, HONGBAO_FILES_KEY and HONGBAO_FILES_SECRET")
+	} else {
+		l.OK("the store of HONGBAO_FILES answers")
+	}
+	return l.All
 }
 
 // examineNewFolder checks that the server can write where the first start makes the database. It makes a file in the data

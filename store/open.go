@@ -131,23 +131,14 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if err != nil {
 		return nil, err
 	}
-	if engines.Objects, err = c.openObjects(ctx); err != nil {
+	engines.Objects, err = c.openObjects()
+	if err == nil && engines.Objects != nil {
+		err = objects.Check(ctx, engines.Objects)
+	}
+	if err != nil {
 		return nil, errors.Join(err, engines.Close())
 	}
 	return engines, nil
-}
-
-// openObjects opens and checks the object store. It returns nil if there are no files.
-func (c Config) openObjects(ctx context.Context) (files.Objects, error) {
-	if c.Files.Address == "off" || c.Files.Address == "" && c.Scaled() {
-		return nil, nil
-	}
-	c.Files.Folder = filepath.Join(c.DataDir, "files")
-	store, err := objects.Open(c.Files)
-	if err == nil {
-		err = objects.Check(ctx, store)
-	}
-	return store, err
 }
 
 func openEngines(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {

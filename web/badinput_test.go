@@ -311,8 +311,8 @@ func TestUnknownThings(t *testing.T) {
 			}
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"0191d7a0-0000-7000-8000-000000000000"`), "not_found")
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"'; drop table rooms --"`), "not_found")
-			switch { // anyone can find a public room, so it is not hidden from eve; its packets are
-			case field == "packet":
+			switch { // anyone can find a public room, so it is not hidden from eve; its packets and files are
+			case field == "packet", method == "file_state", method == "cancel_file":
 				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_found")
 			case method != "join":
 				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_member")

@@ -90,7 +90,7 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 		_ = control.SetWriteDeadline(time.Time{}) // the context bounds the request
 		return encode(s.commands.Receive(ctx, files.Transfer{
 			User: c.User, Room: chi.URLParam(r, "room"), File: chi.URLParam(r, "file"), Offset: offset, Content: r.Body,
-			More: func() error { return control.SetReadDeadline(time.Now().Add(pieceTime)) },
+			More: func() { _ = control.SetReadDeadline(time.Now().Add(pieceTime)) },
 		}))
 	})
 }
@@ -132,9 +132,6 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	s.serveFile(w, r, "download", func(ctx context.Context) ([]byte, error) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-		if err := s.rates.SpendPicture(ctx, subnet(s.proxies.client(r))); err != nil {
-			return nil, err
-		}
 		l, mac, err := s.fileLink(r)
 		if err != nil {
 			return nil, err

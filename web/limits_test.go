@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 	engines := newTestEngines(t)
 	engines.rooms.Limits = chat.Limits{
 		TextChars: 1, DataBytes: 2, NameChars: 3, AnnouncementChars: 4, EmojiChars: 5, Mentions: 6, InviteUsers: 7, RoomMembers: 8, Rooms: 9,
-		PublicRooms: 19, Blocks: 20,
+		PublicRooms: 19, Blocks: 20, Files: 22,
 	}
 	engines.packets.Limits = redpacket.Limits{
 		MaxTotal: 10, MaxCount: 11, GreetingChars: 12, To: 13, PassphraseChars: 14,
@@ -31,6 +31,7 @@ func TestLimits(t *testing.T) {
 		TextChars: 1, DataBytes: 2, NameChars: 3, AnnouncementChars: 4, EmojiChars: 5, Mentions: 6, InviteUsers: 7, RoomMembers: 8, Rooms: 9,
 		PacketTotal: 10, PacketCount: 11, GreetingChars: 12, PacketTo: 13, PassphraseChars: 14,
 		TTLMinS: 15, TTLMaxS: 17, TTLDefaultS: 16, SocketsPerUser: 18, PublicRooms: 19, Blocks: 20, OpenPackets: 21,
+		Files: 22, FileBytes: wire.DefaultLimits().FileBytes, FileDayBytes: wire.DefaultLimits().FileDayBytes,
 	}
 	if got := limits(s.commands, s.o); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 )
 
 // faults holds the error with which the stores of a test answer every call, if one is set.
@@ -41,7 +42,28 @@ func (engines *testEngines) faulty() *faults {
 	f := &faults{}
 	engines.store = &watchedStore{Store: faultyStore{engines.store.Store, f}}
 	engines.ledger = faultyLedger{engines.ledger, f}
+	engines.files = faultyFiles{engines.files, f}
 	return f
+}
+
+// faultyFiles are real rows of files, but the calls that commands make fail while a fault is set.
+type faultyFiles struct {
+	files.Rows
+	*faults
+}
+
+func (s faultyFiles) AddFile(ctx context.Context, f files.Stored, most int64) error {
+	if err := s.fault(); err != nil {
+		return err
+	}
+	return s.Rows.AddFile(ctx, f, most)
+}
+
+func (s faultyFiles) StoredFile(ctx context.Context, room, id string) (files.Stored, error) {
+	if err := s.fault(); err != nil {
+		return files.Stored{}, err
+	}
+	return s.Rows.StoredFile(ctx, room, id)
 }
 
 // faultyStore is the real store, but all calls fail while a fault is set.

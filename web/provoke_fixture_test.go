@@ -33,6 +33,7 @@ type errorFixture struct {
 	left, banned                 string // packets in the rooms left and banned
 	full                         string // a room of the user full
 	code, closedCode, bannedCode string // invite links of the rooms mine, outside without guests, and banned
+	sentFile                     string // file that ann has sent in the room plain
 	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
@@ -122,6 +123,8 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 }
 
 func (s *errorFixture) speak(ann, bob api.Caller) {
+	s.sentFile = s.upload(s.t, ann, s.rooms["plain"], "a report").ID
+	call[wire.SendReply](s.t, s.testServer, ann, "send", wire.SendRequest{Room: s.rooms["plain"], Key: "with-file", Files: []string{s.sentFile}})
 	s.said = s.say(s.t, ann, s.rooms["plain"], "ann's").Seq
 	s.heard = s.say(s.t, bob, s.rooms["plain"], "bob's").Seq
 	call[wire.ReportReply](s.t, s.testServer, ann, "report", wire.ReportRequest{Key: "report", Room: s.rooms["plain"], User: "bob", Reason: "other"})

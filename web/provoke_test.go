@@ -65,10 +65,10 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		"search":     {wire.CodeTooLong: {data: object{"words": long(201)}}},
 		"begin_file": {
 			wire.CodeTooLong:       {data: changed(plain, "size", int64(25<<20+1))},
-			wire.CodeLimitExceeded: {user: "uploader", data: plain},
-			wire.CodeForbidden:     {data: s.request(method, s.rooms["frozen"], "")},
+			wire.CodeLimitExceeded: {data: changed(plain, "size", int64(testFilesTotal+1))},
 		},
-		"file_links": {wire.CodeLimitExceeded: {data: changed(plain, "files", slices.Repeat([]string{"f"}, 101))}},
+		"cancel_file": {wire.CodeConflict: {data: object{"room": s.rooms["plain"], "file": s.sentFile}}},
+		"file_links":  {wire.CodeLimitExceeded: {data: changed(plain, "files", slices.Repeat([]string{"f"}, 101))}},
 		"invite": {
 			wire.CodeForbidden:      {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded:  {data: changed(mine, "users", []string{"full"})},
@@ -97,6 +97,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeLimitExceeded:  {data: changed(plain, "mentions", make51())},
 			wire.CodeKeyReused:      {data: changed(plain, "key", "room-mine")},
 			wire.CodeContactRefused: {data: changed(plain, "room", s.rooms["deserted"])},
+			wire.CodeConflict:       {data: changed(plain, "files", []string{"none"})},
 		},
 		"edit": {
 			wire.CodeForbidden:      {data: changed(plain, "seq", s.heard)},

@@ -115,6 +115,9 @@ type testEngines struct {
 	objects  files.Objects // nil: there are no files
 }
 
+// testFilesTotal is less than one file may have.
+const testFilesTotal = 24 << 20
+
 // newTestServer returns a server that runs until the test ends. At the end its books must balance. change may modify
 // the server's options.
 func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
@@ -187,7 +190,7 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
 	if engines.objects != nil {
 		options.Files = files.New(engines.files, engines.objects, rooms, files.Options{
-			Limits: files.Limits{Bytes: wire.DefaultLimits().FileBytes}, Key: testSecret, Log: engines.log,
+			Limits: files.Limits{Bytes: wire.DefaultLimits().FileBytes, Total: testFilesTotal}, Key: testSecret, Log: engines.log,
 		})
 		options.FileDay = wire.DefaultLimits().FileDayBytes
 	}
@@ -228,6 +231,17 @@ func (s *testServer) signIn(t *testing.T, id string, money int64) api.Caller {
 		s.admin(t, "credit", wire.AdjustRequest{User: id, Amount: money, Key: "start-" + id})
 	}
 	return c
+}
+
+// upload uploads a file of the kind "file" as the user.
+func (s *testServer) upload(t *testing.T, c api.Caller, room, content string) wire.File {
+	t.Helper()
+	f := call[wire.FileState](t, s, c, "begin_file", wire.BeginFileRequest{Room: room, Kind: "file", Name: "report.txt", Size: int64(len(content))}).File
+	state, err := s.commands.Receive(t.Context(), files.Transfer{
+		User: c.User, Room: room, File: f.ID, Content: strings.NewReader(content), More: func() {},
+	})
+	noError(t, err)
+	return state.File
 }
 
 // call runs a command that must succeed, and decodes its reply. Unknown fields in the reply fail the test.

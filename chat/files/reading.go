@@ -51,10 +51,14 @@ func (s *Service) Links(ctx context.Context, user, room string, ids []string) (q
 	}
 	until = s.o.Now().Add(LinkFor).Truncate(time.Second)
 	for _, id := range ids {
-		l := Link{Room: room, File: id, User: user, Until: until.Unix()}
-		queries = append(queries, url.Values{"user": {user}, "until": {strconv.FormatInt(l.Until, 10)}, "mac": {s.mac(l)}}.Encode())
+		queries = append(queries, s.link(Link{Room: room, File: id, User: user, Until: until.Unix()}))
 	}
 	return queries, until, nil
+}
+
+// link returns the query of a link.
+func (s *Service) link(l Link) string {
+	return url.Values{"user": {l.User}, "until": {strconv.FormatInt(l.Until, 10)}, "mac": {s.mac(l)}}.Encode()
 }
 
 // Verify returns the user whose link it is; chat.ErrForbidden if it is not valid, or not any more.
@@ -80,19 +84,20 @@ type Content struct {
 	Read    func(ctx context.Context, offset int64) (io.ReadCloser, error)
 }
 
-// Open returns a version of a file for a user that may read it.
+// Open returns a version of a file for a user that may read it. The host (chat.System) may read every file, also one that is held.
 func (s *Service) Open(ctx context.Context, user, room, id string, v Version) (Content, error) {
 	f, err := s.rows.StoredFile(ctx, room, id)
+	host := user == chat.System.ID
 	switch {
 	case err != nil:
 		return Content{}, err
-	case f.State != Ready || f.Seq == 0 && f.User != user && user != chat.System.ID:
+	case host && (f.State == Held || f.State == Ready):
+		return s.content(ctx, f, v)
+	case host, f.State != Ready, f.Seq == 0 && f.User != user:
 		return Content{}, chat.ErrNotFound
 	}
-	if user != chat.System.ID { // the host may read the files of a deleted room until they are removed
-		if err := s.rooms.CheckRead(ctx, room, user); err != nil {
-			return Content{}, err
-		}
+	if err := s.rooms.CheckRead(ctx, room, user); err != nil {
+		return Content{}, err
 	}
 	return s.content(ctx, f, v)
 }

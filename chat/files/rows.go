@@ -81,8 +81,8 @@ type Rows interface {
 	ForgetFile(ctx context.Context, room, id string) (bool, error)
 	// ListFiles lists files, the newest first.
 	ListFiles(ctx context.Context, q Query) (page []Stored, next string, err error)
-	// AllFiles lists files in the order of room and id, after the given ones.
-	AllFiles(ctx context.Context, room, id string, limit int) ([]Stored, error)
+	// AllFiles lists files in the order of their ids, from the first one after the given id on.
+	AllFiles(ctx context.Context, after string, limit int) ([]Stored, error)
 	// FileBytes returns the bytes of all uploads.
 	FileBytes(ctx context.Context) (int64, error)
 }

@@ -41,10 +41,10 @@ const (
 	// last look at the row.
 	DropGrace = 10 * time.Minute
 	// finishTime bounds how long it takes to process an upload.
-	finishTime = 2 * time.Minute
-	nameBytes  = 255
-	typeBytes  = 100
-	picturesAt = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
+	finishTime     = 2 * time.Minute
+	nameBytes      = 255
+	typeBytes      = 100
+	picturesAtOnce = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
 )
 
 // Limits are those of uploads.
@@ -88,7 +88,7 @@ func New(rows Rows, objects Objects, rooms Rooms, o Options) *Service {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	return &Service{rows: rows, objects: objects, rooms: rooms, o: o, pictures: semaphore.NewWeighted(picturesAt)}
+	return &Service{rows: rows, objects: objects, rooms: rooms, o: o, pictures: semaphore.NewWeighted(picturesAtOnce)}
 }
 
 // Limits returns the limits that the service applies.
@@ -205,9 +205,9 @@ type Transfer struct {
 	User       chat.User
 	Room, File string
 	Offset     int64
-	Content    io.Reader    // from the offset on
-	More       func() error // called before each piece is read
-	Judge      Judge        // nil: the host is not asked
+	Content    io.Reader // from the offset on
+	More       func()    // called before each piece is read
+	Judge      Judge     // nil: the host is not asked
 }
 
 // Receive stores the content of an upload, and processes the upload when it is whole. The content may end early: what has come in whole pieces stays, and
@@ -222,9 +222,7 @@ func (s *Service) Receive(ctx context.Context, t Transfer) (Stored, error) {
 	}
 	var piece bytes.Buffer
 	for f.Received < f.Upload {
-		if err := t.More(); err != nil {
-			return Stored{}, err
-		}
+		t.More()
 		want := min(PieceBytes, f.Upload-f.Received)
 		piece.Reset()
 		switch n, err := io.Copy(&piece, io.LimitReader(t.Content, want)); {

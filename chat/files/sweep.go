@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"time"
+
+	"hongbao/redpacket/crashpoint"
 )
 
 const (
@@ -75,6 +77,7 @@ func (s *Service) remove(ctx context.Context, f Stored) error {
 			return err
 		}
 		if len(objects) == 0 {
+			crashpoint.Here("file.before-forget")
 			_, err := s.rows.ForgetFile(ctx, f.Room, f.ID)
 			return err
 		}

@@ -24,6 +24,7 @@ func auditCommand() command {
 		brief := flags.Bool("brief", false, "leave out the lines of the packets")
 		asJSON := flags.Bool("json", false, "print JSON, amounts in minor units")
 		saved := flags.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
+		withFiles := flags.String("with-files", "", "compare the files with the object store, too: names, or content, which reads all of them")
 		checkpoint := flags.String("checkpoint", "", "file that says up to where the last audit has found no difference: only newer rows are looked at, and it is written again. Without the file, all rows are")
 		return func(ctx context.Context, p *program) error {
 			anchors, err := readHeads(*saved)
@@ -39,6 +40,9 @@ func auditCommand() command {
 				return explainNoBooks(err)
 			}
 			report, err := p.audit(ctx, books, anchors, since, *brief)
+			if err == nil && *withFiles != "" {
+				err = p.auditFiles(ctx, &report, *withFiles)
+			}
 			if err == nil && *asJSON {
 				err = p.printJSON(report)
 			} else if err == nil {
@@ -121,8 +125,30 @@ type audited struct {
 	wire.AuditReply
 	Lines []auditedPacket `json:"packet_lines,omitempty"`
 
+	Files *auditedFiles `json:"files,omitempty"` // nil: not looked at
+
 	checkpoint redpacket.Checkpoint // for the next audit
 	newer      bool                 // only rows newer than a checkpoint were looked at
+}
+
+// auditedFiles is what the report shows of the files.
+type auditedFiles struct {
+	Files   int   `json:"files"`
+	Objects int   `json:"objects"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// auditFiles compares the files with the object store, and adds what it finds to the report.
+func (p *program) auditFiles(ctx context.Context, report *audited, what string) error {
+	if what != "names" && what != "content" {
+		return fmt.Errorf("--with-files is %q: want names or content", what)
+	}
+	found, err := store.ExamineFiles(ctx, p.config.engines(), what == "content", p.log(), func(name, what string) {
+		report.OK = false
+		report.Differences = append(report.Differences, wire.Difference{Kind: "file", ID: name, What: what})
+	})
+	report.Files = &auditedFiles{found.Files, found.Objects, found.Bytes}
+	return err
 }
 
 // auditedPacket is what the report shows of one packet, in one line.
@@ -176,6 +202,9 @@ func (a audited) text(c currency) string {
 	line(table, "transfers\t%d\n", a.Transfers)
 	line(table, "entries\t%d\tin %d rooms\n", a.Entries, a.Rooms)
 	line(table, "quarantined\t%d\n", a.Quarantined)
+	if a.Files != nil {
+		line(table, "files\t%d\twith %d objects of %d bytes\n", a.Files.Files, a.Files.Objects, a.Files.Bytes)
+	}
 	_ = table.Flush()
 	for _, n := range a.Notes {
 		line(&b, "NOTE %s %s: %s\n", n.Kind, n.ID, n.What)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hongbao/chat/files"
 	"hongbao/store"
 )
 
@@ -33,6 +34,9 @@ func (p *program) backup(ctx context.Context, file string) error {
 		return explainNoBooks(err)
 	}
 	p.print(fmt.Sprintf("%s has the database of %s\n", file, p.config.DataDir))
+	if err := p.backupFiles(ctx, filepath.Join(filepath.Dir(file), "hongbao-files")); err != nil {
+		return err
+	}
 	p.printKeys(key)
 	_, err = fmt.Fprintf(p.stdout, `to restore it:
   1. stop the server
@@ -42,6 +46,37 @@ func (p *program) backup(ctx context.Context, file string) error {
   5. start the server
 `, p.config.engines().File())
 	return err
+}
+
+// backupFiles copies the files of the data folder to another folder, if there are any. All backups beside that folder share it: an object never changes, so
+// only new ones are copied. Files in an object store elsewhere are not copied.
+func (p *program) backupFiles(ctx context.Context, to string) error {
+	c := p.config.engines()
+	if c.Files.Address != "" {
+		if c.Files.Address != "off" {
+			p.print(fmt.Sprintf("keep the files, too: they are in %s\n", c.Files.Address))
+		}
+		return nil
+	}
+	if !c.HasFiles() {
+		return nil
+	}
+	done, err := store.BackupFiles(ctx, c, to, p.progress())
+	if err == nil {
+		p.print(fmt.Sprintf("%s has its files: %d objects of %d bytes; to restore them, copy this folder to %s\n", to, done.Objects, done.Bytes, filepath.Join(c.DataDir, "files")))
+	}
+	return err
+}
+
+// progress returns a function that logs every tenth second how many objects were copied.
+func (p *program) progress() func(files.Examined) {
+	last, log := time.Now(), p.log()
+	return func(e files.Examined) {
+		if now := time.Now(); now.Sub(last) >= 10*time.Second {
+			last = now
+			log.Info("copying files", "objects", e.Objects, "bytes", e.Bytes)
+		}
+	}
 }
 
 // printKeys names the key files that a copy of the embedded database needs.

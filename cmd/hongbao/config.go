@@ -42,9 +42,9 @@ type config struct {
 	HookURL        string          `flag:"hook-url" for:"serve" help:"https://… that is asked, signed, before the commands of HONGBAO_HOOKS; empty: none"`
 	HookSecrets    string          `flag:"hook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign questions, in the form of HONGBAO_WEBHOOK_SECRETS"`
 	HookAllow      names           `flag:"hook-allow" for:"serve" help:"hosts of HONGBAO_HOOK_URL that may have a private address, or use http://"`
-	Hooks          names           `flag:"hooks" for:"serve" help:"commands about which HONGBAO_HOOK_URL is asked: send, edit, send_packet, create_room, invite, grab"`
+	Hooks          names           `flag:"hooks" for:"serve" help:"commands about which HONGBAO_HOOK_URL is asked: send, edit, send_packet, create_room, invite, grab, and file: uploads that are whole"`
 	HookTimeout    time.Duration   `flag:"hook-timeout" default:"300ms" for:"serve" help:"how long a question may take; then the command is carried out or refused, as HONGBAO_HOOK_FAIL says"`
-	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed" for:"serve" help:"without an answer open carries the command out, and closed refuses it; a command that is not named keeps its default"`
+	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed,file:open" for:"serve" help:"without an answer open carries the command out, and closed refuses it; a command that is not named keeps its default"`
 	HookFund       onOff           `flag:"hook-fund" default:"off" for:"serve" help:"the answer about send_packet may fund the packet from the host's own ledger: on or off"`
 	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, for push services: switches on Web Push; empty: off"`
 	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key for push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 
 	"hongbao/store"
 )
@@ -24,9 +25,29 @@ func copyCommand() command {
 			if n := len(found.Differences); n > 0 {
 				p.print(fmt.Sprintf("the audit finds the same %d differences in both: hongbao audit prints them\n", n))
 			}
+			if err := p.copyFiles(ctx); err != nil {
+				return err
+			}
 			p.printKeys(key)
 			p.print("start the instances with these keys (HONGBAO_DATA_KEY_FILE, HONGBAO_GUEST_KEY_FILE), and never again a server on " + p.config.DataDir + "\n")
 			return nil
 		}
 	}}
+}
+
+// copyFiles copies the files of the data folder to HONGBAO_FILES. Without that, it says where they are.
+func (p *program) copyFiles(ctx context.Context) error {
+	c := p.config.engines()
+	if !c.HasFiles() {
+		return nil
+	}
+	done, err := store.CopyFiles(ctx, c, p.progress())
+	if errors.Is(err, store.ErrNoFiles) {
+		p.print(fmt.Sprintf("the files were not copied: set HONGBAO_FILES for the instances, and copy %s there\n", filepath.Join(c.DataDir, "files")))
+		return nil
+	}
+	if err == nil {
+		p.print(fmt.Sprintf("copied: %d objects of files, %d bytes\n", done.Objects, done.Bytes))
+	}
+	return err
 }

@@ -204,15 +204,14 @@ create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';
 create index files_dropped on files (touched_at) where state = 'dropped';
 create index files_unclean on files (touched_at) where unclean = 1 and state in ('held', 'ready');
+create unique index files_id on files (id);
 create index files_user on files (user_id, id);
 
 -- Bytes of all uploads that have a row in files.
 create table file_usage (
-    id    integer primary key default 1 check (id = 1), -- there is one row
+    id    integer primary key check (id = 1), -- there is one row, or none
     bytes integer not null
 ) strict;
-
-insert into file_usage (bytes) values (0);
 
 -- The words of texts and greetings, for the search: see store/tables/search.go. Rows are added some time after their entry.
 create table entry_words (

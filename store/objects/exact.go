@@ -11,8 +11,8 @@ import (
 	"hongbao/chat/files"
 )
 
-// exact reads the data of a Put. It fails unless data has exactly the announced size. It withholds the last bytes until data has ended: so a store never has
-// all the bytes of data that is too long.
+// exact reads the data of a Put. It fails unless data has exactly the announced size. It withholds the last bytes until data has ended, so that a
+// store never has all the bytes of data that is too long.
 type exact struct {
 	ctx  context.Context
 	size int64

@@ -30,18 +30,17 @@ func (s *S3) failed(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("object store %s: %s: %w: %w", s.where, doing, chat.ErrUnavailable, cause)
 	}
 	answer := minio.ToErrorResponse(err)
-	foreign := answer.StatusCode != 0 && answer.XMLName.Local == "" // the client has guessed the code: the body was not the error of an S3 store
+	foreign := answer.StatusCode != 0 && answer.XMLName.Local == "" // the body was no error of S3, and the client has guessed the code
 	switch {
-	case answer.Code == "":
-		return fmt.Errorf("object store %s: %s: %w: %w", s.where, doing, chat.ErrUnavailable, err)
+	case answer.Code == "": // there was no answer
 	case answer.Code == minio.NoSuchKey && !foreign:
 		return fmt.Errorf("object store %s: %s: %w", s.where, doing, chat.ErrNotFound)
 	case foreign:
-		return fmt.Errorf("object store %s: %s: %w: the answer has HTTP status %d, and is none of an S3 store: look at the endpoint, and at what is before it", s.where, doing, chat.ErrUnavailable, answer.StatusCode)
-	}
-	err = fmt.Errorf("%w (%s)", err, answer.Code)
-	if todo := advice[answer.Code]; todo != "" {
-		err = fmt.Errorf("%w: %s", err, todo)
+		err = fmt.Errorf("the answer has HTTP status %d, and is none of an S3 store: look at the endpoint, and at what is before it", answer.StatusCode)
+	case advice[answer.Code] != "":
+		err = fmt.Errorf("%w (%s): %s", err, answer.Code, advice[answer.Code])
+	default:
+		err = fmt.Errorf("%w (%s)", err, answer.Code)
 	}
 	return fmt.Errorf("object store %s: %s: %w: %w", s.where, doing, chat.ErrUnavailable, err)
 }

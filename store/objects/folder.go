@@ -24,8 +24,8 @@ import (
 // abandonedAfter is the age from which on an unfinished object belongs to a process that was killed.
 const abandonedAfter = 24 * time.Hour
 
-// Folder stores objects as files on disk. Several processes may share it. The object room1/file1 is the file b5/room1/file1. The first directory is the
-// first byte of the SHA-256 of "room1": so none gets millions of entries, even if all names begin with the same characters.
+// Folder stores objects as files on disk. Several processes may share it. The object room1/file1 is the file b5/room1/file1. The first directory is
+// the first byte of the SHA-256 of "room1": so none gets millions of entries, even if all names begin with the same characters.
 type Folder struct {
 	root       string
 	unfinished string       // the directory with the files that Put is writing
@@ -100,8 +100,8 @@ func fill(file *os.File, data io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
-// place gives a complete file the name of its object, and makes the name durable. A Delete may remove the directory after it was made: then place makes it
-// again.
+// place gives a complete file the name of its object, and makes the name durable. A Delete may remove the directory after it was made. Then place
+// makes it again.
 func (f *Folder) place(temp, folder, file string) error {
 	dir := f.dir(folder)
 	var err error
@@ -128,7 +128,7 @@ func (f *Folder) dir(folder string) string {
 	return filepath.Join(f.root, hex.EncodeToString(sum[:1]), folder)
 }
 
-// Get implements files.Objects. The content is an *os.File, so that io.Copy to a socket does not pass through this process.
+// Get implements files.Objects. The content is an *os.File, which io.Copy can send to a socket without reading it.
 func (f *Folder) Get(ctx context.Context, name string, offset int64) (io.ReadCloser, int64, error) {
 	folder, file, err := split(name)
 	if err != nil {
@@ -157,7 +157,8 @@ func seek(file *os.File, offset int64) (size int64, err error) {
 	return info.Size(), err
 }
 
-// absent returns chat.ErrNotFound for the error that a file is not there, if the folder is there. If a disk is not mounted, no file is there, but none is lost.
+// absent returns chat.ErrNotFound for the error that a file is not there. It returns the error itself if the whole folder is not there either,
+// because its disk may not be mounted.
 func (f *Folder) absent(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

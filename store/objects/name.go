@@ -32,7 +32,8 @@ func checkRange(folder, after string) error {
 }
 
 func badName(name string) error {
-	return fmt.Errorf("objects: the name %.250q is not a folder and a file, each of 1 to %d of a-z, 0-9, - and .: %w", name, longestPart, chat.ErrUnavailable)
+	const want = "a folder and a file, each of 1 to %d of the characters a-z, 0-9, - and ., and not beginning with ."
+	return fmt.Errorf("objects: the name %.250q is not "+want+": %w", name, longestPart, chat.ErrUnavailable)
 }
 
 func goodPart(part string) bool {

@@ -79,8 +79,8 @@ func parseS3(address string) (o S3Options, err error) {
 	return o, nil
 }
 
-// Check stores a small object, reads it, and removes it. Its error says what is wrong, and what to do. If the process ends meanwhile, the object stays: it is
-// in the folder "check".
+// Check stores a small object, reads it, and removes it. Its error says what is wrong, and what to do. If the process ends meanwhile, the object
+// stays in the folder "check".
 func Check(ctx context.Context, o files.Objects) error {
 	name, want := "check/"+strings.ToLower(rand.Text()), []byte("hongbao checks whether it can store files here")
 	if err := o.Put(ctx, name, bytes.NewReader(want), int64(len(want))); err != nil {

@@ -50,13 +50,13 @@ type S3Options struct {
 
 // S3 stores objects in a bucket. The bucket should keep no versions: what Delete removes would stay as an old version.
 type S3 struct {
-	client minio.Core
-	public *minio.Client // signs addresses for clients and sends nothing; nil: there are no such addresses
-	bucket string
-	prefix string // empty, or ends with '/'
-	check  check
-	where  string // the address of the bucket, for errors
-	step   time.Duration
+	client   minio.Core
+	public   *minio.Client // signs addresses for clients and sends nothing; nil: there are no such addresses
+	bucket   string
+	prefix   string // empty, or ends with '/'
+	checksum checksum
+	where    string // the address of the bucket, for errors
+	step     time.Duration
 }
 
 var _ files.Objects = (*S3)(nil)
@@ -66,21 +66,22 @@ func OpenS3(o S3Options) (*S3, error) { return openS3(o, newPatient(stepTime)) }
 
 func openS3(o S3Options, transport *patient) (*S3, error) {
 	o.Endpoint = cmp.Or(o.Endpoint, "https://s3.amazonaws.com")
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("object store %s, bucket %q: %w", o.Endpoint, o.Bucket, err)
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("object store with the bucket %q: %w", o.Bucket, err)
 	}
-	s := &S3{bucket: o.Bucket, where: o.Endpoint + "/" + o.Bucket, step: transport.step}
+	s := &S3{bucket: o.Bucket, step: transport.step}
 	if prefix := strings.Trim(o.Prefix, "/"); prefix != "" {
 		s.prefix = prefix + "/"
 	}
 	client, err := o.client(o.Endpoint, transport)
 	if err != nil {
-		return nil, fmt.Errorf("object store %s: %w", o.Endpoint, err)
+		return nil, fmt.Errorf("endpoint of the object store: %w", err)
 	}
-	s.client, s.check = minio.Core{Client: client}, o.contentCheck(client.EndpointURL())
+	s.client, s.checksum = minio.Core{Client: client}, o.checksum(client.EndpointURL())
+	s.where = client.EndpointURL().JoinPath(o.Bucket).String()
 	if o.PublicEndpoint != "" {
 		if s.public, err = o.client(o.PublicEndpoint, transport); err != nil {
-			return nil, fmt.Errorf("public endpoint %s of the object store: %w", o.PublicEndpoint, err)
+			return nil, fmt.Errorf("public endpoint of the object store: %w", err)
 		}
 	}
 	return s, nil
@@ -88,7 +89,7 @@ func openS3(o S3Options, transport *patient) (*S3, error) {
 
 var goodPrefix = regexp.MustCompile(`^[a-zA-Z0-9_-][a-zA-Z0-9._-]*(/[a-zA-Z0-9_-][a-zA-Z0-9._-]*)*$`)
 
-func (o *S3Options) check() error {
+func (o *S3Options) validate() error {
 	if err := s3utils.CheckValidBucketNameStrict(o.Bucket); err != nil {
 		return err
 	}
@@ -104,11 +105,12 @@ func (o *S3Options) check() error {
 	return nil
 }
 
-// client returns a client of an endpoint. The region is always set, so that no request is needed to find it.
+// client returns a client of an endpoint. The region is always set, so that no request is needed to find it. The error does not repeat the endpoint,
+// because somebody may have put a key into it.
 func (o *S3Options) client(endpoint string, transport http.RoundTripper) (*minio.Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return nil, errors.New("an endpoint is http:// or https://, a host and perhaps a port, and nothing else")
+		return nil, errors.New("it must be http:// or https://, a host and perhaps a port, and nothing else")
 	}
 	secure := u.Scheme == "https"
 	return minio.New(u.Host, &minio.Options{
@@ -122,21 +124,21 @@ func (o *S3Options) client(endpoint string, transport http.RoundTripper) (*minio
 	})
 }
 
-// check is what a store compares the content of a Put with.
-type check struct {
+// checksum is what a store compares the content of a Put with.
+type checksum struct {
 	sha256 bool               // the signature of each part has its SHA-256
-	sum    minio.ChecksumType // of the sum that follows the content; 0: none does
+	after  minio.ChecksumType // of the sum that follows the content; 0: none does
 }
 
-// contentCheck chooses the check for an endpoint. The client cannot sign the parts over HTTPS, and sends no sum over HTTP or to Google.
-func (o *S3Options) contentCheck(endpoint *url.URL) check {
+// checksum chooses the checksum for an endpoint. The client signs parts over HTTP only. It sends no sum over HTTP, and none to Google.
+func (o *S3Options) checksum(endpoint *url.URL) checksum {
 	switch {
 	case o.NoChecksum || s3utils.IsGoogleEndpoint(*endpoint):
-		return check{}
+		return checksum{}
 	case endpoint.Scheme == "https":
-		return check{sum: minio.ChecksumCRC32C}
+		return checksum{after: minio.ChecksumCRC32C}
 	}
-	return check{sha256: true}
+	return checksum{sha256: true}
 }
 
 // key returns the name under which the bucket has an object.
@@ -150,7 +152,8 @@ func (s *S3) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, 2*s.step, errLate)
 }
 
-// Put implements files.Objects with one request. If it stops before the end of the data, the store has fewer bytes than were announced, and drops them.
+// Put implements files.Objects with one request. If it stops before the end of the data, the store has fewer bytes than were announced, and drops
+// them.
 func (s *S3) Put(ctx context.Context, name string, data io.Reader, size int64) error {
 	key, err := s.key(name)
 	if err != nil {
@@ -162,8 +165,8 @@ func (s *S3) Put(ctx context.Context, name string, data io.Reader, size int64) e
 	}
 	_, err = s.client.Client.PutObject(ctx, s.bucket, key, source, size, minio.PutObjectOptions{
 		DisableMultipart:     true,
-		DisableContentSha256: !s.check.sha256 || size == 0, // the client would send an empty body without its length
-		Checksum:             s.check.sum,
+		DisableContentSha256: !s.checksum.sha256 || size == 0, // the client would send an empty body without its length
+		Checksum:             s.checksum.after,
 	})
 	caused := source.stop() // the transport may still be reading
 	switch {
@@ -212,7 +215,8 @@ func (s *S3) get(ctx context.Context, key string, offset int64) (io.ReadCloser, 
 	if offset > 0 {
 		first, all, _ := strings.Cut(header.Get("Content-Range"), "/")
 		if size, err = strconv.ParseInt(all, 10, 64); !strings.HasPrefix(first, fmt.Sprintf("bytes %d-", offset)) || err != nil {
-			return nil, 0, errors.Join(fmt.Errorf("the store was asked for the bytes from %d on, and answers with the range %q", offset, first), body.Close())
+			err = fmt.Errorf("the store was asked for the bytes from %d on, and answers with the range %q", offset, first)
+			return nil, 0, errors.Join(err, body.Close())
 		}
 	}
 	if size < 0 {
@@ -264,10 +268,7 @@ func (s *S3) remove(ctx context.Context, keys []string) error {
 	ctx, cancel := s.within(ctx)
 	defer cancel()
 	if len(keys) == 1 {
-		if err := s.client.RemoveObject(ctx, s.bucket, keys[0], minio.RemoveObjectOptions{}); err != nil {
-			return s.failed(ctx, "remove "+keys[0], err)
-		}
-		return nil
+		return s.removed(ctx, keys[0], s.client.RemoveObject(ctx, s.bucket, keys[0], minio.RemoveObjectOptions{}))
 	}
 	results, err := s.client.RemoveObjectsWithIter(ctx, s.bucket, func(yield func(minio.ObjectInfo) bool) {
 		for _, key := range keys {
@@ -280,14 +281,25 @@ func (s *S3) remove(ctx context.Context, keys []string) error {
 		return s.failed(ctx, "remove objects", err)
 	}
 	for result := range results {
-		if result.Err != nil {
-			return s.failed(ctx, "remove "+result.ObjectName, result.Err)
+		if err := s.removed(ctx, result.ObjectName, result.Err); err != nil {
+			return err
 		}
 	}
 	if err := ctx.Err(); err != nil { // then there are no results
 		return s.failed(ctx, "remove objects", err)
 	}
 	return nil
+}
+
+// removed returns the error of a removal. Some stores, such as Google's, find it an error that the object is not there.
+func (s *S3) removed(ctx context.Context, key string, err error) error {
+	if err != nil {
+		err = s.failed(ctx, "remove "+key, err)
+	}
+	if errors.Is(err, chat.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // List implements files.Objects. It leaves out what has no name of an object.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -14,8 +15,8 @@ var (
 	errStalled = errors.New("the answer has stopped half-way")
 )
 
-// patient is an HTTP transport that gives each step of a request the same time: to connect, to send the next bytes, to receive the headers, to receive the
-// next bytes. How long all steps together take is for the caller to bound.
+// patient is an HTTP transport that gives each step of a request the same time: to connect, to send the next bytes, to receive the headers, to
+// receive the next bytes. The caller bounds the sum of all steps.
 type patient struct {
 	http *http.Transport
 	step time.Duration
@@ -56,13 +57,47 @@ func (c *patientConn) Write(p []byte) (int, error) {
 // RoundTrip implements http.RoundTripper.
 func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	response, err := p.http.RoundTrip(r.WithContext(ctx))
+	r = r.WithContext(ctx)
+	if r.Body != nil {
+		r.Body = &sentBody{body: r.Body}
+	}
+	response, err := p.http.RoundTrip(r)
 	if err != nil {
 		cancel(nil)
 		return nil, err
 	}
+	if r.Body != nil && response.StatusCode/100 == 3 {
+		_ = r.Body.Close() // for a redirect, http.Client closes the inner body while it may still be read
+	}
 	response.Body = &patientBody{response.Body, ctx, cancel, p.step}
 	return response, nil
+}
+
+// sentBody is the body of a request. An HTTP client may close a body while another goroutine reads it. The body of minio-go could panic then, in
+// that goroutine.
+type sentBody struct {
+	mu     sync.Mutex
+	body   io.ReadCloser // guarded by mu
+	closed bool          // guarded by mu
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return b.body.Read(p)
+}
+
+func (b *sentBody) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	return b.body.Close()
 }
 
 // patientBody is the body of a response. A Read fails if no bytes come for a time.

@@ -385,9 +385,9 @@ func fileHeld(b *storeBench) {
 		}
 	}
 	var all []string
-	after := files.Stored{}
+	after := ""
 	for {
-		page, err := b.files().AllFiles(b.ctx, after.Room, after.ID, 2)
+		page, err := b.files().AllFiles(b.ctx, after, 2)
 		b.must(err)
 		if len(page) == 0 {
 			break
@@ -395,9 +395,9 @@ func fileHeld(b *storeBench) {
 		for _, f := range page {
 			all = append(all, f.ID)
 		}
-		after = page[len(page)-1]
+		after = page[len(page)-1].ID
 	}
-	if len(all) != 4 {
+	if len(all) != 4 || !slices.IsSorted(all) {
 		b.Errorf("all files: %v", all)
 	}
 }
@@ -418,4 +418,3 @@ func fileSearched(b *storeBench) {
 		b.Errorf("found %v after the recall", got)
 	}
 }
-

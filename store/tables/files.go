@@ -42,11 +42,12 @@ func (t Tables) AddFile(ctx context.Context, f files.Stored, most int64) error {
 				return nil
 			}
 		}
-		fits, err := w.Exec(`update file_usage set bytes = bytes + $1 where $2 = 0 or bytes + $1 <= $2`, f.Upload, most)
+		fits, err := w.Exec(`insert into file_usage (id, bytes) values (1, $1) on conflict (id) do update set bytes = file_usage.bytes + excluded.bytes
+			where $2 = 0 or file_usage.bytes + excluded.bytes <= $2`, f.Upload, most)
 		if err != nil {
 			return err
 		}
-		if fits == 0 {
+		if fits == 0 || most > 0 && f.Upload > most {
 			return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "size", Reason: "is more than this server has left for files"}
 		}
 		_, err = w.Exec(`insert into files (room_id, id, user_id, at, state, upload, body, touched_at) values ($1, $2, $3, $4, $5, $6, $7, $4)`,
@@ -244,9 +245,8 @@ func (t Tables) ListFiles(ctx context.Context, query files.Query) (page []files.
 }
 
 // AllFiles implements files.Rows.
-func (t Tables) AllFiles(ctx context.Context, room, id string, limit int) ([]files.Stored, error) {
-	return list(ctx, t.db, "list all files", scanFile, `select `+fileColumns+` from files where (room_id, id) > ($1, $2) order by room_id, id limit $3`,
-		room, id, limit)
+func (t Tables) AllFiles(ctx context.Context, after string, limit int) ([]files.Stored, error) {
+	return list(ctx, t.db, "list all files", scanFile, `select `+fileColumns+` from files where id > $1 order by id limit $2`, after, limit)
 }
 
 // FileBytes implements files.Rows.

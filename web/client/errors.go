@@ -62,9 +62,14 @@ func (e *Error) retryAfter() time.Duration {
 	return time.Duration(min(ms, int64(time.Hour/time.Millisecond))) * time.Millisecond
 }
 
-// newError decodes an error from the wire. The message of such an error is a word and then name=value pairs.
+// newError decodes an error of a socket.
 func newError(e *centrifuge.Error) *Error {
-	out := &Error{Code: wire.Code(e.Code), Temporary: e.Temporary, Values: map[string]string{}}
+	return NewError(wire.Error{Code: wire.Code(e.Code), Message: e.Message, Temporary: e.Temporary})
+}
+
+// NewError decodes an error from the wire, such as the one of a response over HTTP. Its message is a word and then name=value pairs.
+func NewError(e wire.Error) *Error {
+	out := &Error{Code: e.Code, Temporary: e.Temporary, Values: map[string]string{}}
 	for pair := range strings.FieldsSeq(e.Message) {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			out.Values[name] = value

@@ -210,7 +210,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "begin_file", Does: "Begins the upload of a picture, a recording or another file for a text of the room.", Request: BeginFileRequest{}, Reply: FileState{},
-		Group: "files", AsUser: ScopeChat, Right: writers, Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded}), Cost: 5,
+		Group: "files", AsUser: ScopeChat, Right: writers, Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded}), Cost: 5,
 	},
 	{
 		Name: "file_state", Does: "Tells how far an upload of the user has come.", Request: FileRequest{}, Reply: FileState{},

@@ -54,6 +54,7 @@ func Groups() []Group {
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
+		{"files", "Pictures, recordings and other files of users.", fileOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
 		{"acts", "What the holders of keys and administrators have done.", actExportOperations},
 		{"documents", "The documents of the server API, for programs.", documentOperations},

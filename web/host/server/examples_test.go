@@ -160,7 +160,7 @@ func (h *testHost) uploaded(room, user string) string {
 	u := chat.User{ID: user}
 	f := must(h.files.Begin(h.Context(), u, files.Upload{Room: room, Kind: chat.OtherFile, Name: "report.txt", Size: int64(len(content))}))
 	must(h.files.Receive(h.Context(), files.Transfer{
-		User: u, Room: room, File: f.ID, Content: strings.NewReader(content), More: func() error { return nil },
+		User: u, Room: room, File: f.ID, Content: strings.NewReader(content), More: func() {},
 	}))
 	return f.ID
 }

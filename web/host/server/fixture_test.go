@@ -138,7 +138,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	host.all = host.addKey("all", "", hostapi.Admin)
 	host.keys, err = server.ReadKeys(host.keysFile, log)
 	noError(t, err)
-	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	written, err := eventlog.ParseKinds(kinds)
 	noError(t, err)

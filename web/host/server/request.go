@@ -122,7 +122,7 @@ func quoted(text string) json.RawMessage {
 // recordedFields are the fields of a request that are stored with the act. Texts of users are not stored: the users may recall
 // them later.
 var recordedFields = []string{
-	"user", "room", "packet", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
+	"user", "room", "packet", "file", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
 	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
 }
 

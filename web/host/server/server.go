@@ -23,6 +23,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/web/host/hostapi"
 	"hongbao/web/user/auth"
@@ -71,6 +72,7 @@ type Config struct {
 	Local   chat.Limiter // counts on this instance only
 	Chat    *chat.Service
 	Packets *redpacket.Service
+	Files   *files.Service // nil: there are no files
 	Log     *slog.Logger
 
 	ActsAge time.Duration // how old an act is before it is exported; 0: 15 s
@@ -92,7 +94,7 @@ func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ActsAge = cmp.Or(o.ActsAge, actsAge)
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), commands{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), fileRoutes{o}.routes(), commands{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
 // Stop closes the channel of Stopping. It may be called more than once.

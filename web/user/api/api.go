@@ -315,7 +315,7 @@ var (
 )
 
 // uploadRate limits how often the guests of one address upload or remove a picture. pictureRate limits how many pictures are read
-// from one address; browsers cache each picture.
+// from one address, and how many files by one user; browsers cache each of them.
 var (
 	uploadRate  = chat.Rate{PerSecond: 0.1, Burst: 30}
 	pictureRate = chat.Rate{PerSecond: 20, Burst: 500}

@@ -85,11 +85,17 @@ func (a *Commands) Download(ctx context.Context, l files.Link, mac string, v fil
 			return files.Content{}, err
 		}
 	}
+	if err := a.rates.take(ctx, "download:"+l.User, pictureRate, false); err != nil {
+		return files.Content{}, err
+	}
 	return a.files.Open(ctx, l.User, l.Room, l.File, v)
 }
 
-// kib is the unit in which uploads are counted.
-const kib = 1024
+const (
+	kib = 1024 // the unit in which uploads are counted
+	// leastCounted is what the smallest upload counts: a row and an object cost something, too.
+	leastCounted = 64 * kib
+)
 
 // spendFile counts an upload against what its user may upload a day and, if the user is a guest, against what the guests of an address may.
 func (r *Rates) spendFile(ctx context.Context, c Caller, size, day int64) error {
@@ -98,7 +104,7 @@ func (r *Rates) spendFile(ctx context.Context, c Caller, size, day int64) error 
 	}
 	rate := func(times int64) chat.Rate {
 		burst := int(max(day*times/kib, 1))
-		return chat.Rate{PerSecond: float64(burst) / (24 * 3600), Burst: burst, Cost: int(min((max(size, 0)+kib-1)/kib, int64(burst)))}
+		return chat.Rate{PerSecond: float64(burst) / (24 * 3600), Burst: burst, Cost: int(min((max(size, leastCounted)+kib-1)/kib, int64(burst)))}
 	}
 	if err := r.take(ctx, "files:"+c.User.ID, rate(1), true); err != nil || c.Address == "" {
 		return err
