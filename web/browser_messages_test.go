@@ -232,11 +232,13 @@ func TestBrowserQuotesAndOwnMessages(t *testing.T) {
 	awaitAsk(t, ann, inView+`('I do')`)
 }
 
-// TestBrowserRefusesPictures pastes and drops a picture into the message field, in both languages. The page must say that it sends none, and the
-// browser must not open a dropped file in place of the page. Text that comes with a picture is pasted.
+// TestBrowserRefusesPictures pastes and drops a picture into the message field of a server without files, in both languages. The page must say that it
+// sends none, and the browser must not open a dropped file in place of the page. Text that comes with a picture is pasted.
 func TestBrowserRefusesPictures(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
+	engines := newTestEngines(t)
+	engines.objects = nil
+	s := engines.open(t, withGuests)
 	page := "http://" + s.listen(t)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
@@ -262,6 +264,7 @@ func TestBrowserRefusesPictures(t *testing.T) {
 		}
 	}
 	ann.Sees("Pictures and files can’t be sent here.")
+	ann.Lacks("button", "Attach pictures or files")
 	mei := ann.Again(t, page+"/#/room/"+room, webtest.Screen{Language: "zh-CN"})
 	mei.Has("textbox", "消息")
 	give(mei, "paste", "")

@@ -142,6 +142,7 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 		}
 		h.Set("Cache-Control", "private, max-age=900")
 		if c.Address != "" {
+			h.Set("Cache-Control", "no-store") // the address works for a minute only
 			http.Redirect(w, r, c.Address, http.StatusTemporaryRedirect)
 			return nil, nil
 		}

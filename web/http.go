@@ -345,9 +345,9 @@ func (o origins) allowed(r *http.Request) bool {
 const (
 	// noContentPolicy is the Content-Security-Policy of answers that are neither a page nor a picture.
 	noContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	// featurePolicy is the Permissions-Policy: the page needs none of these.
+	// featurePolicy is the Permissions-Policy: of these, the page needs only the microphone, for recordings.
 	featurePolicy = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), " +
-		"microphone=(), midi=(), payment=(), serial=(), usb=()"
+		"microphone=(self), midi=(), payment=(), serial=(), usb=()"
 	// onlyTLS is the Strict-Transport-Security of answers over TLS.
 	onlyTLS = "max-age=31536000"
 )

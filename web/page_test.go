@@ -45,6 +45,7 @@ func TestPage(t *testing.T) {
 		r := ask(t, h, "GET", path, "", "")
 		policy := r.Header.Get("Content-Security-Policy")
 		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(r.Header.Get("Permissions-Policy"), "microphone=(self)") ||
 			!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.HasSuffix(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}
@@ -128,6 +129,19 @@ func TestPageWithoutHosts(t *testing.T) {
 	facts, err := io.ReadAll(r.Body)
 	if err != nil || !strings.Contains(string(facts), `"guests":false,"pictures":true,"hosts":[]`) {
 		t.Errorf("page.json says %s, %v", facts, err)
+	}
+}
+
+// TestPageLoadsFiles looks at the policy of a page whose files are on another origin: only pictures and recordings may come from there.
+func TestPageLoadsFiles(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string]string{"": "'self' blob:", "https://files.example": "'self' blob: https://files.example"} {
+		w := httptest.NewRecorder()
+		page.Handler(page.Facts{FileOrigin: origin}, nil).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		policy := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(policy, "; img-src "+want+" data:; media-src "+want+"; connect-src 'self';") || strings.Contains(w.Body.String(), "files.example") {
+			t.Errorf("files of %q: the policy is %s", origin, policy)
+		}
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 )
 
 // sdkPolicy is the Content-Security-Policy under which the SDK is tested. It forbids eval and all foreign resources,
-// except the sockets that tests open.
-const sdkPolicy = "default-src 'none'; script-src 'self'; connect-src 'self' ws:"
+// except the sockets that tests open, and the files of the server.
+const sdkPolicy = "default-src 'none'; script-src 'self'; connect-src 'self' ws: http://127.0.0.1:*"
 
 // sdkSite serves a page with the vendored SDK, our SDK, its tests and the data that the tests compare with.
 func sdkSite(t *testing.T) (site *httptest.Server, mux *http.ServeMux) {

@@ -23,6 +23,10 @@ type Facts struct {
 	Lobby     *Lobby   `json:"lobby,omitempty"`
 	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page; never null
 	Version   string   `json:"version"`
+
+	// FileOrigin is the origin from which browsers read files, such as https://files.example.com, if that is not the server itself: requests for
+	// files are redirected there. Only the Content-Security-Policy needs it.
+	FileOrigin string `json:"-"`
 }
 
 // Lobby is where the page leads newcomers: a public room, and the newest welcome packet in it.
@@ -37,7 +41,7 @@ const factsFile = "page.json"
 // Handler serves the files, and the facts with the present lobby. With lobby nil there is none.
 func Handler(facts Facts, lobby func() Lobby) http.Handler {
 	files := Files()
-	policy := policy(facts.Hosts)
+	policy := policy(facts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		name := strings.TrimPrefix(r.URL.Path, "/")
@@ -70,14 +74,19 @@ func (facts Facts) now(lobby func() Lobby) bundle.File {
 }
 
 // policy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Images may also be
-// data URLs, because the page draws the icon of its tab itself. Only pages of the hosts may show the page in a frame.
-func policy(hosts []string) string {
+// data URLs, because the page draws the icon of its tab itself. Pictures and recordings may also be blobs, which the user is about to send, and come
+// from the origin of the files. Only pages of the hosts may show the page in a frame.
+func policy(facts Facts) string {
 	ancestors := "'none'"
-	if len(hosts) > 0 {
-		ancestors = strings.Join(hosts, " ")
+	if len(facts.Hosts) > 0 {
+		ancestors = strings.Join(facts.Hosts, " ")
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
+	files := "'self' blob:"
+	if facts.FileOrigin != "" {
+		files += " " + facts.FileOrigin
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src " + files + " data:; media-src " + files +
+		"; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
 // Static has the files as they are in the folder. Of the SDK's folder only the .js files are served; the other files are for its npm package.

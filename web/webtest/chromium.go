@@ -34,6 +34,8 @@ func Browser(tb testing.TB) *Chromium {
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("use-fake-device-for-media-stream", true), // the microphone beeps
+		chromedp.Flag("use-fake-ui-for-media-stream", true),     // and is allowed
 		chromedp.Flag("blink-settings", "primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2"), // pages see a mouse
 	) // the profile is temporary; chromedp adds --no-sandbox for root
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)

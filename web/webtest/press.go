@@ -63,6 +63,35 @@ func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	})
 }
 
+// Hold puts a finger on an element, calls meanwhile, and lifts the finger.
+func (v *Visitor) Hold(role, name string, meanwhile func()) {
+	v.tb.Helper()
+	var x, y float64
+	v.retry(func() (err error) {
+		x, y, err = v.center(role, name)
+		return err
+	})
+	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+		Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
+	})
+	meanwhile()
+	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+}
+
+// Swipe moves a finger from one point of the screen to another; without a way in between, it taps.
+func (v *Visitor) Swipe(fromX, fromY, toX, toY float64) {
+	v.tb.Helper()
+	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
+		mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)})
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: fromX, Y: fromY})
+	const steps = 6
+	for n := 1.0; n <= steps && (fromX != toX || fromY != toY); n++ {
+		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: fromX + (toX-fromX)*n/steps, Y: fromY + (toY-fromY)*n/steps})
+	}
+	touch(input.DispatchTouchEventTypeTouchEnd)
+}
+
 // center returns the middle of an element. It fails if the element is out of view, disabled or covered by another one, so that a
 // user could not press it.
 func (v *Visitor) center(role, name string) (x, y float64, err error) {

@@ -188,6 +188,33 @@ export async function nothingDoubles() {
   for (const one of [ann, bob]) one.client.close();
 }
 
+/** A file is brought whole though the line is cut, sent with a text, and read by another user. */
+export async function files() {
+  const ann = await person(unique('ann'), { line: true });
+  const bob = await person(unique('bob'));
+  const id = await room(ann, bob);
+  const bytes = new Uint8Array(6_000_000).map((_, n) => n * 31);
+  let cuts = 0;
+  const onProgress = (sent, size) => {
+    if (cuts < 3 && sent > (size * (cuts + 1)) / 4) {
+      cuts++;
+      control('cut');
+    }
+  };
+  const file = await ann.client.upload(id, new Blob([bytes]), { kind: 'file', name: 'a b.bin', type: 'text/x-numbers', onProgress });
+  equal([file.kind, file.name, file.type, file.size, cuts], ['file', 'a b.bin', 'text/x-numbers', bytes.length, 3]);
+  await ann.client.send({ room: id, files: [file.id] });
+  const { entry } = await bob.ear.next('entry');
+  equal(entry.body.files, [file]);
+  const answer = await fetch(await bob.client.fileUrl(id, file.id));
+  const got = new Uint8Array(await answer.arrayBuffer());
+  ok(answer.ok && got.length === bytes.length && got.every((byte, n) => byte === bytes[n]), `${answer.status}, ${got.length} bytes`);
+  const gone = new AbortController();
+  const cancelled = failure(ann.client.upload(id, new Blob([bytes]), { kind: 'file', name: 'b', onProgress: () => gone.abort(), signal: gone.signal }));
+  equal((await cancelled).name, 'AbortError');
+  for (const one of [ann, bob]) one.client.close();
+}
+
 /** A call that the line swallows is given up with its signal, and done once nevertheless. */
 export async function givenUpAndDoneOnce() {
   const ann = await person(unique('ann'), { line: true });

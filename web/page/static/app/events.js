@@ -3,6 +3,7 @@ import { state, change, currentRoom, toast } from './state.js';
 import { money } from './format.js';
 import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
+import { filesInWords } from './model/files.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
 import { noteHits } from './model/search.js';
@@ -127,7 +128,7 @@ function said(view, e) {
   if (view !== currentRoom() || e.from.id === state.me.id) return;
   const { name } = e.from;
   state.announcement = e.kind === 'packet' ? t('timeline.saidPacket', { name })
-    : t('timeline.said', { name, text: e.body.text || t('timeline.attachment') });
+    : t('timeline.said', { name, text: [filesInWords(e.body), e.body.text].filter(Boolean).join(' ') || t('timeline.attachment') });
 }
 
 /** The row in the list of rooms follows amendments of its last message. */

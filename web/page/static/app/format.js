@@ -70,6 +70,22 @@ export function parseMoney(text) {
 /** @param {number} n */
 export function number(n) { return format(Intl.NumberFormat, {}).format(n); }
 
+/** "2.4 MB". @param {number} bytes */
+export function fileSize(bytes) {
+  const [unit, size] = bytes < 999_500 ? ['kilobyte', 1000] : bytes < 999_500_000 ? ['megabyte', 1e6] : ['gigabyte', 1e9];
+  const n = Math.max(bytes / Number(size), 0.1);
+  return format(Intl.NumberFormat, { style: 'unit', unit, maximumFractionDigits: n < 10 ? 1 : 0 }).format(n);
+}
+
+/** 1:05 of 65 s. @param {number} ms */
+export function playTime(ms) {
+  const seconds = Math.round(Math.max(0, ms) / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** "40 %". @param {number} part */
+export function percent(part) { return format(Intl.NumberFormat, { style: 'percent' }).format(part); }
+
 /** 14:05 @param {number} ms */
 export function clock(ms) { return format(Intl.DateTimeFormat, { hour: 'numeric', minute: '2-digit' }).format(ms); }
 

@@ -10,7 +10,7 @@
 //     const hongbaoToken = await freshToken();             // a JWT; null when no user is signed in
 //     e.source.postMessage({ hongbaoToken }, chat);         // never '*': the token is for that origin only
 //   });
-//   <iframe src="https://chat.example.com/" allow="clipboard-write"></iframe>
+//   <iframe src="https://chat.example.com/" allow="clipboard-write; microphone"></iframe>
 //
 // 'token-over' says that the last token is no longer valid. A token may also be sent without a request: it signs the
 // user in, also when the user comes back after the session has ended.

@@ -18,6 +18,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Timeline} timeline
  * @property {Sending[]} outbox         sent, but not in the timeline yet
  * @property {Draft} draft
+ * @property {import('./model/tray.js').Attached[]} tray  files for the next message; a reload loses them
  * @property {Map<string, number>} typing   by user: until when (ms)
  * @property {Map<string, number>} readers  how far other users have read
  * @property {number|null} online
@@ -53,6 +54,10 @@ import { emptyPages } from './model/pages.js';
  * @property {any} request              as given to the client, so that it can be sent again
  * @property {unknown} [error]
  * @property {number} [seq]             the seq of its entry, once the server has answered
+ * @property {import('./model/tray.js').Attached[]} [files]  to be uploaded first
+ * @property {number} [progress]        of the upload, 0 to 1
+ * @property {AbortController} [upload] ends it
+ * @property {boolean} [kept]            a reload does not lose the files
  *
  * @typedef {object} PacketView
  * @property {Packet} packet

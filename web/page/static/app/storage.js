@@ -67,13 +67,18 @@ export function keptNames(begin) { return local.names(begin); }
 /** The name of the database with the last messages (model/saved.js). */
 export const savedName = 'hongbao';
 
-/** Drops the last messages: the user signs out. */
+/** The name of the database with files that are not uploaded yet (model/pending.js). */
+export const pendingName = 'hongbao-pending';
+
+/** Drops the last messages, and files that are not uploaded yet: the user signs out. */
 export async function forgetSaved() {
-  try {
-    const request = indexedDB.deleteDatabase(savedName);
-    await new Promise((resolve) => { request.onsuccess = request.onerror = request.onblocked = resolve; });
-  } catch {
-    // The browser keeps nothing.
+  for (const name of [savedName, pendingName]) {
+    try {
+      const request = indexedDB.deleteDatabase(name);
+      await new Promise((resolve) => { request.onsuccess = request.onerror = request.onblocked = resolve; });
+    } catch {
+      // The browser keeps nothing.
+    }
   }
 }
 

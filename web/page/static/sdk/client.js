@@ -15,6 +15,7 @@ import { Link } from './link.js';
 import { Listeners } from './listeners.js';
 import { Methods, pushEvents } from './methods.js';
 import { Packets } from './packets.js';
+import { FileLinks, Uploads } from './uploads.js';
 
 /**
  * @typedef {import('./types.js').ClientOptions} ClientOptions
@@ -49,6 +50,8 @@ export class Client extends Methods {
   #link;
   #calls;
   #packets;
+  #uploads;
+  #links;
   #feed;
 
   /**
@@ -78,6 +81,8 @@ export class Client extends Methods {
     });
     this.#calls = new Calls(this.#link, this.account);
     this.#packets = new Packets(this.#link, this.#calls, this.account);
+    this.#uploads = new Uploads(address, this.#link, this.#calls);
+    this.#links = new FileLinks(address, this.#calls);
   }
 
   /** state is connecting, connected or closed. */
@@ -133,6 +138,29 @@ export class Client extends Methods {
    */
   grab(packet, passphrase, options) {
     return this.#packets.grab(packet, passphrase, options);
+  }
+
+  /**
+   * upload brings a file to a room, and resolves with it when it can be sent with a text: send({room, text, files: [file.id]}). It goes on after lost
+   * connections. Its signal cancels the upload.
+   * @param {string} room
+   * @param {Blob} content
+   * @param {import('./types.js').UploadOptions} options
+   * @returns {Promise<import('./types.js').File>}
+   */
+  upload(room, content, options) {
+    return this.#uploads.upload(room, content, options);
+  }
+
+  /**
+   * fileUrl returns an address at which a file of a room can be read for some minutes, such as by an img. Addresses are asked for together, and kept.
+   * @param {string} room
+   * @param {string} file  its id
+   * @param {import('./types.js').FileVersion} [version]
+   * @param {{renew?: boolean}} [options]  renew: the last address does not work any more
+   */
+  fileUrl(room, file, version = 'original', options = {}) {
+    return this.#links.url(room, file, version, options.renew === true);
   }
 
   /**

@@ -42,6 +42,7 @@ export class Link {
   #waiting = new Set(); // callers that wait for a connection
   #tell;
   #sdk;
+  #token = '';
 
   /**
    * @param {string} address
@@ -50,6 +51,7 @@ export class Link {
    */
   constructor(address, options, heard) {
     this.#tell = heard.link;
+    this.#token = options.token ?? '';
     const Centrifuge = options.Centrifuge ?? /** @type {any} */ (globalThis).Centrifuge;
     if (!Centrifuge) throw new Error('load the vendored centrifuge before the client');
     const WebSocket = options.WebSocket ?? null; // null: the SDK takes the global one
@@ -59,7 +61,7 @@ export class Link {
     const sdk = this.#sdk = new Centrifuge(address, {
       token: options.token ?? '', name: options.name ?? 'web', version: options.version ?? '', timeout: answerWithin, websocket: WebSocket,
       data: { rooms: firstRooms },
-      getToken: options.getToken ? tokenGetter(options.getToken, Centrifuge.UnauthorizedError) : null,
+      getToken: options.getToken ? tokenGetter(options.getToken, Centrifuge.UnauthorizedError, (token) => { this.#token = token; }) : null,
     });
     this.#foretell();
     sdk.on('connected', (/** @type {any} */ e) => this.#connected(e, heard));
@@ -71,6 +73,11 @@ export class Link {
     queueMicrotask(() => { // the creator of the client may add listeners first
       if (this.state !== 'closed') sdk.connect();
     });
+  }
+
+  /** token is the newest one that was used to connect, for requests over HTTP. */
+  get token() {
+    return this.#token;
   }
 
   /** life is aborted when the client has ended. */
@@ -182,8 +189,9 @@ export class Link {
  * tokenGetter adapts the program's function to the SDK. Only errors of the network are retried.
  * @param {() => Promise<string|null|undefined>} getToken
  * @param {new (message: string) => Error} UnauthorizedError
+ * @param {(token: string) => void} note gets each token
  */
-function tokenGetter(getToken, UnauthorizedError) {
+function tokenGetter(getToken, UnauthorizedError, note) {
   return async () => {
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     let timer;
@@ -191,7 +199,8 @@ function tokenGetter(getToken, UnauthorizedError) {
       timer = setTimeout(reject, tokenWithin, new DOMException('no token in time', 'TimeoutError'));
     });
     try {
-      const token = await Promise.race([getToken(), late]);
+      const token = /** @type {string} */ (await Promise.race([getToken(), late]));
+      note(token || '');
       if (token) return token;
     } catch (/** @type {any} */ error) {
       // fetch throws this error if the server could not be reached.

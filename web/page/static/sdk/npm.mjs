@@ -25,6 +25,9 @@ export { verifyPacket } from './verify.js';
  * @typedef {import('./types.js').NewPacket} NewPacket
  * @typedef {import('./types.js').NewRoom} NewRoom
  * @typedef {import('./types.js').GrabReply} GrabReply
+ * @typedef {import('./types.js').File} File
+ * @typedef {import('./types.js').UploadOptions} UploadOptions
+ * @typedef {import('./types.js').FileVersion} FileVersion
  */
 
 /** Client is a user's connection to the server. */

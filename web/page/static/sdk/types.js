@@ -201,6 +201,17 @@
  * @typedef {object} CallOptions
  * @property {AbortSignal} [signal]  ends the call; the command may have been executed
  * @property {number} [patience]  ms after which the call is not repeated and the last answer is the error; Infinity
+ *
+ * @typedef {object} UploadOptions
+ * @property {'picture'|'voice'|'file'} kind
+ * @property {string} [name]  a file needs one
+ * @property {string} [type]  media type of a file
+ * @property {number} [durationMs]  of a voice, which needs it
+ * @property {Iterable<number>|string} [wave]  of a voice: at most 64 bytes, how loud it is from its beginning to its end; or base64 of them
+ * @property {(sent: number, size: number) => void} [onProgress]
+ * @property {AbortSignal} [signal]  cancels the upload
+ *
+ * @typedef {'original'|'middle'|'small'} FileVersion
  */
 
 export {};

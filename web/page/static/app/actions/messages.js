@@ -5,6 +5,10 @@ import { client } from '../client.js';
 import { mark } from '../model/timeline.js';
 import { forgetUnsent, keepDraft, keepUnsent, keptUnsent } from '../model/kept.js';
 import { drop, placed } from '../model/outbox.js';
+import { keepLocal } from '../model/files.js';
+import { forgetPending, keepPending, pendingOf } from '../model/pending.js';
+import { attachedAgain } from '../model/tray.js';
+import { isApart } from '../identity.js';
 import { loadNewest } from './history.js';
 import { RefusedError } from '../../sdk/errors.js';
 import { newKey } from '../../sdk/key.js';
@@ -18,13 +22,21 @@ import { newKey } from '../../sdk/key.js';
 const queues = new Map();
 
 /**
- * Sends a message; it is shown at once and stored until the server has it.
- * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message
+ * Sends a message; it is shown at once and stored until the server has it. Its files are uploaded first.
+ * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message @param {import('../model/tray.js').Attached[]} [files]
  */
-export function say(room, message) {
+export function say(room, message, files = []) {
   const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };
-  put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request });
+  /** @type {Sending} */
+  const sending = { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request, ...(files.length && { files, progress: 0 }) };
+  put(view, sending);
+  if (files.length && state.by === 'guest' && !isApart) { // other users cannot come back by themselves
+    keepPending(state.me?.id ?? '', sending).then(() => {
+      sending.kept = !settled.has(sending);
+      return sending.kept || forgetPending(sending.key);
+    }).catch(() => {}); // this browser keeps no files
+  }
 }
 
 /**
@@ -38,7 +50,25 @@ export function sayUnsent() {
     if (!view) continue;
     if (!view.outbox.some((s) => s.key === key)) put(view, { key, kind: 'text', at, status: 'sending', request });
   }
+  sayPending().catch(() => {}); // this browser keeps no files
 }
+
+/** Sends messages whose files an earlier page has not uploaded. */
+async function sayPending() {
+  if (state.by !== 'guest' || isApart) return;
+  for (const { key, at, request, files } of await pendingOf(state.me?.id ?? '')) {
+    const view = state.rooms.get(request.room);
+    const before = view?.outbox.find((s) => s.key === key);
+    if (!view && state.saved) continue;
+    if (!view || before?.request.files) await forgetPending(key);
+    else if (!view.outbox.some((s) => s.key === key)) {
+      put(view, { key, kind: 'text', at, status: 'sending', request, files: files.map(attachedAgain), progress: 0, kept: true });
+    }
+  }
+}
+
+/** The name of the lock that a tab holds while it sends a message with files: another tab that knows it, too, waits. @param {string} key */
+const uploadLock = (key) => `hongbao-upload/${key}`;
 
 /** @param {RoomView} view @param {Sending} sending */
 function put(view, sending) {
@@ -54,9 +84,70 @@ export function begin(view, sending) {
 
 /** Stores a message until the server has answered, and sends it. @param {Sending} sending whose sending has failed, or is new */
 export function deliver(sending) {
+  change(() => { sending.status = 'sending'; sending.error = undefined; });
+  if (!sending.files || sending.request.files) enqueue(sending);
+  else if (navigator.locks) navigator.locks.request(uploadLock(sending.key), () => upload(sending)).catch(() => {});
+  else upload(sending);
+}
+
+/** Uploads the files of a message. Messages that are written meanwhile do not wait for that. @param {Sending} sending */
+async function upload(sending) {
+  const { room } = sending.request;
+  if (!state.rooms.get(room)?.outbox.includes(sending)) return; // another tab has sent it, or the user has discarded it
+  const files = sending.files ?? [];
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const sent = new Map(files.map(({ id, size, uploaded }) => [id, uploaded ? size : 0]));
+  sending.upload = new AbortController();
+  const { signal } = sending.upload;
+  try {
+    await Promise.all(files.map(async (file) => {
+      const { id, kind, blob, name, type, duration_ms: durationMs, wave } = file;
+      if (file.uploaded) return;
+      const onProgress = (/** @type {number} */ bytes) => {
+        sent.set(id, bytes);
+        change(() => { sending.progress = [...sent.values()].reduce((sum, n) => sum + n, 0) / total; });
+      };
+      const { id: uploaded } = await client.upload(room, blob, { kind, name, type, durationMs, wave, onProgress, signal });
+      file.uploaded = uploaded;
+      keepLocal(uploaded, file.local);
+    }));
+  } catch (error) {
+    if (error instanceof RefusedError && !error.temporary) settle(sending);
+    if (sending.upload.signal === signal) fail(sending, error);
+    return;
+  }
+  sending.request.files = files.map(({ uploaded }) => uploaded);
+  enqueue(sending);
+  settle(sending);
+  await queues.get(room);
+}
+
+/** Messages whose files are uploaded, refused or discarded. @type {WeakSet<Sending>} */
+const settled = new WeakSet();
+
+/** A reload does not send the files of a message again. @param {Sending} sending */
+function settle(sending) {
+  settled.add(sending);
+  if (sending.kept) forgetPending(sending.key).catch(() => {});
+  sending.kept = false;
+}
+
+/** @param {Sending} sending @param {unknown} error */
+function fail(sending, error) {
+  sending.upload?.abort(); // of the other files
+  change(() => { sending.status = 'failed'; sending.error = error; });
+}
+
+/** A page that is left loses what is not uploaded yet: the browser asks the user. */
+addEventListener('beforeunload', (e) => {
+  const isUploading = [...state.rooms.values()].some(({ outbox }) => outbox.some(({ files, request, status, kept }) => files && !request.files && status === 'sending' && !kept));
+  if (isUploading && state.door.status !== 'ended') e.preventDefault();
+});
+
+/** @param {Sending} sending */
+function enqueue(sending) {
   const { room } = sending.request;
   keepUnsent(sending);
-  change(() => { sending.status = 'sending'; sending.error = undefined; });
   queues.set(room, (queues.get(room) ?? Promise.resolve()).then(() => send(sending)));
 }
 
@@ -70,13 +161,23 @@ async function send(sending) {
     change(() => placed(view, sending, seq));
   } catch (error) {
     if (error instanceof RefusedError && !error.temporary) forgetUnsent(sending.key); // another tab would be refused, too, or send it much later
-    change(() => { sending.status = 'failed'; sending.error = error; });
+    if (sending.files && error instanceof RefusedError && error.word === 'conflict') uploadAgain(sending); // the server keeps unsent files for a day
+    fail(sending, error);
   }
+}
+
+/** The next try uploads the files again. @param {Sending} sending */
+function uploadAgain(sending) {
+  delete sending.request.files;
+  for (const file of sending.files ?? []) file.uploaded = undefined;
 }
 
 /** @param {string} room @param {Sending} sending */
 export function discard(room, sending) {
   const view = state.rooms.get(room);
+  sending.upload?.abort();
+  settle(sending);
+  for (const { uploaded } of sending.files ?? []) if (uploaded) client.cancelFile(room, uploaded).catch(() => {}); // the server removes it in a day anyway
   forgetUnsent(sending.key);
   if (view) change(() => drop(view, sending.key));
 }
@@ -96,7 +197,7 @@ const takenBack = new Map();
 /** Takes the user's own message back, or removes one of another user. @param {RoomView} view @param {import('../model/timeline.js').Item} item */
 export async function recall(view, { seq, from, body }) {
   const place = `${view.room.id}/${seq}`;
-  if (from.id === state.me?.id) takenBack.set(place, body); // the entry may arrive before the answer
+  if (from.id === state.me?.id && body.text) takenBack.set(place, body); // the entry may arrive before the answer
   try {
     await client.recall(view.room.id, seq);
   } catch (error) {

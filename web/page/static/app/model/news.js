@@ -1,6 +1,7 @@
 // News: entries of which the user is told wherever the user is. What the user has silenced makes none.
 import { state, change } from '../state.js';
 import { t } from '../words.js';
+import { saidInWords } from './files.js';
 import { nameOf } from './rooms.js';
 import { isForMe } from './packets.js';
 
@@ -31,7 +32,7 @@ export function newsOf(view, e) {
   const why = reason(view, e);
   if (!why) return null;
   const name = e.from.name || e.from.id;
-  const said = why === 'packet' ? t('news.packet', { greeting: e.body.greeting }) : (e.body.text ?? '').slice(0, 200) || t('timeline.attachment');
+  const said = why === 'packet' ? t('news.packet', { greeting: e.body.greeting }) : saidInWords(e.body);
   return {
     room: view.room.id, seq: e.seq, why, title: why === 'direct' ? name : t('news.in', { name, room: nameOf(view) }), text: said.replace(/\s+/g, ' '),
   };

@@ -52,7 +52,7 @@ function over(room, modal) {
   if (!row || (!room && (row.needsRoom || (row.ofRoom && state.route.room)))) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
-  return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id), kind: row.kind?.(sheet.id) },
+  return h(isModal ? Sheet : Panel, { key: row.stays ? sheet.name : `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id), kind: row.kind?.(sheet.id) },
     h(Contents, { name: sheet.name, view: room, id: sheet.id }));
 }
 

@@ -9,6 +9,11 @@ import { keepDraft, keptDraft } from '../model/kept.js';
 import { edit, say } from '../actions/messages.js';
 import { tellTyping } from '../actions/looking.js';
 import { attempt } from '../actions/attempt.js';
+import { attach } from '../actions/attach.js';
+import { mayAttach } from '../model/files.js';
+import { emptyTray } from '../model/tray.js';
+import { AttachButton, bringsFiles, Dropping, Tray } from './composer-files.js';
+import { MicButton, mayRecord } from './composer-voice.js';
 import { emptyDraft, lastToEdit, mentionsOf } from './composer-draft.js';
 import { Banner } from './composer-banner.js';
 import { aboveKeyboard } from './composer-keyboard.js';
@@ -21,7 +26,7 @@ const linesShown = 6;
 const almost = 0.9; // of the limit; above it the remaining characters are shown
 
 export class Composer extends Component {
-  state = { emojis: false, mention: null, busy: false };
+  state = { emojis: false, mention: null, busy: false, recorder: null };
   field = createRef();
   suggesting = new Suggesting(this);
 
@@ -32,10 +37,47 @@ export class Composer extends Component {
     if (state.wide && !document.activeElement?.closest('.panel')) this.field.current?.focus(); // a hit is chosen in a panel, which stays open
     this.about = this.target();
     this.end = aboveKeyboard();
+    const room = this.field.current?.closest('.room');
+    if (room) this.dropping = new Dropping(room, (files) => this.take(files));
     this.fit();
   }
 
-  componentWillUnmount() { this.end(); }
+  componentWillUnmount() {
+    this.end();
+    this.dropping?.end();
+    this.state.recorder?.cancel();
+  }
+
+  /** Begins a recording: the parts of the recorder are loaded when they are needed. */
+  record = (Recorder, Bar, held) => {
+    this.Bar = Bar;
+    const recorder = new Recorder({
+      changed: () => this.setState({}),
+      send: (file) => this.say('', [file]),
+      ended: () => {
+        this.setState({ recorder: null });
+        if (state.wide) this.wanted = true;
+      },
+    }, held);
+    this.setState({ recorder });
+  };
+
+  /** Sends a message, as an answer if the draft is one. @param {string} text @param {import('../model/tray.js').Attached[]} files */
+  say(text, files) {
+    const { view } = this.props;
+    const { draft } = view;
+    this.set(emptyDraft());
+    const mentions = mentionsOf(draft, text);
+    say(view.room.id, { ...(text && { text }), ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) }, files);
+  }
+
+  /** Puts files into the tray. @param {Iterable<File>} files */
+  take(files) {
+    const { view } = this.props;
+    if (view.draft.editing !== null) toast(t('attach.notEdited'));
+    else attach(view, files);
+    this.field.current?.focus();
+  }
 
   componentDidUpdate() {
     const { draft } = this.props.view;
@@ -119,13 +161,12 @@ export class Composer extends Component {
     const { view } = this.props;
     const { draft } = view;
     const text = draft.text.trim();
-    if (!text || this.left() < 0 || this.saving) return;
+    const files = draft.editing === null ? view.tray : [];
+    if (!text && !files.length || this.left() < 0 || this.saving) return;
     this.setState({ emojis: false, mention: null });
     this.field.current?.focus();
     if (draft.editing === null) {
-      this.set(emptyDraft());
-      const mentions = mentionsOf(draft, text);
-      say(view.room.id, { text, ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) });
+      this.say(text, emptyTray(view));
     } else {
       this.setState({ busy: true });
       const done = await attempt(edit(view, draft.editing, text));
@@ -137,12 +178,15 @@ export class Composer extends Component {
   /** An edit is being saved, and the draft is still the same. */
   get saving() { return this.state.busy && this.props.view.draft.editing !== null; }
 
-  /** Says that pictures and files are not sent, and keeps the browser from opening them. Text that comes with them is used. @param {any} e */
-  refuse(e) {
-    const { types } = e.clipboardData ?? e.dataTransfer;
-    if (!types.includes('Files') || types.includes('text/plain')) return;
+  /**
+   * Takes files that are pasted; the room takes those that are dropped. On a server without files it says that they are not sent, and keeps the browser from
+   * opening them. @param {any} e
+   */
+  brought(e) {
+    if (!bringsFiles(e) || mayAttach() && e.type !== 'paste') return;
     e.preventDefault();
-    if (e.type !== 'dragover') toast(t('composer.textOnly'));
+    if (mayAttach()) this.take([...e.clipboardData.files]);
+    else if (e.type !== 'dragover') toast(t('composer.textOnly'));
   }
 
   closeEmojis = () => {
@@ -155,30 +199,35 @@ export class Composer extends Component {
     return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
   }
 
-  render({ view }, { emojis, mention }) {
+  render({ view }, { emojis, mention, recorder }) {
     const until = view.mute?.until ?? 0;
     if (view.room.frozen) return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.frozen'));
     if (until > Date.now()) return h(Muted, { until });
     const { draft } = view;
     const left = this.left();
     const shown = left < (1 - almost) * (state.limits?.text_chars ?? 0);
-    const refuse = (e) => this.refuse(e);
+    const brought = (e) => this.brought(e);
+    const editing = draft.editing !== null;
+    const ready = draft.text.trim() || !editing && view.tray.length > 0;
     return h('form', {
-      class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); }, onPaste: refuse, onDragOver: refuse, onDrop: refuse,
+      class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); }, onPaste: brought, onDragOver: brought, onDrop: brought,
     },
       h(Banner, { view, draft, onCancel: this.cancel }),
+      !editing && h(Tray, { view, done: () => this.field.current?.focus() }),
       mention && h(Suggestions, { ...mention, onPick: (user) => this.suggesting.pick(user) }),
       emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: this.closeEmojis }),
       shown && h('p', { class: `left small number ${left < 0 ? 'problem' : 'muted'}`, id: 'composer-left', role: 'status' },
         t(left < 0 ? 'composer.over' : 'composer.left', { count: Math.abs(left), shown: number(Math.abs(left)) })),
-      h('div', { class: 'composer-row' },
-        h(IconButton, {
+      h('div', { class: 'composer-row', onKeyDown: (e) => { if (e.key === 'Escape') recorder?.cancel(); } },
+        recorder && h(this.Bar, { recorder, room: view.room.id }),
+        !recorder && h(IconButton, {
           icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button',
           onClick: () => openSheet('compose'),
         }),
-        h('div', { class: 'writing' },
+        !recorder && mayAttach() && !editing && h(AttachButton, { view, done: () => this.field.current?.focus() }),
+        !recorder && h('div', { class: 'writing' },
           h('textarea', {
-            class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t('composer.placeholder'),
+            class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t(view.tray.length && !editing ? 'attach.caption' : 'composer.placeholder'),
             'aria-label': t('composer.label'), 'aria-invalid': left < 0, 'aria-describedby': shown ? 'composer-left' : undefined,
             ...this.suggesting.aria(), dir: 'auto', autoComplete: 'off', enterKeyHint: 'send', onInput: (e) => this.input(e),
             onKeyDown: (e) => this.key(e), onClick: () => this.suggesting.look(), onBlur: () => this.suggesting.close(),
@@ -186,16 +235,22 @@ export class Composer extends Component {
           h(IconButton, {
             icon: 'smile', label: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }),
           })),
-        h(Submit, { editing: draft.editing !== null, busy: this.saving, disabled: !draft.text.trim() || left < 0 })));
+        !editing && !ready && mayRecord() && !recorder?.locked ? h(MicButton, { key: 'mic', recorder, begin: this.record })
+          : recorder ? h(Submit, { key: 'voice', focused: true, act: () => recorder.send() })
+            : h(Submit, { key: 'send', editing, busy: this.saving, disabled: !ready || left < 0 })));
   }
 }
 
 /** Sends, or saves an edit: that is shown when the server has it. */
-function Submit({ editing, busy, disabled }) {
+function Submit({ editing, busy, disabled, act, focused }) {
   const label = t(editing ? 'composer.save' : 'composer.send');
-  return h('button', { class: 'button primary icon', type: 'submit', 'aria-label': label, 'aria-busy': busy, disabled },
+  const kind = act ? { type: 'button', onClick: act, ref: focused ? focusOnce : undefined } : { type: 'submit' };
+  return h('button', { class: 'button primary icon', 'aria-label': label, 'aria-busy': busy, disabled, ...kind },
     busy ? h('span', { class: 'spinner', 'aria-hidden': 'true' }) : h(Icon, { name: editing ? 'check' : 'send' }));
 }
+
+/** The button takes the place of the one that had the focus. @param {HTMLElement|null} button */
+function focusOnce(button) { button?.focus({ preventScroll: true }); }
 
 function Muted({ until }) {
   return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.muted', { until: untilTime(until) }));

@@ -35,6 +35,14 @@ const paths = {
   silent: 'M6 17h12l-1.5-2.5V11a4.5 4.5 0 0 0-9 0v3.5zM10.5 20h3M4 4l16 16',
   flag: 'M6 21V4M6 5h11l-2.5 4L17 13H6',
   camera: 'M4 8h4l1.5-3h5L16 8h4v11H4zM12 10a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7z',
+  play: 'M8 5l11 7-11 7z',
+  pause: 'M8 5v14M16 5v14',
+  stop: 'M7 7h10v10H7z',
+  attach: 'M20 11l-8 8a5 5 0 0 1-7-7l8.5-8.5a3.3 3.3 0 0 1 4.7 4.7L9.7 16.7a1.7 1.7 0 0 1-2.4-2.4L15 6.6',
+  mic: 'M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM6 11a6 6 0 0 0 12 0M12 17v4',
+  picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01',
+  file: 'M7 3h7l4 4v14H7zM14 3v4h4',
+  download: 'M12 4v11M7 10l5 5 5-5M5 20h14',
   archive: 'M4 5h16v4H4zM5 9v10h14V9M10 13h4',
 };
 

@@ -2,16 +2,18 @@
 import { h, Component } from '../dom.js';
 import { state, change } from '../state.js';
 import { inWords, t } from '../words.js';
-import { clock } from '../format.js';
+import { clock, percent } from '../format.js';
 import { openSheet } from '../route.js';
 import { jumpTo, loadQuote } from '../actions/history.js';
 import { deliver, discard, isKept, react, writeAgain } from '../actions/messages.js';
 import { Envelope } from './envelope.js';
+import { Files, hasPictures, isAlbum } from './line-files.js';
 import { folded } from '../model/fold.js';
 import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
-import { gist, parts } from './line-text.js';
+import { gist } from './line-text.js';
+import { hasBlocks, rich } from './line-markup.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
@@ -48,6 +50,7 @@ export class Said extends Component {
         may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
       item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
+      sending?.files && props.status === 'sending' && h(Uploading, props),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
   }
@@ -62,18 +65,22 @@ function Bubble(props) {
       h(When, { item }));
   }
   const forMe = !own && body.mentions?.includes(state.me.id);
-  return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
+  const media = hasPictures(body);
+  const when = h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' });
+  const said = body.text ? h(Text, { view, item, names: words.split('\0') })
+    : !body.files && h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment'));
+  return h('div', { class: ['bubble', forMe && 'for-me', media && 'media', !body.text && isAlbum(body) && 'bare'].filter(Boolean).join(' ') },
     body.reply_to && h(Quote, props),
-    body.text ? h(Text, { view, item, names: words.split('\0') })
-      : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
-    h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
+    body.files && h(Files, { room: view.room.id, seq: item.seq, files: body.files, sending: !!sending }),
+    body.files && body.text ? h('div', { class: 'caption' }, said, when) : [said, when]);
 }
 
 /** A long text is folded. */
 function Text({ view, item: { seq, body: { text, mentions } }, names }) {
   const part = view.unfolded.has(seq) ? text : folded(text);
+  const said = rich(part, names, mentions);
   return [
-    h('span', { class: 'text', dir: 'auto' }, parts(part, names, mentions)),
+    h(hasBlocks(said) ? 'div' : 'span', { class: 'text', dir: 'auto' }, said),
     part !== text && h('button', { class: 'unfold', type: 'button', onClick: () => change(() => { view.unfolded = new Set([...view.unfolded, seq]); }) },
       t('timeline.unfold')),
   ];
@@ -124,6 +131,14 @@ function Reactions({ item, view }) {
       onClick: () => react(view, item.seq, emoji, !mine),
     }, h('span', null, emoji), h('span', { class: 'number' }, reactions[emoji]));
   }));
+}
+
+/** Files that are being uploaded. */
+function Uploading({ sending, view, progress = 0 }) {
+  return h('div', { class: 'uploading small' },
+    h('progress', { max: 1, value: progress, 'aria-label': t('attach.uploading') }),
+    h('span', { class: 'number muted' }, progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
+    h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('cancel')));
 }
 
 /** A message that was not sent. */

@@ -2,6 +2,7 @@
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
+import { saidInWords } from '../model/files.js';
 
 // An address ends at a character that no address can start with, such as Chinese that follows without a space.
 const address = /\bhttps?:\/\/[^\s<>"'`\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+/gi;
@@ -10,16 +11,24 @@ const trailing = '.,;:!?)]}*_~…';
 /** @param {string} text @param {string[]} names of the mentioned users @param {string[]} [ids] theirs */
 export function parts(text, names, ids) {
   const found = [];
-  let from = 0;
+  let at = 0;
+  for (const { from, to, url } of linksIn(text)) {
+    found.push(...mentions(text.slice(at, from), names, ids));
+    found.push(h('a', { href: url, target: '_blank', rel: 'noopener noreferrer', dir: 'ltr' }, url));
+    at = to;
+  }
+  found.push(...mentions(text.slice(at), names, ids));
+  return found;
+}
+
+/** The addresses in a text. @param {string} text @returns {{from: number, to: number, url: string}[]} */
+export function linksIn(text) {
+  const found = [];
   for (const match of text.matchAll(address)) {
     const written = trimmed(match[0]);
     const url = real(written);
-    if (!url) continue;
-    found.push(...mentions(text.slice(from, match.index), names, ids));
-    found.push(h('a', { href: url, target: '_blank', rel: 'noopener noreferrer', dir: 'ltr' }, url));
-    from = match.index + written.length;
+    if (url) found.push({ from: match.index, to: match.index + written.length, url });
   }
-  found.push(...mentions(text.slice(from), names, ids));
   return found;
 }
 
@@ -69,5 +78,5 @@ export function gist({ kind, body }) {
   if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
   if (kind !== 'text') return t('timeline.earlier');
   if (body.recalled) return t('timeline.recalled');
-  return body.text ? body.text.slice(0, 200).replace(/\s+/g, ' ') : t('timeline.attachment');
+  return saidInWords(body);
 }

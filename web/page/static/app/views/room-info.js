@@ -5,6 +5,8 @@ import { number } from '../format.js';
 import { governs, peopleIn } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { Icon } from './icon.js';
+import { openSheet } from '../route.js';
+import { mayAttach } from '../model/files.js';
 import { JoinRequests } from './join-requests.js';
 import { Members } from './members.js';
 import { PersonHead } from './person.js';
@@ -17,6 +19,7 @@ export function RoomInfo({ view }) {
   if (view.room.kind === 'direct') return h(AboutDirect, { view });
   return h('div', { class: 'info stack' },
     h(About, { view, key: view.room.id }),
+    h(ToMedia, null),
     h(RoomPrefs, { view }),
     governs(view) && h(JoinRequests, { view, asking: view.asking, key: `requests ${view.room.id}` }),
     governs(view) && h(RoomSettings, { view }),
@@ -29,8 +32,15 @@ function AboutDirect({ view }) {
   return h('div', { class: 'info stack' },
     view.other && h(PersonHead, { user: view.other }),
     h('p', { class: 'muted small about-direct' }, t('info.direct')),
+    h(ToMedia, null),
     h(RoomPrefs, { view }),
     h(Ending, { view }));
+}
+
+/** The way to the pictures and files of the room. */
+function ToMedia() {
+  return mayAttach() && h('div', { class: 'panel-acts' }, h('button', { class: 'act-button', type: 'button', onClick: () => openSheet('media') },
+    h(Icon, { name: 'picture' }), t('media.title')));
 }
 
 class About extends Component {

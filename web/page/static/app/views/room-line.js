@@ -3,6 +3,7 @@ import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { lookedAt } from '../actions/lasts.js';
+import { filesInWords } from '../model/files.js';
 import { tint } from './tint.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
@@ -25,7 +26,8 @@ export function lineOf(view) {
   const who = by(view, from);
   if (kind === 'packet') return { mark: t('rooms.packet'), text: who + flat(body.greeting) };
   if (body.recalled) return { mark: '', text: recalled(from, body.by) };
-  return body.text ? { mark: '', text: who + flat(body.text) } : { mark: t('rooms.data'), text: who };
+  const mark = filesInWords(body);
+  return body.text ? { mark, text: who + flat(body.text) } : { mark: mark || t('rooms.data'), text: sender(view, from) };
 }
 
 /** @param {import('../state.js').User} from @param {import('../state.js').User} [by] unknown if only the message was loaded */
@@ -39,6 +41,12 @@ function recalled(from, by) {
 function by(view, from) {
   if (from.id === state.me?.id) return t('rooms.by', { name: t('you') });
   return view.room.kind === 'direct' ? '' : t('rooms.by', { name: from.name || from.id });
+}
+
+/** The same, alone. @param {RoomView} view @param {import('../state.js').User} from */
+function sender(view, from) {
+  if (from.id === state.me?.id) return t('you');
+  return view.room.kind === 'direct' ? '' : from.name || from.id;
 }
 
 /** On one line, and no longer than is visible. @param {string} text */

@@ -5,6 +5,7 @@ import { brief, number } from '../format.js';
 import { t } from '../words.js';
 import { openAt } from '../actions/history.js';
 import { moreHits, searchTexts } from '../actions/search.js';
+import { filesInWords } from '../model/files.js';
 import { nameOf } from '../model/rooms.js';
 import { excerpt, hitId, hitsOf, maySearch, searchOf, wordsOf } from '../model/search.js';
 import { Endless } from './endless.js';
@@ -110,6 +111,7 @@ function Row({ hit, inRoom, isChosen, open }) {
   const { from, at, kind } = hit.item;
   const view = state.rooms.get(hit.room);
   const name = from.id === state.me?.id ? t('you') : from.name || from.id;
+  const mark = kind === 'packet' ? t('rooms.packet') : filesInWords(hit.item.body);
   return h('button', { class: 'panel-row', type: 'button', 'aria-current': isChosen ? 'true' : undefined, onClick: () => open(view) },
     h(Avatar, { user: from }),
     h('span', { class: 'grow' },
@@ -118,6 +120,6 @@ function Row({ hit, inRoom, isChosen, open }) {
         h('span', { class: 'muted small' }, h(Time, { at }, brief(at)))),
       h('span', { class: 'two-lines muted' },
         !inRoom && h('bdi', { class: 'search-by' }, t('rooms.by', { name })),
-        kind === 'packet' && h('span', { class: 'room-row-mark' }, t('rooms.packet'), ' '),
+        mark && h('span', { class: 'room-row-mark' }, mark, ' '),
         h('bdi', null, excerpt(hit).map(({ text, found }) => (found ? h('mark', null, text) : text))))));
 }

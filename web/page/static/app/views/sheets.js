@@ -1,6 +1,7 @@
 // All sheets, by their name in the address. modal: a dialog on a wide screen, too (or a function of the id); otherwise
 // a panel beside the room there. needsRoom: it is shown only over a room. ofRoom: if the address has a room, it is shown
-// only when the user has joined that. kind: a class of the dialog, by the id. A sheet's code is loaded in the background while the page is in use.
+// only when the user has joined that. kind: a class of the dialog, by the id. stays: another id does not make it another sheet. A sheet's code is
+// loaded in the background while the page is in use.
 import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed, isUnknown } from '../model/packets.js';
@@ -21,6 +22,10 @@ const sheets = {
   info: {
     load: async () => (await import('./room-info.js')).RoomInfo, needsRoom: true,
     title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
+  },
+  media: { load: async () => (await import('./media.js')).Media, needsRoom: true, title: () => t('media.title') },
+  view: { // id: seq.file
+    load: async () => (await import('./viewer.js')).Viewer, modal: true, needsRoom: true, stays: true, kind: () => 'of-viewer', title: () => t('viewer.title'),
   },
   mentions: { load: async () => (await import('./mentions.js')).Mentions, title: () => t('mentions.title') },
   search: { load: async () => (await import('./search.js')).SearchAll, title: () => t('search.title') },
@@ -51,7 +56,7 @@ const tries = 6; // before an error is shown
 const pause = 700; // ms after a failure
 
 /** The styles that only sheets need: they are loaded with the first sheet. */
-const styles = ['opening', 'packets', 'panels'];
+const styles = ['opening', 'packets', 'panels', 'viewer'];
 /** @type {Map<string, Promise<void>>} */
 const styling = new Map();
 

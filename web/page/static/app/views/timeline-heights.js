@@ -1,6 +1,7 @@
 // Heights of a timeline's rows: measured where they were drawn, estimated elsewhere. Only rows near the window are
 // drawn; this class says which, and how much space the others take.
 
+import { heightOf } from '../model/files.js';
 import { folded } from '../model/fold.js';
 
 /** @typedef {import('../model/timeline.js').Item} Item */
@@ -12,7 +13,8 @@ const guesses = { packet: 112, packet_done: 37, member: 37, room: 37 };
 function guess(item) {
   if (item.kind !== 'text') return guesses[item.kind] ?? 37;
   const text = folded(item.body.text ?? '');
-  return 46 + 24 * (Math.ceil(text.length / lettersOfLine) - 1 + (text.split('\n', 20).length - 1)) + (item.body.reply_to ? 50 : 0);
+  return 46 + 24 * (Math.ceil(text.length / lettersOfLine) - 1 + (text.split('\n', 20).length - 1)) + (item.body.reply_to ? 50 : 0)
+    + (item.body.files ? heightOf(item.body.files) : 0);
 }
 
 export class Heights {
