@@ -51,6 +51,7 @@ type FieldError struct {
 	Field  string
 	Reason string // for a person: "must be at least the count"
 	Limit  int    // the limit that was exceeded; 0: none was, or the error does not tell it
+	Cause  string // one word for programs, if the field can be wrong in several ways that users should tell apart, such as heic; "": none
 }
 
 func (e *FieldError) Error() string { return e.Err.Error() + ": " + e.Field + " " + e.Reason }

@@ -125,6 +125,8 @@ func pairsOf(err error) []string {
 		return []string{"retry_after_ms", strconv.FormatInt(roundedUp(rate.After, time.Millisecond), 10)}
 	case errors.As(err, &field) && field.Limit > 0:
 		return []string{"field", field.Field, "limit", strconv.Itoa(field.Limit)}
+	case errors.As(err, &field) && field.Cause != "":
+		return []string{"field", field.Field, "cause", field.Cause}
 	case errors.As(err, &field):
 		return []string{"field", field.Field}
 	case errors.As(err, &commitment) && commitment.Packet != "":

@@ -67,6 +67,7 @@ type Options struct {
 	Push           *webpush.Notifier        // sends notifications; nil: there is no Web Push
 	Files          *files.Service           // nil: there are no files
 	FileDay        int64                    // bytes of files that a user may upload a day; 0: any number
+	FileOrigin     string                   // where browsers read files, if that is not this server: see files.Service.Origin
 	Events         func() metrics.Events    // figures of the event stream, for the metrics; nil: none
 	Hooks          api.Hooks                // ask the host about commands of users before they are carried out; nil: the host is not asked
 	HookStats      func() []meter.Questions // figures of Hooks, for the metrics; nil: none
@@ -246,7 +247,7 @@ func (s *Server) pageFacts() page.Facts {
 	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
 	slices.Sort(hosts)
 	guests := s.guests.On()
-	return page.Facts{Guests: guests, Pictures: !s.o.NoPictures, PlayMoney: guests && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
+	return page.Facts{Guests: guests, Pictures: !s.o.NoPictures, PlayMoney: guests && s.o.Guests.Credit > 0, Hosts: hosts, FileOrigin: s.o.FileOrigin, Version: s.o.Version}
 }
 
 // limits returns the limits that the server tells its clients.

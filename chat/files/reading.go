@@ -26,8 +26,10 @@ const (
 )
 
 const (
-	// LinkFor is how long a link can be used.
-	LinkFor = 15 * time.Minute
+	// LinkFor is how long a link can be used at most, and LinkFor less linkGrid at least. All links to a file that a user gets within linkGrid are the
+	// same, so browsers have what they have read in their cache.
+	LinkFor  = 15 * time.Minute
+	linkGrid = 5 * time.Minute
 	// LinksAtOnce is the most links that one request makes.
 	LinksAtOnce = 100
 	// presignFor is how long the address that an object store gives out can be used.
@@ -49,7 +51,7 @@ func (s *Service) Links(ctx context.Context, user, room string, ids []string) (q
 	if err := s.rooms.CheckRead(ctx, room, user); err != nil {
 		return nil, time.Time{}, err
 	}
-	until = s.o.Now().Add(LinkFor).Truncate(time.Second)
+	until = s.o.Now().Truncate(linkGrid).Add(LinkFor)
 	for _, id := range ids {
 		queries = append(queries, s.link(Link{Room: room, File: id, User: user, Until: until.Unix()}))
 	}
@@ -82,6 +84,19 @@ type Content struct {
 	Size    int64
 	Address string // where the object store serves it; "": by Read
 	Read    func(ctx context.Context, offset int64) (io.ReadCloser, error)
+}
+
+// Origin returns the origin at which the object store serves files to browsers, such as https://files.example.com; "" if this server serves them.
+func (s *Service) Origin(ctx context.Context) (string, error) {
+	address, err := s.objects.Link(ctx, checkFolder+"/origin", Headers{}, presignFor)
+	if err != nil || address == "" {
+		return "", err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // Open returns a version of a file for a user that may read it. The host (chat.System) may read every file, also one that is held.

@@ -29,18 +29,23 @@ type Made struct {
 
 // Reasons to refuse a picture.
 var (
-	errNotPicture   = chat.BadField("file", "must be a JPEG, PNG, GIF or WebP picture")
-	errHEIC         = chat.BadField("file", "is a HEIC picture, which is not supported: send it as JPEG")
-	errAVIF         = chat.BadField("file", "is an AVIF picture, which is not supported: send it as JPEG")
-	errAnimatedWebP = chat.BadField("file", "is an animated WebP picture, which is not supported: send it as GIF")
-	errBroken       = chat.BadField("file", "is broken or incomplete: it cannot be decoded")
-	errTooSlow      = chat.BadField("file", "takes too long to decode")
+	errNotPicture   = refused("format", "must be a JPEG, PNG, GIF or WebP picture")
+	errHEIC         = refused("heic", "is a HEIC picture, which is not supported: send it as JPEG")
+	errAVIF         = refused("avif", "is an AVIF picture, which is not supported: send it as JPEG")
+	errAnimatedWebP = refused("animated_webp", "is an animated WebP picture, which is not supported: send it as GIF")
+	errBroken       = refused("broken", "is broken or incomplete: it cannot be decoded")
+	errTooSlow      = refused("slow", "takes too long to decode")
 	errSide         = tooLarge(maxSide, "has a side of more than 16384 pixels")
 	errPixels       = tooLarge(maxPixels, "has more than 40 million pixels")
 	errDeepPixels   = tooLarge(maxDeepPixels, "has more than 20 million pixels, the limit of pictures with 16 bits a channel, of CMYK and of progressive JPEG: send it as a plain JPEG")
 	errGIFPixels    = tooLarge(maxPixels, "has more than 40 million pixels in all frames together")
 	errFrames       = tooLarge(maxFrames, "has more than 500 frames")
 )
+
+// refused returns the error of an upload that is not supported, with its cause for clients.
+func refused(cause, reason string) error {
+	return &chat.FieldError{Err: chat.ErrBadRequest, Field: "file", Reason: reason, Cause: cause}
+}
 
 func tooLarge(limit int, reason string) error {
 	return &chat.FieldError{Err: chat.ErrTooLong, Field: "file", Reason: reason, Limit: limit}

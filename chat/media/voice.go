@@ -5,11 +5,9 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
-
-	"hongbao/chat"
 )
 
-var errNotVoice = chat.BadField("file", "must be a recording: Opus in WebM or Ogg, or AAC in MP4")
+var errNotVoice = refused("format", "must be a recording: Opus in WebM or Ogg, or AAC in MP4")
 
 // Voice returns the type of an uploaded recording: audio/webm or audio/ogg with Opus, or audio/mp4 with AAC. Browsers record these. Every track must
 // be such sound. Voice reads the headers only: the sound may be broken, and other bytes may follow it.

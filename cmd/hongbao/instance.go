@@ -124,6 +124,11 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		FileDay:       c.FileDayBytes,
 		Log:           log,
 	}
+	if built.files != nil {
+		if options.FileOrigin, err = built.files.Origin(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if hooks != nil {
 		options.Hooks, options.HookStats = hooks, hooks.Stats
 	}

@@ -206,7 +206,7 @@ func (c *Client) CancelFile(ctx context.Context, room string, file string) error
 	return c.Call(ctx, "cancel_file", wire.FileRequest{Room: room, File: file}, new(wire.CancelFileReply))
 }
 
-// FileLinks returns links by which files of the room can be read for 15 minutes.
+// FileLinks returns links by which files of the room can be read for 10 to 15 minutes.
 func (c *Client) FileLinks(ctx context.Context, room string, files ...string) (wire.FileLinksReply, error) {
 	var reply wire.FileLinksReply
 	err := c.Call(ctx, "file_links", wire.FileLinksRequest{Room: room, Files: files}, &reply)

@@ -221,7 +221,7 @@ var Methods = []Method{
 		Group: "files", AsUser: ScopeChat, Right: uploaders, Errors: []Code{CodeNotFound, CodeConflict}, Cost: 1,
 	},
 	{
-		Name: "file_links", Does: "Returns links by which files of the room can be read for 15 minutes.", Request: FileLinksRequest{}, Reply: FileLinksReply{},
+		Name: "file_links", Does: "Returns links by which files of the room can be read for 10 to 15 minutes.", Request: FileLinksRequest{}, Reply: FileLinksReply{},
 		Group: "files", AsUser: ScopeRead, Right: members, Errors: slices.Concat(outside, []Code{CodeLimitExceeded}), Cost: 1,
 	},
 	{

@@ -34,7 +34,8 @@ export function inWords(error) {
   const word = error?.word ?? (error?.name === 'ClosedError' ? 'closed' : 'unknown');
   if (word === 'denied' && error.reason) return apart(error.reason); // the host's own words
   const { errors } = spoken;
-  return own(errors, `${word}_${error?.fields?.field}`) ?? own(errors, word) ?? errors.unknown;
+  const { field, cause } = error?.fields ?? {};
+  return own(errors, `${word}_${field}_${cause}`) ?? own(errors, `${word}_${field}`) ?? own(errors, word) ?? errors.unknown;
 }
 
 /** The browser's language, unless the user has chosen. */

@@ -433,7 +433,7 @@ export class Methods {
   }
 
   /**
-   * fileLinks returns links by which files of the room can be read for 15 minutes.
+   * fileLinks returns links by which files of the room can be read for 10 to 15 minutes.
    * @param {string} room
    * @param {string[]} files
    * @param {CallOptions} [o]
