@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,11 +96,11 @@ func TestBrowserFilesShown(t *testing.T) {
 	tea, _ := twoRooms(t, bob, ann)
 	one := bob.upload(tea, "picture", drawn(t, 1200, 900, 80), `,"name":"beach.png"`)
 	bob.does("send", `"room":%q,"files":[%q],"text":"at the beach, where the sun was so strong that nobody could see anything at all"`, tea, one)
-	var album string
+	var album []string
 	for n := range 5 {
-		album += fmt.Sprintf(`,%q`, bob.upload(tea, "picture", drawn(t, 400+100*n, 600, uint8(50*n)), ""))
+		album = append(album, bob.upload(tea, "picture", drawn(t, 400+100*n, 600, uint8(50*n)), ""))
 	}
-	bob.does("send", `"room":%q,"files":[%s]`, tea, album[1:])
+	bob.does("send", `"room":%q,"files":["%s"]`, tea, strings.Join(album, `","`))
 	bob.does("send", `"room":%q,"files":[%q]`, tea, bob.upload(tea, "file", []byte("the minutes"), `,"name":"minutes of the meeting.pdf","type":"application/pdf"`))
 	ann.Sees("[minutes of the meeting.pdf]")
 	ann.Press("link", "Tea")

@@ -140,7 +140,6 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		h.Set("Cache-Control", "private, max-age=900")
 		if c.Address != "" {
 			h.Set("Cache-Control", "no-store") // the address works for a minute only
 			http.Redirect(w, r, c.Address, http.StatusTemporaryRedirect)
@@ -152,6 +151,7 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pieceTime + time.Duration(c.Size/slowestDownload)*time.Second))
+		h.Set("Cache-Control", "private, max-age=900")
 		h.Set("Content-Type", c.Type)
 		h.Set("Content-Disposition", c.Disposition)
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")

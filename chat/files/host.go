@@ -47,5 +47,5 @@ func (s *Service) Release(ctx context.Context, room, id string) (Stored, error) 
 
 // Delete drops a file, also one that is sent.
 func (s *Service) Delete(ctx context.Context, room, id string) error {
-	return s.rows.DropFile(ctx, room, id, s.o.Now().Add(DropGrace), true)
+	return s.rows.DropFile(ctx, room, id, s.o.Now().Add(DropGrace), DropAny)
 }

@@ -18,6 +18,16 @@ const (
 	Dropped State = "dropped" // nobody may read it, and the sweep removes it
 )
 
+// Dropping says which files may be dropped.
+type Dropping int
+
+// What may be dropped.
+const (
+	DropComing Dropping = iota // only a file that is coming
+	DropUnsent                 // also one that is whole, but not one of an entry
+	DropAny
+)
+
 // Stored is a file as its row has it.
 type Stored struct {
 	chat.File // of an upload that is coming, what the client says
@@ -58,20 +68,21 @@ type Rows interface {
 	StoredFile(ctx context.Context, room, id string) (Stored, error)
 	// AdvanceFile says that bytes up to Received have come: f.Received before, and to now. It returns chat.ErrConflict if other bytes have come meanwhile.
 	AdvanceFile(ctx context.Context, f Stored, to int64, now time.Time) error
-	// FolderOf returns the folder of a file of the room with this content that is not dropped, or "".
-	FolderOf(ctx context.Context, room string, hash []byte) (string, error)
+	// FolderOf returns the folder of a file of the room with the content of f and the same versions that is not dropped, or "".
+	FolderOf(ctx context.Context, f Stored) (string, error)
 	// FinishFile writes the state, body, content and folder of a file that was coming. For a file that is finished already, it returns that. It
-	// returns chat.ErrConflict if f.Folder is that of another file, and no file has that content there any more.
+	// returns chat.ErrConflict if f.Folder is that of another file, and no file has that content and these versions there any more.
 	FinishFile(ctx context.Context, f Stored, now time.Time) (Stored, error)
 	// CleanFile says that the parts of the upload are removed.
 	CleanFile(ctx context.Context, room, id string) error
 	// ReleaseFile makes a held file ready. For a file that is ready, it changes nothing.
 	ReleaseFile(ctx context.Context, room, id string) (Stored, error)
-	// DropFile drops a file. The sweep does not remove it before the given time. A file of an entry is dropped only if evenSent is set; otherwise the error
-	// is chat.ErrConflict. For a dropped file, DropFile changes nothing.
-	DropFile(ctx context.Context, room, id string, notBefore time.Time, evenSent bool) error
-	// DropUnused drops at most limit files that began before the given time and have no entry. It returns how many.
-	DropUnused(ctx context.Context, before, notBefore time.Time, limit int) (int, error)
+	// DropFile drops a file. The sweep does not remove it before the given time. If the file has come further than which allows, the error is
+	// chat.ErrConflict. For a dropped file, DropFile changes nothing.
+	DropFile(ctx context.Context, room, id string, notBefore time.Time, which Dropping) error
+	// DropUnused drops files that began before the given time and have no entry, and files that are coming and of which nothing has come since stalled: at
+	// most limit of each. It returns how many.
+	DropUnused(ctx context.Context, before, stalled, notBefore time.Time, limit int) (int, error)
 	// SweptFiles returns files that the sweep is to look at: dropped ones that may be removed now and whose objects no other file needs, and others that
 	// have parts of an upload although they were finished before the given time. Those that were looked at longest ago come first.
 	SweptFiles(ctx context.Context, now, finished time.Time, limit int) ([]Stored, error)

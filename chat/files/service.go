@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"log/slog"
 	"strconv"
@@ -28,19 +29,25 @@ import (
 const (
 	// PieceBytes is how much of an upload is stored at a time. A connection that breaks loses less than that.
 	PieceBytes = 256 << 10
-	// PictureBytes and VoiceBytes are the largest uploads of these kinds, if Limits.Bytes does not say less.
+	// PictureBytes is the size of the largest picture, if Limits.Bytes is not less.
 	PictureBytes = 20 << 20
-	VoiceBytes   = 4 << 20 // see PictureBytes
+	// VoiceBytes is the size of the largest recording, if Limits.Bytes is not less.
+	VoiceBytes = 4 << 20
 	// VoiceTime is the longest recording.
 	VoiceTime = 2 * time.Minute
 	// WavePoints is the most points of a recording's Wave.
 	WavePoints = 64
 	// UnsentFor is how long a file without an entry is kept.
 	UnsentFor = 24 * time.Hour
+	// StalledFor is how long an upload is kept of which nothing comes: its bytes count to those of all files.
+	StalledFor = time.Hour
 	// DropGrace is how long the objects of a dropped file are left alone that may still be coming. It is longer than Receive can take after its
 	// last look at the row.
 	DropGrace = 10 * time.Minute
-	// finishTime bounds how long it takes to process an upload.
+	// MostBytes is the largest Limits.Bytes: such a file can be processed within DropGrace.
+	MostBytes = 1 << 30
+	// An upload may be processed for finishTime, and pieceTime longer for each of its pieces.
+	pieceTime      = 100 * time.Millisecond
 	finishTime     = 2 * time.Minute
 	nameBytes      = 255
 	typeBytes      = 100
@@ -169,6 +176,9 @@ func checkFileName(name string) error {
 	return nil
 }
 
+// Check returns an error if an upload is wrong in itself. Begin returns the same error.
+func (s *Service) Check(u Upload) error { return u.check(s.o.Limits) }
+
 // Begin begins an upload. The content follows by Receive.
 func (s *Service) Begin(ctx context.Context, user chat.User, u Upload) (Stored, error) {
 	if err := u.check(s.o.Limits); err != nil {
@@ -240,7 +250,7 @@ func (s *Service) Receive(ctx context.Context, t Transfer) (Stored, error) {
 		crashpoint.Here("file.after-piece")
 		to := f.Received + want
 		if err := s.rows.AdvanceFile(ctx, f, to, s.o.Now()); err != nil {
-			return Stored{}, err
+			return Stored{}, errors.Join(err, s.removeLatePiece(ctx, f, err))
 		}
 		f.Received = to
 	}
@@ -248,6 +258,19 @@ func (s *Service) Receive(ctx context.Context, t Transfer) (Stored, error) {
 		return Stored{}, chat.BadField("content", "is longer than the size that was told")
 	}
 	return s.finish(ctx, t, f)
+}
+
+// removeLatePiece removes a piece that was stored after another request has processed the upload. refused is why the piece is not one of the upload. If the
+// upload ends otherwise, the sweep removes its pieces.
+func (s *Service) removeLatePiece(ctx context.Context, f Stored, refused error) error {
+	if !errors.Is(refused, chat.ErrConflict) {
+		return nil
+	}
+	now, err := s.rows.StoredFile(ctx, f.Room, f.ID)
+	if err != nil || now.State == Coming {
+		return err
+	}
+	return s.objects.Delete(ctx, f.piece(f.Received))
 }
 
 // piece returns the name of the object with the part of an upload that begins at the offset.
@@ -274,7 +297,7 @@ func (f Stored) object(v Version) string {
 
 // finish processes an upload that is whole. A file that the server or the host refuses is dropped.
 func (s *Service) finish(ctx context.Context, t Transfer, f Stored) (Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, finishTime)
+	ctx, cancel := context.WithTimeout(ctx, finishTime+time.Duration(f.Upload/PieceBytes)*pieceTime)
 	defer cancel()
 	done, err := s.process(ctx, t, f)
 	switch {
@@ -287,10 +310,11 @@ func (s *Service) finish(ctx context.Context, t Transfer, f Stored) (Stored, err
 		}
 		return Stored{}, err
 	}
-	if failed := s.rows.DropFile(ctx, f.Room, f.ID, s.o.Now().Add(DropGrace), false); failed != nil {
-		return Stored{}, errors.Join(failed, err)
+	failed := s.rows.DropFile(ctx, f.Room, f.ID, s.o.Now().Add(DropGrace), DropComing)
+	if errors.Is(failed, chat.ErrConflict) { // another request has finished it
+		return s.Own(ctx, f.User, f.Room, f.ID)
 	}
-	return Stored{}, err
+	return Stored{}, errors.Join(err, failed)
 }
 
 // clean removes the parts of an upload that was processed. What fails, the sweep repeats.
@@ -318,7 +342,7 @@ func (s *Service) process(ctx context.Context, t Transfer, f Stored) (Stored, er
 			f.State = Held
 		}
 	}
-	if f.Folder, err = s.rows.FolderOf(ctx, f.Room, f.Hash); err != nil {
+	if f.Folder, err = s.rows.FolderOf(ctx, f); err != nil {
 		return Stored{}, err
 	}
 	if f.Folder != "" {
@@ -347,6 +371,11 @@ type content struct {
 	open    func() io.ReadCloser
 }
 
+// stored returns content that is in memory.
+func stored(v Version, data []byte) content {
+	return content{v, int64(len(data)), func() io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }}
+}
+
 func (c content) put(ctx context.Context, objects Objects, name string) error {
 	data := c.open()
 	defer func() { _ = data.Close() }()
@@ -355,13 +384,13 @@ func (c content) put(ctx context.Context, objects Objects, name string) error {
 
 // make completes the file by what its content is, and returns the contents to be stored.
 func (s *Service) make(ctx context.Context, f *Stored) ([]content, error) {
-	whole := content{Original, f.Upload, func() io.ReadCloser { return s.whole(ctx, *f) }}
+	whole := content{Original, f.Upload, func() io.ReadCloser { return &verified{s.whole(ctx, *f), sha256.New(), f.Upload, f.Hash} }}
 	if f.Kind == chat.OtherFile {
-		hash := sha256.New()
-		if _, err := io.Copy(hash, s.whole(ctx, *f)); err != nil {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, s.whole(ctx, *f)); err != nil {
 			return nil, err
 		}
-		f.Type, f.Hash = cmp.Or(f.Type, "application/octet-stream"), hash.Sum(nil)
+		f.Type, f.Hash = cmp.Or(f.Type, "application/octet-stream"), sum.Sum(nil)
 		return []content{whole}, nil
 	}
 	if f.Kind == chat.PictureFile {
@@ -378,7 +407,7 @@ func (s *Service) make(ctx context.Context, f *Stored) ([]content, error) {
 		sum := sha256.Sum256(upload)
 		f.Hash = sum[:]
 		f.Type, err = media.Voice(upload)
-		return []content{whole}, err
+		return []content{stored(Original, upload)}, err
 	}
 	return s.makePicture(ctx, f, upload)
 }
@@ -401,9 +430,27 @@ func (s *Service) makePicture(ctx context.Context, f *Stored, upload []byte) (al
 		} else {
 			f.Made = append(f.Made, Made{Version: v, Type: p.PreviewType, Size: int64(len(data)), Hash: sum[:]})
 		}
-		all = append(all, content{v, int64(len(data)), func() io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }})
+		all = append(all, stored(v, data))
 	}
 	return all, nil
+}
+
+// verified reads an upload again. Its last bytes come only if the whole has the hash: another request may have stored another piece meanwhile.
+type verified struct {
+	io.ReadCloser
+
+	hash hash.Hash
+	left int64
+	want []byte
+}
+
+func (v *verified) Read(p []byte) (int, error) {
+	n, err := v.ReadCloser.Read(p)
+	v.hash.Write(p[:n])
+	if v.left -= int64(n); n > 0 && v.left <= 0 && !bytes.Equal(v.hash.Sum(nil), v.want) {
+		return 0, fmt.Errorf("%w: the upload has changed while it was processed", chat.ErrConflict)
+	}
+	return n, err
 }
 
 // whole returns the content of an upload, put together from its parts.
@@ -462,5 +509,5 @@ func (s *Service) Cancel(ctx context.Context, user, room, id string) error {
 	if _, err := s.Own(ctx, user, room, id); err != nil {
 		return err
 	}
-	return s.rows.DropFile(ctx, room, id, s.o.Now().Add(DropGrace), false)
+	return s.rows.DropFile(ctx, room, id, s.o.Now().Add(DropGrace), DropUnsent)
 }

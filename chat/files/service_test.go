@@ -3,6 +3,7 @@ package files_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
@@ -392,6 +393,7 @@ func TestWhoReadsAFile(t *testing.T) {
 	_, err = f.rooms.Recall(t.Context(), ann, f.room, sent.Seq)
 	noError(t, err)
 	reads(ann, chat.ErrNotFound)
+	f.now = f.now.Add(files.DropGrace)
 	f.Sweep(t.Context())
 	if names := f.stored(); len(names) != 0 {
 		t.Errorf("after the recall are stored %v", names)
@@ -503,6 +505,54 @@ func TestUploadsThatEndAnywhereLeaveNothing(t *testing.T) {
 	if n, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 {
 		t.Errorf("left: %d bytes, err %v", n, err)
 	}
+}
+
+// TestPieceOfAnotherRequestChangesNothing lets a second request replace a piece while the upload is processed, and bring one when it is processed. What is
+// stored must have the hash that names it, and no piece may stay.
+func TestPieceOfAnotherRequestChangesNothing(t *testing.T) {
+	f := newFixture(t)
+	s := f.begin(ann, 5)
+	gets := 0
+	f.objects.failing(func(call, _ string) error {
+		if call == "get" {
+			if gets++; gets == 2 { // the content was hashed, and is read again
+				noError(t, f.objects.Objects.Put(t.Context(), s.ID+"/piece-0", strings.NewReader("wrong"), 5))
+			}
+		}
+		return nil
+	})
+	_, err := f.receive(ann, s, 0, strings.NewReader("right"))
+	f.wantError(err, chat.ErrConflict, "")
+	f.objects.failing(nil)
+	done, err := f.receive(ann, s, 5, strings.NewReader(""))
+	noError(t, err)
+	got, _, err := f.content(ann, done, files.Original)
+	noError(t, err)
+	if sum := sha256.Sum256(got); !bytes.Equal(sum[:], done.Hash) {
+		t.Errorf("%q is stored under another hash", got)
+	}
+	slow := &sideEffect{Reader: strings.NewReader("later"), happen: func() {}}
+	second := f.begin(ann, 5)
+	slow.happen = func() { _, err = f.receive(ann, second, 0, strings.NewReader("first")) }
+	_, failed := f.receive(ann, second, 0, slow)
+	noError(t, err)
+	f.wantError(failed, chat.ErrConflict, "")
+	if names := f.stored(); len(names) != 2 {
+		t.Errorf("stored are %v, want two contents", names)
+	}
+}
+
+// sideEffect calls happen before the first read.
+type sideEffect struct {
+	io.Reader
+	happen func()
+}
+
+func (s *sideEffect) Read(p []byte) (int, error) {
+	happen := s.happen
+	s.happen = func() {}
+	happen()
+	return s.Reader.Read(p)
 }
 
 func TestStuckRemovalDelaysNoOther(t *testing.T) {

@@ -30,12 +30,12 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// Sweep drops files that were not sent within a day, and removes dropped files and what uploads have left. A file whose removal fails is tried again
+// Sweep drops files that were not sent within a day and uploads that have stalled, and removes dropped files and what uploads have left. A file whose removal fails is tried again
 // later.
 func (s *Service) Sweep(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
 		now := s.o.Now()
-		dropped, err := s.rows.DropUnused(ctx, now.Add(-UnsentFor), now.Add(DropGrace), sweepLimit)
+		dropped, err := s.rows.DropUnused(ctx, now.Add(-UnsentFor), now.Add(-StalledFor), now.Add(DropGrace), sweepLimit)
 		if err != nil {
 			s.o.Log.Warn("unused files not dropped", "err", err)
 			return
@@ -48,7 +48,7 @@ func (s *Service) Sweep(ctx context.Context) {
 		for _, f := range swept {
 			s.sweep(ctx, f)
 		}
-		more = dropped == sweepLimit || len(swept) >= sweepLimit
+		more = dropped >= sweepLimit || len(swept) >= sweepLimit
 	}
 }
 

@@ -650,8 +650,8 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "chat/files/service.go",
-		old:   `DropFile(ctx, f.Room, f.ID, s.o.Now().Add(DropGrace), false)`,
-		new:   `DropFile(ctx, f.Room, f.ID, s.o.Now().Add(UnsentFor), false)`,
+		old:   `DropFile(ctx, f.Room, f.ID, s.o.Now().Add(DropGrace), DropComing)`,
+		new:   `DropFile(ctx, f.Room, f.ID, s.o.Now().Add(UnsentFor), DropComing)`,
 		tests: "-run=TestWhatIsNoPicture ./chat/files",
 		harm:  "refused uploads stay for a day",
 	},

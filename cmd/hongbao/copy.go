@@ -16,6 +16,9 @@ func copyCommand() command {
 			if !p.config.scaled() {
 				return errors.New("where to? Set HONGBAO_DATABASE_URL to an empty Postgres database, as the role that migrates it; HONGBAO_DATA_DIR is what is copied")
 			}
+			if err := p.copyFiles(ctx); err != nil { // first, because it can go on after it was interrupted
+				return err
+			}
 			found, key, err := store.Copy(ctx, p.config.engines(), p.log())
 			if err != nil {
 				return explainNoBooks(err)
@@ -24,9 +27,6 @@ func copyCommand() command {
 				found.Wallets, found.Packets, found.Transfers, found.Entries, found.Rooms, len(found.Heads)))
 			if n := len(found.Differences); n > 0 {
 				p.print(fmt.Sprintf("the audit finds the same %d differences in both: hongbao audit prints them\n", n))
-			}
-			if err := p.copyFiles(ctx); err != nil {
-				return err
 			}
 			p.printKeys(key)
 			p.print("start the instances with these keys (HONGBAO_DATA_KEY_FILE, HONGBAO_GUEST_KEY_FILE), and never again a server on " + p.config.DataDir + "\n")

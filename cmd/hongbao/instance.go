@@ -164,6 +164,9 @@ func newFiles(ctx context.Context, c config, engines *store.Engines, rooms *chat
 	if engines.Objects == nil {
 		return nil, nil
 	}
+	if c.FileBytes > files.MostBytes {
+		return nil, fmt.Errorf("HONGBAO_FILE_BYTES is %d: a file may have at most %d bytes", c.FileBytes, files.MostBytes)
+	}
 	key, err := engines.FilesKey(ctx)
 	if err != nil {
 		return nil, err

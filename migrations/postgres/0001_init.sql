@@ -218,6 +218,7 @@ create index files_entry on files (room_id, seq) where seq > 0;
 create index files_hash on files (room_id, hash) where hash is not null;
 create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';
+create index files_coming on files (touched_at) where state = 'coming';
 create index files_dropped on files (touched_at) where state = 'dropped';
 create index files_unclean on files (touched_at) where unclean and state in ('held', 'ready');
 create unique index files_id on files (id);

@@ -175,7 +175,7 @@ func fileRefused(b *storeBench) {
 	room, other := b.room(ann, bob), b.room(ann, bob)
 	good := b.ready(room, ann, 1)
 	dropped := b.ready(room, ann, 2)
-	b.must(b.files().DropFile(b.ctx, room, dropped.ID, b.now, false))
+	b.must(b.files().DropFile(b.ctx, room, dropped.ID, b.now, files.DropUnsent))
 	sent := b.ready(room, ann, 3)
 	_, err := b.sendFiles(room, ann, sent)
 	b.must(err)
@@ -186,7 +186,8 @@ func fileRefused(b *storeBench) {
 		})
 		b.fileIs(good, files.Ready, 0)
 	}
-	b.refused(b.files().DropFile(b.ctx, room, sent.ID, b.now, false), chat.ErrConflict)
+	b.refused(b.files().DropFile(b.ctx, room, sent.ID, b.now, files.DropUnsent), chat.ErrConflict)
+	b.refused(b.files().DropFile(b.ctx, room, good.ID, b.now, files.DropComing), chat.ErrConflict)
 	e, err := b.sendFiles(room, ann, good)
 	b.must(err)
 	b.fileIs(good, files.Ready, e.Seq)
@@ -229,7 +230,7 @@ func fileRecalled(b *storeBench) {
 	b.must(second(b.Amend(b.ctx, b.amending(chat.KindRecall, room, ann, e.Seq))))
 	b.fileIs(f, files.Dropped, e.Seq)
 	b.fileIs(other, files.Ready, kept.Seq)
-	b.tick()
+	b.now = b.now.Add(files.DropGrace + time.Second)
 	if ids := b.swept(); !slices.Contains(ids, f.ID) {
 		b.Errorf("swept %v, want %s", ids, f.ID)
 	}
@@ -243,27 +244,30 @@ func second[T any](_ T, err error) error { return err }
 func fileShared(b *storeBench) {
 	room, other := b.room(ann, bob), b.room(ann, bob)
 	first := b.ready(room, ann, 1)
-	if folder, err := b.files().FolderOf(b.ctx, other, first.Hash); err != nil || folder != "" {
+	if folder, err := b.files().FolderOf(b.ctx, files.Stored{Room: other, Hash: first.Hash}); err != nil || folder != "" {
 		b.Errorf("another room has the folder %q, err %v", folder, err)
 	}
-	folder, err := b.files().FolderOf(b.ctx, room, first.Hash)
+	folder, err := b.files().FolderOf(b.ctx, files.Stored{Room: room, Hash: first.Hash})
 	b.must(err)
 	twin := b.finish(b.upload(room, bob), 1, folder)
 	if twin.Folder != first.ID {
 		b.Fatalf("the twin is in %q, want %q", twin.Folder, first.ID)
 	}
+	if folder, err := b.files().FolderOf(b.ctx, files.Stored{Room: room, Hash: first.Hash, Made: []files.Made{{Version: files.Small}}}); err != nil || folder != "" {
+		b.Errorf("a picture with smaller versions shares the folder %q of a file without, err %v", folder, err)
+	}
 	wrong := b.upload(room, bob)
 	wrong.State, wrong.Hash, wrong.Folder = files.Ready, []byte("another content"), first.ID
 	b.refused(second(b.files().FinishFile(b.ctx, wrong, b.now)), chat.ErrConflict)
 
-	b.must(b.files().DropFile(b.ctx, room, first.ID, b.now, false))
+	b.must(b.files().DropFile(b.ctx, room, first.ID, b.now, files.DropUnsent))
 	third := b.finish(b.upload(room, ann), 1, first.ID) // the twin still has the content
 	b.tick()
 	if ids := b.swept(); slices.Contains(ids, first.ID) {
 		b.Error("a folder is swept that two files need")
 	}
-	b.must(b.files().DropFile(b.ctx, room, twin.ID, b.now, false))
-	b.must(b.files().DropFile(b.ctx, room, third.ID, b.now, false))
+	b.must(b.files().DropFile(b.ctx, room, twin.ID, b.now, files.DropUnsent))
+	b.must(b.files().DropFile(b.ctx, room, third.ID, b.now, files.DropUnsent))
 	late := b.upload(room, ann)
 	late.State, late.Hash, late.Folder = files.Ready, first.Hash, first.ID
 	b.refused(second(b.files().FinishFile(b.ctx, late, b.now)), chat.ErrConflict)
@@ -285,8 +289,8 @@ func fileBytesBounded(b *storeBench) {
 	next.Upload = 10
 	b.must(b.files().AddFile(b.ctx, next, 20))
 	b.fileBytes(20)
-	b.must(b.files().DropFile(b.ctx, room, next.ID, b.now, false))
-	b.must(b.files().DropFile(b.ctx, room, next.ID, b.now, false))
+	b.must(b.files().DropFile(b.ctx, room, next.ID, b.now, files.DropUnsent))
+	b.must(b.files().DropFile(b.ctx, room, next.ID, b.now, files.DropUnsent))
 	b.fileBytes(20)
 	b.swept()
 	b.fileBytes(10)
@@ -302,14 +306,24 @@ func fileUnused(b *storeBench) {
 	before := b.tick()
 	young := b.upload(room, ann)
 	later := b.now.Add(time.Minute)
-	n, err := b.files().DropUnused(b.ctx, before, later, 10)
+	n, err := b.files().DropUnused(b.ctx, before, time.UnixMilli(0), later, 10)
 	b.must(err)
 	if n != 1 {
 		b.Errorf("dropped %d files, want 1", n)
 	}
+	stalled := b.upload(room, ann)
+	whole := b.ready(room, ann, 2)
+	b.must(b.files().CleanFile(b.ctx, room, whole.ID))
+	n, err = b.files().DropUnused(b.ctx, time.UnixMilli(0), b.tick(), later.Add(time.Hour), 10)
+	b.must(err)
+	if n != 2 {
+		b.Errorf("dropped %d files, want 2 of which nothing has come", n)
+	}
+	b.fileIs(stalled, files.Dropped, 0)
+	b.fileIs(young, files.Dropped, 0)
+	b.fileIs(whole, files.Ready, 0)
 	b.fileIs(old, files.Dropped, 0)
 	b.fileIs(sent, files.Ready, e.Seq)
-	b.fileIs(young, files.Coming, 0)
 	if ids := b.swept(); len(ids) != 0 {
 		b.Errorf("swept %v before the time", ids)
 	}

@@ -79,9 +79,10 @@ func (t Tables) changeFile(ctx context.Context, doing string, missing error, sta
 }
 
 // FolderOf implements files.Rows.
-func (t Tables) FolderOf(ctx context.Context, room string, hash []byte) (folder string, err error) {
+func (t Tables) FolderOf(ctx context.Context, f files.Stored) (folder string, err error) {
 	return read(ctx, t.db, "find the content of a file", func(q Querier) (folder string, err error) {
-		_, err = q.Row(`select folder from files where room_id = $1 and hash = $2 and state in ('held', 'ready') limit 1`, []any{room, hash}, &folder)
+		_, err = q.Row(`select folder from files where room_id = $1 and hash = $2 and made = $3 and state in ('held', 'ready') limit 1`,
+			[]any{f.Room, f.Hash, JSON(f.Made)}, &folder)
 		return folder, err
 	})
 }
@@ -94,8 +95,8 @@ func (t Tables) FinishFile(ctx context.Context, f files.Stored, now time.Time) (
 
 func finishFile(w Tx, f files.Stored, now time.Time) (files.Stored, error) {
 	if f.Folder != f.ID {
-		found, err := w.Row(`select 1 from files where room_id = $1 and hash = $2 and folder = $3 and state in ('held', 'ready') order by id limit 1`+w.Lock(),
-			[]any{f.Room, f.Hash, f.Folder}, new(int))
+		found, err := w.Row(`select 1 from files where room_id = $1 and hash = $2 and folder = $3 and made = $4 and state in ('held', 'ready') order by id limit 1`+w.Lock(),
+			[]any{f.Room, f.Hash, f.Folder, JSON(f.Made)}, new(int))
 		if err == nil && !found {
 			err = chat.ErrConflict
 		}
@@ -147,13 +148,15 @@ func (t Tables) ReleaseFile(ctx context.Context, room, id string) (files.Stored,
 }
 
 // DropFile implements files.Rows.
-func (t Tables) DropFile(ctx context.Context, room, id string, notBefore time.Time, evenSent bool) error {
+func (t Tables) DropFile(ctx context.Context, room, id string, notBefore time.Time, which files.Dropping) error {
 	return Outcome("drop file", t.db.Write(ctx, func(w Tx) error {
 		f, err := fileRow(w, room, id, w.Lock())
 		switch {
 		case err != nil, f.State == files.Dropped:
 			return err
-		case f.Seq > 0 && !evenSent:
+		case f.State != files.Coming && which == files.DropComing:
+			return &chat.FieldError{Err: chat.ErrConflict, Field: "file", Reason: "is uploaded whole"}
+		case f.Seq > 0 && which != files.DropAny:
 			return &chat.FieldError{Err: chat.ErrConflict, Field: "file", Reason: "is sent: recall the message"}
 		}
 		_, err = w.Exec(dropFiles+`where room_id = $1 and id = $2`, room, id, notBefore.UnixMilli())
@@ -164,9 +167,9 @@ func (t Tables) DropFile(ctx context.Context, room, id string, notBefore time.Ti
 // dropFiles begins a statement that drops files. Argument 3 is the time before which the sweep leaves them alone.
 const dropFiles = `update files set state = 'dropped', touched_at = $3 `
 
-// queueDropOfEntry makes the batch drop the files of an entry.
+// queueDropOfEntry makes the batch drop the files of an entry. A second request of the upload may still be processing one of them.
 func queueDropOfEntry(b *Batch, room string, seq int64, now time.Time) {
-	b.Exec(dropFiles+`where room_id = $1 and seq = $2 and state <> 'dropped'`, room, seq, now.UnixMilli())
+	b.Exec(dropFiles+`where room_id = $1 and seq = $2 and state <> 'dropped'`, room, seq, now.Add(files.DropGrace).UnixMilli())
 }
 
 // queueDropOfRoom makes the batch take the next step: files of a deleted room are dropped. It skips files that another transaction has locked. The sweep
@@ -177,10 +180,20 @@ func queueDropOfRoom(d Dialect, b *Batch, room string) {
 }
 
 // DropUnused implements files.Rows. It skips files that another transaction has locked.
-func (t Tables) DropUnused(ctx context.Context, before, notBefore time.Time, limit int) (dropped int, err error) {
-	n, err := write(ctx, t.db, "drop unused files", func(w Tx, _ int64) (int64, error) {
-		return w.Exec(dropFiles+`where (room_id, id) in (select room_id, id from files where seq = 0 and state <> 'dropped' and at < $1
-			order by at limit $2`+w.LockFree()+`)`, before.UnixMilli(), limit, notBefore.UnixMilli())
+func (t Tables) DropUnused(ctx context.Context, before, stalled, notBefore time.Time, limit int) (int, error) {
+	n, err := write(ctx, t.db, "drop unused files", func(w Tx, _ int64) (all int64, err error) {
+		for _, c := range []struct {
+			which, order string
+			since        time.Time
+		}{{`seq = 0 and state <> 'dropped' and at < $1`, `at`, before}, {`state = 'coming' and touched_at < $1`, `touched_at`, stalled}} {
+			n, err := w.Exec(dropFiles+`where (room_id, id) in (select room_id, id from files where `+c.which+` order by `+c.order+` limit $2`+w.LockFree()+`)`,
+				c.since.UnixMilli(), limit, notBefore.UnixMilli())
+			if err != nil {
+				return 0, err
+			}
+			all += n
+		}
+		return all, nil
 	})
 	return int(n), err
 }

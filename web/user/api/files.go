@@ -25,12 +25,14 @@ func (a *Commands) beginFile(ctx context.Context, c Caller, r *wire.BeginFileReq
 	if a.files == nil {
 		return wire.FileState{}, errNoFiles
 	}
+	u := files.Upload{Room: r.Room, Kind: chat.FileKind(r.Kind), Name: r.Name, Type: r.Type, Size: r.Size, DurationMS: r.DurationMS, Wave: r.Wave}
+	if err := a.files.Check(u); err != nil {
+		return wire.FileState{}, err
+	}
 	if err := a.rates.spendFile(ctx, c, r.Size, a.fileDay); err != nil {
 		return wire.FileState{}, err
 	}
-	f, err := a.files.Begin(ctx, c.User, files.Upload{
-		Room: r.Room, Kind: chat.FileKind(r.Kind), Name: r.Name, Type: r.Type, Size: r.Size, DurationMS: r.DurationMS, Wave: r.Wave,
-	})
+	f, err := a.files.Begin(ctx, c.User, u)
 	return convert.FileState(f), err
 }
 
@@ -113,4 +115,4 @@ func (r *Rates) spendFile(ctx context.Context, c Caller, size, day int64) error 
 }
 
 // guestsOfAddress is how many times what one user may upload the guests of an address may upload together.
-const guestsOfAddress = 10
+const guestsOfAddress = 3
