@@ -105,8 +105,11 @@ func fill(file *os.File, data io.Reader) error {
 func (f *Folder) place(temp, folder, file string) error {
 	dir := f.dir(folder)
 	var err error
-	for range 10 {
-		if err = os.MkdirAll(dir, 0o700); err != nil {
+	for range 100 {
+		if err = os.MkdirAll(dir, 0o700); errors.Is(err, fs.ErrExist) {
+			continue // the directory was there, and removed before MkdirAll looked at it
+		}
+		if err != nil {
 			return err
 		}
 		if err = os.Rename(temp, filepath.Join(dir, file)); !errors.Is(err, fs.ErrNotExist) {
