@@ -7,8 +7,9 @@
 //   - An entry never changes after it is committed, with one exception: a recall empties a text and its edits. Edits, recalls
 //     and reactions are entries of their own. Their result is kept beside the text or packet (Fold), and history shows it.
 //   - Change.Rule, Joining.Refusal, NewLink.Refusal, Draft.Refusal and Amendment.Apply decide on changes, joins, invite links,
-//     entries and amendments. So these rules are the same in every engine. Two rules of entries are checked by the engines, under the lock of the
-//     room: that a reply is to an entry of it, and FrozenRefusal with what a deserted direct room refuses. Rule, Draft.Refusal and Apply also decide what System
+//     entries and amendments. So these rules are the same in every engine. Three rules of entries are checked by the engines, under the lock of the
+//     room: that a reply is to an entry of it, that its files are ready and belong to no other entry, and FrozenRefusal with what a deserted direct room
+//     refuses. Rule, Draft.Refusal and Apply also decide what System
 //     may do, which is neither a user nor a member.
 //   - The Store locks the state before such a rule reads it, and holds the lock until the commit. It may refuse a change or a join
 //     without a lock. In CreateRoom, Join and Direct the Store itself checks the limits on rooms. In

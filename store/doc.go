@@ -2,10 +2,10 @@
 //
 // There are two modes. Embedded mode uses SQLite in a folder, and this process's memory for everything else. Scaled
 // mode uses Postgres as the truth. It uses Redis for the Pool, the bus between instances, presence, rates that count for all
-// instances together, and the notes of package lineage.
+// instances together, and the notes of package lineage. In both modes the contents of files are in an object store (package objects).
 //
-// Package store imports the engines pgstore, sqlitestore, redisstore and memstore. Each engine imports the packages whose
-// interfaces it implements: chat and redpacket; redisstore also hub; redisstore and both SQL engines also lineage.
+// Package store imports the engines pgstore, sqlitestore, redisstore, memstore and objects. Each engine imports the packages whose
+// interfaces it implements: chat and redpacket; objects and both SQL engines chat/files; redisstore also hub; redisstore and both SQL engines also lineage.
 // Both SQL engines use tables, audit, chain, eventlog and secret; tables uses cursor and security. Tests use
 // storetest, loopback and enginetest.
 //

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,38 @@ func TestFileOverHTTP(t *testing.T) {
 	call[wire.LeaveReply](t, s, bob, "leave", wire.LeaveRequest{Room: room})
 	if r, _ := read("/small?"+links.Queries[0], ""); r.StatusCode == 200 {
 		t.Error("the link of a user that has left opens the file")
+	}
+}
+
+// lostObjects are objects that cannot be read while lost is set.
+type lostObjects struct {
+	files.Objects
+	lost atomic.Bool
+}
+
+func (o *lostObjects) Get(ctx context.Context, name string, offset int64) (io.ReadCloser, int64, error) {
+	if o.lost.Load() {
+		return nil, 0, chat.ErrUnavailable
+	}
+	return o.Objects.Get(ctx, name, offset)
+}
+
+// TestFailedDownloadIsNotCached reads a file while the object store fails. No cache may keep the error.
+func TestFailedDownloadIsNotCached(t *testing.T) {
+	t.Parallel()
+	engines := newTestEngines(t)
+	lost := &lostObjects{Objects: engines.objects}
+	engines.objects = lost
+	s := engines.open(t, func(o *Options) { o.Alone = true })
+	ann := s.signIn(t, "ann", 0)
+	room := s.room(t, ann, "hall").ID
+	path := "/v1/files/" + room + "/" + s.upload(t, ann, room, "a report").ID + "/original"
+	if r := ask(t, s.Handler(), "GET", path, fileToken(t, "ann"), ""); r.StatusCode != 200 || r.Header.Get("Cache-Control") != "private, max-age=900" {
+		t.Errorf("status %d, header %v", r.StatusCode, r.Header)
+	}
+	lost.lost.Store(true)
+	if r := ask(t, s.Handler(), "GET", path, fileToken(t, "ann"), ""); r.StatusCode != 503 || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("status %d, header %v", r.StatusCode, r.Header)
 	}
 }
 

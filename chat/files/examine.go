@@ -15,8 +15,10 @@ import (
 
 // Examined is what an examination has looked at.
 type Examined struct {
-	Files, Objects int
-	Bytes          int64 // of the objects
+	Files   int   `json:"files"`
+	Objects int   `json:"objects"`
+	Bytes   int64 `json:"bytes"`   // of the objects
+	Counted int64 `json:"counted"` // bytes of uploads that count to Limits.Total
 }
 
 // youngObject is how old an object must be before it is reported as one that no file needs: the row of a newer one may have been added after the
@@ -31,6 +33,9 @@ const checkFolder = "check"
 func Examine(ctx context.Context, rows Rows, objects Objects, content bool, report func(name, what string)) (Examined, error) {
 	e := &examination{ctx: ctx, rows: rows, objects: objects, content: content, report: report}
 	err := e.run()
+	if err == nil {
+		e.Counted, err = rows.FileBytes(ctx)
+	}
 	return e.Examined, err
 }
 

@@ -54,6 +54,9 @@ const (
 	picturesAtOnce = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
 )
 
+// ErrOff is the answer of a server that has no object store.
+var ErrOff = &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
+
 // Limits are those of uploads.
 type Limits struct {
 	Bytes int64 // of one file

@@ -60,7 +60,7 @@ func TestGIFIsCountedBeforeItIsDecoded(t *testing.T) {
 	}
 }
 
-// oddGIFs have blocks that hide frames from who reads them in another way than image/gif.
+// oddGIFs have blocks that hide frames from a reader that does not follow them as image/gif does.
 func oddGIFs(t testing.TB) map[string][]byte {
 	upload := gifOf(t, image.Pt(2, 2), image.Rect(0, 0, 2, 2), image.Rect(0, 0, 2, 2))
 	behindPalette := func(extension string) []byte { return afterHeader(upload, 13+3*4, extension) }

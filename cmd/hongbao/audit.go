@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/web/convert"
@@ -125,17 +126,10 @@ type audited struct {
 	wire.AuditReply
 	Lines []auditedPacket `json:"packet_lines,omitempty"`
 
-	Files *auditedFiles `json:"files,omitempty"` // nil: not looked at
+	Files *files.Examined `json:"files,omitempty"` // nil: not looked at
 
 	checkpoint redpacket.Checkpoint // for the next audit
 	newer      bool                 // only rows newer than a checkpoint were looked at
-}
-
-// auditedFiles is what the report shows of the files.
-type auditedFiles struct {
-	Files   int   `json:"files"`
-	Objects int   `json:"objects"`
-	Bytes   int64 `json:"bytes"`
 }
 
 // auditFiles compares the files with the object store, and adds what it finds to the report.
@@ -147,7 +141,7 @@ func (p *program) auditFiles(ctx context.Context, report *audited, what string) 
 		report.OK = false
 		report.Differences = append(report.Differences, wire.Difference{Kind: "file", ID: name, What: what})
 	})
-	report.Files = &auditedFiles{found.Files, found.Objects, found.Bytes}
+	report.Files = &found
 	return err
 }
 
@@ -203,7 +197,7 @@ func (a audited) text(c currency) string {
 	line(table, "entries\t%d\tin %d rooms\n", a.Entries, a.Rooms)
 	line(table, "quarantined\t%d\n", a.Quarantined)
 	if a.Files != nil {
-		line(table, "files\t%d\twith %d objects of %d bytes\n", a.Files.Files, a.Files.Objects, a.Files.Bytes)
+		line(table, "files\t%d\twith %d objects of %d bytes; %d bytes count to HONGBAO_FILES_BYTES\n", a.Files.Files, a.Files.Objects, a.Files.Bytes, a.Files.Counted)
 	}
 	_ = table.Flush()
 	for _, n := range a.Notes {

@@ -31,7 +31,7 @@ const (
 	mostListed = 1000
 )
 
-// S3Options say where the bucket is, and who may use it.
+// S3Options say where the bucket is, and with which keys it is used.
 type S3Options struct {
 	Endpoint  string // https://host[:port] or http://host[:port]; empty: AWS
 	Bucket    string

@@ -301,7 +301,9 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)
-		entries.files = append(entries.files, sentFiles{d.Room, d.From.ID, j.entry.Seq, d.Files})
+		if len(d.Files) > 0 {
+			entries.files = append(entries.files, sentFiles{d.Room, d.From.ID, j.entry.Seq, d.Files})
+		}
 	}
 	return w.write(&entries, tails)
 }

@@ -35,7 +35,8 @@
 //
 // A transaction that locks rows of several of these tables locks them in this order, and rows of one table by id (on Citus by
 // bucket, then by id; rows of indexed_rooms by id): packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
-// push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, circulation. On Citus a send locks the wallet of the sender
+// push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, files (a file that shares its content before one that is finished), file_usage,
+// circulation. On Citus a send locks the wallet of the sender
 // before fundings (lockSender).
 //
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room

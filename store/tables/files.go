@@ -63,16 +63,11 @@ func (t Tables) StoredFile(ctx context.Context, room, id string) (files.Stored, 
 
 // AdvanceFile implements files.Rows.
 func (t Tables) AdvanceFile(ctx context.Context, f files.Stored, to int64, now time.Time) error {
-	return t.changeFile(ctx, "advance file", chat.ErrConflict, `update files set received = $4, touched_at = $5
-		where room_id = $1 and id = $2 and received in ($3, $4) and state = 'coming'`, f.Room, f.ID, f.Received, to, now.UnixMilli())
-}
-
-// changeFile runs a statement that changes one row. If it changes none, the error is missing.
-func (t Tables) changeFile(ctx context.Context, doing string, missing error, statement string, args ...any) error {
-	return Outcome(doing, t.db.Write(ctx, func(w Tx) error {
-		changed, err := w.Exec(statement, args...)
+	return Outcome("advance file", t.db.Write(ctx, func(w Tx) error {
+		changed, err := w.Exec(`update files set received = $4, touched_at = $5 where room_id = $1 and id = $2 and received in ($3, $4) and state = 'coming'`,
+			f.Room, f.ID, f.Received, to, now.UnixMilli())
 		if err == nil && changed == 0 {
-			err = missing
+			err = chat.ErrConflict
 		}
 		return err
 	}))

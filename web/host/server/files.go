@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 
-	"hongbao/chat"
 	"hongbao/chat/files"
 	"hongbao/web/convert"
 	"hongbao/web/host/hostapi"
@@ -20,7 +19,7 @@ func (s fileRoutes) routes() []Route {
 // service returns the service of files, or an error if the server has none.
 func (s fileRoutes) service() (*files.Service, error) {
 	if s.o.Files == nil {
-		return nil, &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
+		return nil, files.ErrOff
 	}
 	return s.o.Files, nil
 }

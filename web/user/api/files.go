@@ -9,9 +9,6 @@ import (
 	"hongbao/web/wire"
 )
 
-// errNoFiles is the answer of a server without files.
-var errNoFiles = &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
-
 // fileLimits returns the limits of files: how many a text may have, and how many bytes a file and the uploads of a day may have. Without files all are
 // 0; the last one is also 0 if there is no limit.
 func (a *Commands) fileLimits() (count int, bytes, day int64) {
@@ -23,7 +20,7 @@ func (a *Commands) fileLimits() (count int, bytes, day int64) {
 
 func (a *Commands) beginFile(ctx context.Context, c Caller, r *wire.BeginFileRequest) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, errNoFiles
+		return wire.FileState{}, files.ErrOff
 	}
 	u := files.Upload{Room: r.Room, Kind: chat.FileKind(r.Kind), Name: r.Name, Type: r.Type, Size: r.Size, DurationMS: r.DurationMS, Wave: r.Wave}
 	if err := a.files.Check(u); err != nil {
@@ -38,7 +35,7 @@ func (a *Commands) beginFile(ctx context.Context, c Caller, r *wire.BeginFileReq
 
 func (a *Commands) fileState(ctx context.Context, c Caller, r *wire.FileRequest) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, errNoFiles
+		return wire.FileState{}, files.ErrOff
 	}
 	f, err := a.files.Own(ctx, c.User.ID, r.Room, r.File)
 	return convert.FileState(f), err
@@ -46,14 +43,14 @@ func (a *Commands) fileState(ctx context.Context, c Caller, r *wire.FileRequest)
 
 func (a *Commands) cancelFile(ctx context.Context, c Caller, r *wire.FileRequest) (wire.CancelFileReply, error) {
 	if a.files == nil {
-		return wire.CancelFileReply{}, errNoFiles
+		return wire.CancelFileReply{}, files.ErrOff
 	}
 	return wire.CancelFileReply{}, a.files.Cancel(ctx, c.User.ID, r.Room, r.File)
 }
 
 func (a *Commands) fileLinks(ctx context.Context, c Caller, r *wire.FileLinksRequest) (wire.FileLinksReply, error) {
 	if a.files == nil {
-		return wire.FileLinksReply{}, errNoFiles
+		return wire.FileLinksReply{}, files.ErrOff
 	}
 	queries, until, err := a.files.Links(ctx, c.User.ID, r.Room, r.Files)
 	return wire.FileLinksReply{Queries: append([]string{}, queries...), Until: convert.Millis(until)}, err
@@ -62,7 +59,7 @@ func (a *Commands) fileLinks(ctx context.Context, c Caller, r *wire.FileLinksReq
 // Receive stores content of an upload. It asks the host about a file that is whole, if the host wants that.
 func (a *Commands) Receive(ctx context.Context, t files.Transfer) (wire.FileState, error) {
 	if a.files == nil {
-		return wire.FileState{}, errNoFiles
+		return wire.FileState{}, files.ErrOff
 	}
 	if a.wants("file") {
 		t.Judge = a.askFile
@@ -80,10 +77,10 @@ func (a *Commands) askFile(ctx context.Context, user chat.User, f files.Stored) 
 // Download returns a file for its reader: the user, or the bearer of a link, which has a mac.
 func (a *Commands) Download(ctx context.Context, l files.Link, mac string, v files.Version) (files.Content, error) {
 	if a.files == nil {
-		return files.Content{}, errNoFiles
+		return files.Content{}, files.ErrOff
 	}
 	if mac != "" {
-		if _, err := a.files.Verify(l, mac); err != nil {
+		if err := a.files.Verify(l, mac); err != nil {
 			return files.Content{}, err
 		}
 	}

@@ -271,7 +271,7 @@ export class FileLinks {
   /** @type {Map<string, {until: number, query: Promise<string>}>} */
   #links = new Map(); // by room and file, the oldest first
   /** @type {Map<string, Map<string, {resolve: (query: string) => void, reject: (error: any) => void}[]>>} */
-  #wanted = new Map(); // by room and file: who waits for the next request
+  #wanted = new Map(); // by room and file: the callers that wait for the next request
 
   /**
    * @param {string} address of the socket
