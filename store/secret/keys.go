@@ -235,6 +235,8 @@ type Columns struct {
 	Shares        []redpacket.Money
 	EncryptedSeed []byte // empty in a row that is not encrypted
 	Passphrase    string // in clear; in an encrypted row: encrypted, in base64
+	Draw          bool   // the packet is a draw, so how it is cut may change until it is drawn
+	Parts         int    // of a draw: how many shares the total was cut into anew, in place of Shares; 0: it was not
 }
 
 // Packet returns the secret columns of a packet that is about to be stored as open.
@@ -251,8 +253,13 @@ func (k *Keys) Packet(p redpacket.Packet, seed redpacket.Seed, shares []redpacke
 
 // Cut returns the seed and shares of a packet. Of p it needs the id and the fields from which redpacket.Cut computes shares.
 func (k *Keys) Cut(p redpacket.Packet, c Columns) (seed redpacket.Seed, shares []redpacket.Money, err error) {
+	if c.Parts > 0 {
+		p.Count = c.Parts
+	}
 	if len(c.Seed) > 0 || len(c.EncryptedSeed) == 0 { // in clear, or closed
-		seed, err = seedOf(c.Seed)
+		if seed, err = seedOf(c.Seed); err == nil && c.Parts > 0 {
+			c.Shares, err = redpacket.Cut(seed, p)
+		}
 		return seed, c.Shares, err
 	}
 	value, err := k.decrypt(packetSeed, p.ID, c.EncryptedSeed)
