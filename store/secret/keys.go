@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -36,6 +37,7 @@ type key struct {
 	id       ID
 	aead     cipher.AEAD
 	requests []byte // key of the request hashes
+	receipts ed25519.PrivateKey
 }
 
 const (
@@ -72,7 +74,7 @@ func parse(text, file string) (*Keys, error) {
 }
 
 func derive(raw []byte) (k key, err error) {
-	parts := map[string][]byte{"id": nil, "encrypt": nil, "requests": nil}
+	parts := map[string][]byte{"id": nil, "encrypt": nil, "requests": nil, "receipt/1": nil}
 	for name := range parts {
 		if parts[name], err = hkdf.Expand(sha256.New, raw, "hongbao/data-key/1/"+name, keySize); err != nil {
 			return key{}, err
@@ -84,6 +86,7 @@ func derive(raw []byte) (k key, err error) {
 	}
 	copy(k.id[:], parts["id"])
 	k.requests = parts["requests"]
+	k.receipts = ed25519.NewKeyFromSeed(parts["receipt/1"])
 	k.aead, err = cipher.NewGCMWithRandomNonce(block)
 	return k, err
 }
@@ -178,6 +181,25 @@ func (k *Keys) SameRequest(stored, hash []byte) bool {
 		}
 	}
 	return false
+}
+
+// ReceiptKey returns the key that signs receipts of draws. It is nil without keys.
+func (k *Keys) ReceiptKey() ed25519.PrivateKey {
+	if k == nil {
+		return nil
+	}
+	return k.all[0].receipts
+}
+
+// ReceiptKeys returns the public keys of receipts: that of ReceiptKey, then that of the second data key, if there is one.
+func (k *Keys) ReceiptKeys() (public []ed25519.PublicKey) {
+	if k == nil {
+		return nil
+	}
+	for i := range k.all {
+		public = append(public, ed25519.PublicKey(k.all[i].receipts[ed25519.SeedSize:]))
+	}
+	return public
 }
 
 func (k *key) requestHash(hash []byte) []byte {
