@@ -40,8 +40,9 @@ type Drawn struct {
 // DrawState is the state of a draw as one user may see it.
 type DrawState struct {
 	Participants int
-	Root         string       // hex; empty until entering has ended
-	Mine         *Participant // nil: the user has not entered
+	Root         string         // hex; empty until entering has ended
+	Mine         *Participant   // nil: the user has not entered
+	Receipt      *proof.Receipt // of Mine; only package redpacket sets it
 }
 
 // Entrant is a user that wants to enter a draw.
@@ -182,7 +183,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	mine, entered := e.Entered[r.User]
 	switch {
 	case entered:
-		return Result{Packet: p.ID, Outcome: OutcomeEntered, Count: p.Count, Participants: e.Participants, Receipt: s.Receipt(p.ID, mine), At: mine.At}, nil
+		return Result{Packet: p.ID, Outcome: OutcomeEntered, Count: p.Count, Participants: e.Participants, Receipt: s.receipt(p.ID, &mine), At: mine.At}, nil
 	case deny != nil:
 		return Result{}, deny
 	}
@@ -301,16 +302,36 @@ func (q *entering) next(packet string) []*entry {
 	return batch
 }
 
-// Receipt returns the receipt of a participant: the server's word that the participant is in the draw.
-func (s *Service) Receipt(packet string, p Participant) *proof.Receipt {
+// receipt returns the receipt of a participant: the server's word that the participant is in the draw.
+func (s *Service) receipt(packet string, p *Participant) *proof.Receipt {
 	nonce, err := hex.DecodeString(p.Nonce)
 	if err != nil {
-		return nil
+		return nil // changed by hand; the audit reports it
 	}
-	key := s.o.ReceiptKey
 	text := proof.ReceiptText(packet, 0, p.Leaf, nonce, p.User, p.At.UnixMilli())
 	return &proof.Receipt{
 		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), Nonce: p.Nonce, At: p.At.UnixMilli(),
-		Key: hex.EncodeToString(key.Public().(ed25519.PublicKey)), Signature: hex.EncodeToString(ed25519.Sign(key, text)),
+		Key: s.ReceiptKey(), Signature: hex.EncodeToString(ed25519.Sign(s.o.ReceiptKey, text)),
+	}
+}
+
+// ReceiptKeys returns the public keys that have signed receipts, in hex. The present one is the last.
+func (s *Service) ReceiptKeys() []string {
+	var keys []string
+	for _, key := range s.o.ReceiptKeys {
+		keys = append(keys, hex.EncodeToString(key))
+	}
+	return keys
+}
+
+// ReceiptKey returns the last of ReceiptKeys.
+func (s *Service) ReceiptKey() string {
+	return hex.EncodeToString(s.o.ReceiptKey.Public().(ed25519.PublicKey))
+}
+
+// signDraws adds the receipt to the state of a draw that its user has entered.
+func (s *Service) signDraws(state *State) {
+	if d := state.Draw; d != nil && d.Mine != nil {
+		d.Receipt = s.receipt(state.Packet, d.Mine)
 	}
 }

@@ -62,7 +62,8 @@ type Options struct {
 
 	Fundings Fundings // nil: no packet can be funded by the host
 
-	ReceiptKey ed25519.PrivateKey // signs the receipts of draws; nil: a key that is drawn now
+	ReceiptKey  ed25519.PrivateKey  // signs the receipts of draws; nil: a key that is drawn now
+	ReceiptKeys []ed25519.PublicKey // all that have signed receipts, the present one last; nil: only ReceiptKey
 }
 
 // Service implements all that users do with red packets. Everything that it publishes was committed before.
@@ -129,6 +130,9 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.Limits = o.Limits.withDefaults()
 	if o.ReceiptKey == nil {
 		_, o.ReceiptKey, _ = ed25519.GenerateKey(nil) // never fails
+	}
+	if o.ReceiptKeys == nil {
+		o.ReceiptKeys = []ed25519.PublicKey{o.ReceiptKey.Public().(ed25519.PublicKey)}
 	}
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, answerTime: meter.NewDurations()}
