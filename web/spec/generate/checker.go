@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,8 +27,9 @@ var (
 // checkerPage returns docs/verify.html, which checks proofs of packets. It is one file that works without a server, so it holds the
 // modules of the SDK that it needs. Its policy allows its own script and style only: it cannot send anything.
 func checkerPage(web string) ([]byte, error) {
+	files := os.DirFS(filepath.Join(web, "page"))
 	read := func(name string) (string, error) {
-		text, err := os.ReadFile(filepath.Join(web, "page", filepath.FromSlash(name)))
+		text, err := fs.ReadFile(files, name)
 		return string(text), err
 	}
 	var script strings.Builder
@@ -66,10 +68,10 @@ func inlined(name, text string) (string, error) {
 	if left := otherLine.FindString(text); left != "" {
 		return "", fmt.Errorf("%s: cannot put %q into one file", name, left)
 	}
-	if bytes.Contains(bytes.ToLower([]byte(text)), []byte("</script")) {
+	if strings.Contains(strings.ToLower(text), "</script") {
 		return "", fmt.Errorf("%s ends the script of the page that it is put into", name)
 	}
-	base := strings.TrimSuffix(filepath.Base(name), ".js")
+	base := strings.TrimSuffix(path.Base(name), ".js")
 	return fmt.Sprintf("\n// %s\nconst %s = (() => {\n%s\nreturn { %s };\n})();\n", name, module(base), strings.TrimSpace(text), strings.Join(exports, ", ")), nil
 }
 
