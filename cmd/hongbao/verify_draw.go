@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"hongbao/redpacket/proof"
 )
@@ -53,7 +54,7 @@ func (p *program) printWinners(w proof.Wave) {
 		wave = fmt.Sprintf("wave %d, ", w.Wave)
 	}
 	for _, winner := range w.Winners {
-		user, nonce := fmt.Sprintf("%q", winner.User), ""
+		user, nonce := strconv.Quote(winner.User), ""
 		if winner.User == "" {
 			user = "an erased user"
 		}

@@ -483,6 +483,54 @@ func TestFairnessTestDetectsFirstCome(t *testing.T) {
 	}
 }
 
+// TestNonceThatIsChosenLastWins shows a limit of draws that web/docs/protocol/proof.md names: a server that knows the seed lets one
+// friend win, by the choice of the friend's nonce. It takes about as many tries as there are participants for each share.
+func TestNonceThatIsChosenLastWins(t *testing.T) {
+	const participants, friends = 50, 20
+	tries := 0
+	for friend := range friends {
+		packet := fmt.Sprint("packet ", friend)
+		leaves := append(leafSeries(packet, participants-1), Hash{})
+		for {
+			tries++
+			leaves[participants-1] = Leaf(packet, 0, "friend", number(uint32(tries)))
+			if Order(goldenSeed(), packet, 0, Root(leaves), leaves)[0] == participants-1 {
+				break
+			}
+		}
+	}
+	if mean := tries / friends; mean > 3*participants {
+		t.Errorf("%d tries for one friend: then proof.md says too little of the draw", mean)
+	}
+}
+
+// TestPageHasTheGoldenDraw compares the example in web/docs/protocol/proof.md with the golden draw, and checks its proof file.
+func TestPageHasTheGoldenDraw(t *testing.T) {
+	page, err := os.ReadFile("../../web/docs/protocol/proof.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := drawVectors(t)[2]
+	wants := []string{v.Seed, v.Packet, v.Root, "1636 4599 7579 20174 29405", "2 5 8 10"}
+	for _, entry := range v.Entries {
+		wants = append(wants, entry.User, entry.Nonce, entry.Leaf)
+	}
+	for _, want := range wants {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("proof.md has no %s", want)
+		}
+	}
+	_, example, _ := bytes.Cut(page, []byte("echo '{\"packet\""))
+	example, _, _ = bytes.Cut(example, []byte("' | go run"))
+	d, err := ReadDocument(bytes.NewReader(append([]byte("{\"packet\""), example...)))
+	if err == nil {
+		_, err = Check(d)
+	}
+	if err != nil || len(d.Waves) != 1 {
+		t.Errorf("the proof file of the page: %v", err)
+	}
+}
+
 // TestLargeDraw draws 100,000 participants. It takes about 0.1 s, so it fails only if something grows out of all proportion.
 func TestLargeDraw(t *testing.T) {
 	leaves := leafSeries("large", 100_000)
