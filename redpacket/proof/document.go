@@ -242,7 +242,7 @@ func (c *checker) cut() ([]int64, error) {
 }
 
 func (c *checker) held() error {
-	if !slices.Equal(c.d.Held, HeldRanks(c.seed, c.d.Packet, c.d.Count, len(c.d.Held))) {
+	if !slices.Equal(c.d.Held, HeldRanks(c.seed, c.d.Sender, c.d.Key, c.d.Count, len(c.d.Held))) {
 		return errors.New("the held ranks do not follow from the seed")
 	}
 	return nil
@@ -250,7 +250,7 @@ func (c *checker) held() error {
 
 func (c *checker) offsets() error {
 	rain := c.d.Rain
-	offsets, err := Offsets(c.seed, c.d.Packet, rain.Waves, time.Duration(rain.DurationMS)*time.Millisecond)
+	offsets, err := Offsets(c.seed, c.d.Sender, c.d.Key, rain.Waves, time.Duration(rain.DurationMS)*time.Millisecond)
 	if err != nil {
 		return err
 	}
