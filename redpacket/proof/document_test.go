@@ -3,7 +3,6 @@ package proof
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"flag"
@@ -38,7 +37,7 @@ type receiptCase struct {
 	Name    string  `json:"name"`
 	Public  string  `json:"public"` // the server's key
 	Signed  bool    `json:"signed"` // the receipt is the server's
-	Leaf    bool    `json:"leaf"`   // the leaf is among those of the proof
+	Leaf    string  `json:"leaf"`   // "in" the proof, left "out", "wrong" for its user, or of "other" packets or waves
 	Proof   string  `json:"proof"`  // name of the proof
 	Receipt Receipt `json:"receipt"`
 }
@@ -80,11 +79,6 @@ func testUsers(n int) []string {
 	return users
 }
 
-func testNonce(user string, wave uint32) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", user, wave))
-	return sum[:nonceSize]
-}
-
 // draw completes a document as a server does. participants has the users of each wave.
 func draw(tb rapid.TB, d Document, participants ...[]string) Document {
 	tb.Helper()
@@ -110,12 +104,11 @@ func draw(tb rapid.TB, d Document, participants ...[]string) Document {
 		}
 		all, leaves := make([]Participant, len(users)), make([]Hash, len(users))
 		for k, user := range users {
-			nonce := testNonce(user, w.Wave)
-			leaves[k] = Leaf(d.Packet, w.Wave, user, nonce)
-			all[k] = Participant{User: user, Nonce: hex.EncodeToString(nonce), ServerNonce: k%5 == 4, Leaf: hex.EncodeToString(leaves[k][:])}
+			leaves[k] = Leaf(d.Sender, d.Key, w.Wave, user)
+			all[k] = Participant{User: user, Leaf: hex.EncodeToString(leaves[k][:])}
 		}
 		root := Root(leaves)
-		order := Order(goldenSeed(), d.Packet, w.Wave, root, leaves)
+		order := Order(goldenSeed(), d.Sender, d.Key, w.Wave, leaves)
 		w.Root = hex.EncodeToString(root[:])
 		for _, leaf := range sorted(leaves) {
 			w.Leaves = append(w.Leaves, hex.EncodeToString(leaf[:]))
@@ -167,6 +160,8 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	twice := testTerms(Equal, "", 100, 2)
 	twice.Rain = &Rain{Waves: 3, DurationMS: 10_000, MaxWins: 2}
 	add("rain, two shares each", "", draw(t, twice, testUsers(3), testUsers(3), testUsers(4)))
+	// A participant that the server has left out. The proof holds: only the receipt shows it.
+	add("a participant left out", "", draw(t, testTerms(Lucky, Classic, 1_000, 3), slices.DeleteFunc(testUsers(9), func(user string) bool { return user == "u-6" })))
 	held := testTerms(Lucky, Classic, 1_000, 10)
 	held.Held = HeldRanks(goldenSeed(), held.Sender, held.Key, 10, 4)
 	held.Shares = mustCut(t, goldenSeed(), Terms{held.Sender, held.Key, held.Mode, held.Spread, held.Total, held.Count})
@@ -192,11 +187,11 @@ func goldenProofs(t *testing.T) (f proofFile) {
 		change(&d)
 		add(name, wrong, d)
 	}
-	const many, rest, rain, holds = 0, 2, 5, 7
+	const many, rest, rain, holds = 0, 2, 5, 8
 	other := leafSeries("forged", 1)[0]
 	forge("another seed", "commitment", many, func(d *Document) { d.Seed = strings.Repeat("0", 64) })
 	forge("another commitment", "commitment", many, func(d *Document) { d.Commitment = strings.Repeat("0", 64) })
-	forge("another packet", "winners", many, func(d *Document) { d.Packet = "other" })
+	forge("another sender", "winners", many, func(d *Document) { d.Sender = "u-2" })
 	forge("another key", "winners", many, func(d *Document) { d.Key = "k-2" })
 	forge("another total", "winners", many, func(d *Document) { d.Total++ })
 	forge("a total too small", "shares", many, func(d *Document) { d.Total = 2 })
@@ -222,6 +217,14 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	})
 	forge("leaves in another order", "root", many, func(d *Document) { slices.Reverse(d.Waves[0].Leaves) })
 	forge("a leaf twice", "root", many, func(d *Document) { d.Waves[0].Leaves[1] = d.Waves[0].Leaves[0] })
+	forge("a user that takes part twice", "root", many, func(d *Document) {
+		w := &d.Waves[0]
+		w.Leaves = append(w.Leaves, w.Winners[0].Leaf)
+		slices.Sort(w.Leaves)
+		w.Entries = len(w.Leaves)
+		w.Root = hex.EncodeToString(rootBytes(hashesOf(t, w.Leaves)))
+		w.Winners[1].Participant = w.Winners[0].Participant
+	})
 	forge("another number", "root", many, func(d *Document) { d.Waves[0].Entries++ })
 	forge("no leaves", "root", many, func(d *Document) { d.Waves[0].Leaves = nil })
 	forge("a leaf in no hex", "root", many, func(d *Document) { d.Waves[0].Leaves[0] = "x" })
@@ -234,13 +237,13 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	forge("the last winner left out", "winners", many, func(d *Document) { d.Waves[0].Winners = d.Waves[0].Winners[:2] })
 	forge("a winner twice", "winners", many, func(d *Document) { d.Waves[0].Winners = append(d.Waves[0].Winners, d.Waves[0].Winners[0]) })
 	forge("another user wins", "winners", many, func(d *Document) { d.Waves[0].Winners[0].User = "u-99" })
-	forge("another nonce", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Nonce = strings.Repeat("0", 32) })
-	forge("a short nonce", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Nonce = "00" })
+	forge("the leaf of another user", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Leaf = d.Waves[0].Winners[1].Leaf })
+	forge("the name of another winner", "winners", many, func(d *Document) { d.Waves[0].Winners[0].User = d.Waves[0].Winners[1].User })
+	forge("no leaf of a winner", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Leaf = "" })
 	forge("another amount", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Amount++ })
 	forge("another rank", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Rank++ })
 	forge("passed over without a rain", "winners", many, func(d *Document) { d.Waves[0].Passed = []Participant{d.Waves[0].Winners[0].Participant} })
 	forge("refunded instead of shared", "winners", rest, func(d *Document) { d.Rest = RestRefund })
-	forge("a user with two entries", "winners", many, func(d *Document) { *d = twiceIn(t, *d) })
 
 	forge("a wave moved", "offsets", rain, func(d *Document) { d.Waves[1].OffsetMS++ })
 	forge("too many waves for the duration", "offsets", rain, func(d *Document) { d.Rain.DurationMS = 8_000 })
@@ -286,12 +289,12 @@ func goldenProofs(t *testing.T) (f proofFile) {
 func erase(w *Wave, user string) {
 	for i := range w.Winners {
 		if w.Winners[i].User == user {
-			w.Winners[i].User, w.Winners[i].Nonce = "", ""
+			w.Winners[i].User = ""
 		}
 	}
 	for i := range w.Passed {
 		if w.Passed[i].User == user {
-			w.Passed[i].User, w.Passed[i].Nonce = "", ""
+			w.Passed[i].User = ""
 		}
 	}
 }
@@ -304,51 +307,32 @@ func hashesOf(tb rapid.TB, texts []string) (all []Hash) {
 	return all
 }
 
-// twiceIn returns the proof of a server that has entered one user twice, with two nonces. All shares go to this user.
-func twiceIn(tb rapid.TB, d Document) Document {
-	tb.Helper()
-	d.Waves, d.Count = nil, 2
-	d = draw(tb, d, []string{"u-1", "u-2"})
-	w := &d.Waves[0]
-	leaves := make([]Hash, 2)
-	for i := range leaves {
-		leaves[i] = Leaf(d.Packet, 0, "u-1", testNonce("twice", uint32(i)))
-	}
-	w.Root = hex.EncodeToString(rootBytes(leaves))
-	for i, leaf := range sorted(leaves) {
-		w.Leaves[i] = hex.EncodeToString(leaf[:])
-	}
-	for i, at := range Order(goldenSeed(), d.Packet, 0, Root(leaves), leaves) {
-		w.Winners[i].Participant = Participant{User: "u-1", Nonce: hex.EncodeToString(testNonce("twice", uint32(at))), Leaf: hex.EncodeToString(leaves[at][:])}
-	}
-	return d
-}
-
 // goldenReceipts returns receipts of participants of two proofs, genuine ones and forged ones.
 func goldenReceipts(window, rain Document) (all []receiptCase) {
 	_, private := goldenReceipt()
 	public := hex.EncodeToString(private.Public().(ed25519.PublicKey))
-	receipt := func(packet string, wave uint32, user string) Receipt {
-		nonce := testNonce(user, wave)
-		leaf := Leaf(packet, wave, user, nonce)
+	receipt := func(packet string, wave uint32, user, leafOf string) Receipt {
+		leaf := Leaf(window.Sender, window.Key, wave, leafOf)
 		const at = 1_800_000_000_123
 		return Receipt{
-			Packet: packet, Wave: wave, User: user, Leaf: hex.EncodeToString(leaf[:]), Nonce: hex.EncodeToString(nonce), At: at, Key: public,
-			Signature: hex.EncodeToString(ed25519.Sign(private, ReceiptText(packet, wave, leaf, nonce, user, at))),
+			Packet: packet, Wave: wave, User: user, Leaf: hex.EncodeToString(leaf[:]), At: at, Key: public,
+			Signature: hex.EncodeToString(ed25519.Sign(private, ReceiptText(packet, wave, leaf, user, at))),
 		}
 	}
-	late := receipt(window.Packet, 0, "u-0")
+	late := receipt(window.Packet, 0, "u-0", "u-0")
 	late.At++
 	stranger := hex.EncodeToString(ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey))
 	return []receiptCase{
-		{"of a participant", public, true, true, "many participants", receipt(window.Packet, 0, "u-0")},
-		{"of a participant of a rain", public, true, true, "rain", receipt(rain.Packet, 1, "用户1")},
-		{"of a participant that was left out", public, true, false, "many participants", receipt(window.Packet, 0, "u-77")},
-		{"of another wave", public, true, false, "rain", receipt(rain.Packet, 2, "用户1")},
-		{"of a wave that there is not", public, true, false, "rain", receipt(rain.Packet, 9, "用户1")},
-		{"of another packet", public, true, false, "rain", receipt("other", 1, "用户1")},
-		{"with another instant", public, false, true, "many participants", late},
-		{"by another server", stranger, false, true, "many participants", receipt(window.Packet, 0, "u-0")},
+		{"of a participant", public, true, "in", "many participants", receipt(window.Packet, 0, "u-0", "u-0")},
+		{"of a participant of a rain", public, true, "in", "rain", receipt(rain.Packet, 1, "用户1", "用户1")},
+		{"of a participant that was left out", public, true, "out", "a participant left out", receipt(window.Packet, 0, "u-6", "u-6")},
+		{"of the same participant, left in", public, true, "in", "many participants", receipt(window.Packet, 0, "u-6", "u-6")},
+		{"with the leaf of another user", public, true, "wrong", "many participants", receipt(window.Packet, 0, "u-77", "u-0")},
+		{"of another wave", public, true, "out", "rain", receipt(rain.Packet, 2, "用户1", "用户1")},
+		{"of a wave that there is not", public, true, "other", "rain", receipt(rain.Packet, 9, "用户1", "用户1")},
+		{"of another packet", public, true, "other", "rain", receipt("other", 1, "用户1", "用户1")},
+		{"with another instant", public, false, "in", "many participants", late},
+		{"by another server", stranger, false, "in", "many participants", receipt(window.Packet, 0, "u-0", "u-0")},
 	}
 }
 
@@ -376,10 +360,20 @@ func TestProofsGolden(t *testing.T) {
 			t.Errorf("receipt %s: %v", c.Name, err)
 		}
 		at := slices.IndexFunc(f.Proofs, func(p proofCase) bool { return p.Name == c.Proof })
-		if err := CheckReceipt(public, f.Proofs[at].Document, c.Receipt); (err == nil) != (c.Signed && c.Leaf) {
+		if err := CheckReceipt(public, f.Proofs[at].Document, c.Receipt); !strings.Contains(fmt.Sprint(err), receiptVerdict(c)) {
 			t.Errorf("receipt %s in the proof: %v", c.Name, err)
 		}
 	}
+}
+
+// receiptVerdict returns what CheckReceipt must say.
+func receiptVerdict(c receiptCase) string {
+	if !c.Signed {
+		return "the signature is not by this key"
+	}
+	return map[string]string{
+		"in": "<nil>", "out": "has left it out", "wrong": "the leaf is not that of the packet, wave and user", "other": "receipt: ",
+	}[c.Leaf]
 }
 
 // lines encodes the file with one case a line.

@@ -75,7 +75,7 @@ def shuffled(below, items, stop=1):
 
 def check(d):
     seed, rain, waves, count = bytes.fromhex(d["seed"]), d.get("rain"), d.get("waves", []), d["count"]
-    packet, held, rest, n = d["packet"], d.get("held", []), d.get("rest", "refund"), rain["waves"] if rain else 1
+    sender, key, held, rest, n = d["sender"], d["key"], d.get("held", []), d.get("rest", "refund"), rain["waves"] if rain else 1
     need(len(seed) == 32 and all(d[f] for f in ("packet", "sender", "key")) and 1 <= count * n <= 10**6, "form")
     need(rest in ("refund", "share") and (rest == "refund" or waves and not rain) and not (held and waves), "form")
     need([w["wave"] for w in waves] == (list(range(1, n + 1)) if rain else [0] * min(1, len(waves))), "form")
@@ -91,21 +91,20 @@ def check(d):
         need([w.get("offset_ms", 0) for w in waves] == [p + 1999 * i for i, p in enumerate(drawn)], "offsets")
     won, ranks, limit = {}, [], rain and rain["max_wins"]
     for w in waves:
-        leaves, no, users = [bytes.fromhex(leaf) for leaf in w.get("leaves", [])], w["wave"], set()
+        leaves, no = [bytes.fromhex(leaf) for leaf in w.get("leaves", [])], w["wave"]
         need(len(leaves) == w["entries"] and all(len(leaf) == 32 for leaf in leaves), "leaves of wave %d" % no)
         need(all(a < b for a, b in zip(leaves, leaves[1:])) and root_of(leaves).hex() == w["root"], "root of wave %d" % no)
-        key, start = hmac.digest(seed, lp("hongbao/window/1", packet, no, bytes.fromhex(w["root"])), "sha256"), max(0, no - 1) * count
+        k, start = hmac.digest(seed, lp("hongbao/window/2", sender, key, no), "sha256"), max(0, no - 1) * count
         ranks, winners, passed = list(range(start + 1, start + count + 1)) + ranks, w["winners"][:], w.get("passed", [])[:]
-        for leaf in sorted(leaves, key=lambda leaf: (hmac.digest(key, leaf, "sha256"), leaf)):
+        for leaf in sorted(leaves, key=lambda leaf: (hmac.digest(k, leaf, "sha256"), leaf)):
             if not ranks:
                 break
             over = bool(rain and passed and passed[0]["leaf"] == leaf.hex())
             need(over or winners and winners[0]["leaf"] == leaf.hex(), "winners of wave %d: %s comes first" % (no, leaf.hex()))
             p = passed.pop(0) if over else winners.pop(0)
-            user, nonce = p.get("user"), bytes.fromhex(p.get("nonce", ""))
-            need(not user or len(nonce) == 16 and sha(lp("hongbao/entry/1", packet, no, user, nonce)) == leaf, "leaf of %s" % user)
-            need(not user or user not in users and bool(limit and won.get(user, 0) >= limit) == over, "winners: user %s" % user)
-            users.add(user)
+            user = p.get("user")
+            need(not user or sha(lp("hongbao/entry/2", sender, key, no, user)) == leaf, "leaf of %s" % user)
+            need(not user or bool(limit and won.get(user, 0) >= limit) == over, "winners: user %s" % user)
             if not over:
                 need((p["rank"], p["amount"]) == (ranks[0], shares[ranks[0] - 1]), "winners: share %d" % ranks[0])
                 won[user] = won.get(user, 0) + 1

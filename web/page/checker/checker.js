@@ -66,20 +66,20 @@ async function receiptVerdict(proof) {
   const lines = await signatureLines(receipt);
   receipt.wave ??= 0;
   const wave = proof.waves?.find((w) => w.wave === receipt.wave);
-  let leaf = '';
-  try {
-    leaf = leafOf(receipt.packet ?? proof.packet, receipt.wave, receipt.user, receipt.nonce);
-  } catch {
-    // a field is missing: the entry cannot be recomputed
-  }
-  if (!leaf || (receipt.leaf && receipt.leaf.toLowerCase() !== leaf)) {
-    lines.push(line(t('included.bad'), 'bad'));
-  } else {
-    const where = receiptInProof(proof, { ...receipt, packet: receipt.packet ?? proof.packet, leaf });
-    lines.push(line(t(`included.${where}`, { entries: wave?.entries }), where === 'in' ? '' : 'bad'));
-    if (where === 'in') lines.push(ownLine(proof, wave, leaf));
-  }
+  const { packet = proof.packet, user, leaf = own(proof, receipt) } = receipt;
+  const where = receiptInProof(proof, { ...receipt, packet, user, leaf });
+  lines.push(line(t(`included.${where}`, { entries: wave?.entries }), where === 'in' ? '' : 'bad'));
+  if (where === 'in') lines.push(ownLine(proof, wave, leaf.toLowerCase()));
   return [title, element('ul', { children: lines })];
+}
+
+/** own returns the leaf of the receipt's user, or '' if fields are missing. */
+function own(proof, receipt) {
+  try {
+    return leafOf(proof.sender, proof.key, receipt.wave, receipt.user);
+  } catch {
+    return '';
+  }
 }
 
 async function signatureLines(receipt) {
@@ -119,9 +119,7 @@ function winnersTable(proof) {
 
 function cell(winner, column) {
   if (column !== 'user') return String(winner[column]);
-  const name = element('bdi', { children: [winner.user || t('erased')] });
-  if (winner.server_nonce) name.append(` (${t('serverNonce')})`);
-  return name;
+  return element('bdi', { children: [winner.user || t('erased')] });
 }
 
 /** translate writes the texts of the form in the language. */

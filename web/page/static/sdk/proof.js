@@ -5,10 +5,8 @@ import { splitShares } from './split.js';
 import { commitmentOf } from './verify.js';
 
 /**
- * @typedef {object} Participant  user and nonce are missing if the user was erased
+ * @typedef {object} Participant  user is missing if the user was erased
  * @property {string} [user]
- * @property {string} [nonce]
- * @property {boolean} [server_nonce]  the server drew the nonce
  * @property {string} leaf
  *
  * @typedef {Participant & {amount: number, rank: number}} Winner
@@ -60,16 +58,18 @@ export function verifyProof(document) {
 }
 
 /**
- * receiptInProof says whether the receipt's leaf is among those of its wave: 'in', 'out' if the server left it out, 'other' if the
- * receipt is of another packet or wave. It does not check the signature: verifyReceipt does.
+ * receiptInProof says whether the receipt's leaf is among those of its wave: 'in', 'out' if the server left it out, 'wrong' if the leaf is
+ * not that of its packet, wave and user, 'other' if the receipt is of another packet or wave. It does not check the signature:
+ * verifyReceipt does.
  * @param {ProofFile} document
  * @param {import('./draw.js').Receipt} receipt
- * @returns {'in'|'out'|'other'}
+ * @returns {'in'|'out'|'wrong'|'other'}
  */
 export function receiptInProof(document, receipt) {
   const wave = document.waves?.find((w) => w.wave === (receipt.wave ?? 0));
   if (!wave || document.packet !== receipt.packet) return 'other';
   const leaf = String(receipt.leaf).toLowerCase();
+  if (typeof receipt.user !== 'string' || leafOf(document.sender, document.key, wave.wave, receipt.user) !== leaf) return 'wrong';
   return wave.leaves?.some((other) => other.toLowerCase() === leaf) ? 'in' : 'out';
 }
 
@@ -161,7 +161,7 @@ class Checker {
    * @param {number[]} shares
    */
   #wave(w, shares) {
-    const { seed, packet } = this.#d;
+    const { seed, sender, key } = this.#d;
     /** @type {string[]|undefined} */
     let order;
     this.#add('root', w.wave, () => {
@@ -172,7 +172,7 @@ class Checker {
         need(/^[0-9a-f]{64}$/.test(leaf), `leaf ${i} must have 64 hex digits`);
         need(i === 0 || leaves[i - 1] < leaf, `leaf ${i} is not greater than the one before`);
       });
-      order = orderOf(seed, packet, w.wave, w.root, leaves);
+      order = orderOf(seed, sender, key, w.wave, leaves);
       need(rootOf(leaves) === w.root.toLowerCase(), 'it is not the root of the leaves: one was added, left out or changed');
     });
     if (!order) return; // the winners cannot be compared with anything
@@ -196,8 +196,6 @@ class Checker {
     const ranks = this.#ranks(w.wave);
     const winners = [...(w.winners ?? [])];
     const passed = [...(w.passed ?? [])];
-    /** @type {Set<string>} */
-    const users = new Set();
     let unnamed = 0;
     for (const leaf of order) {
       if (ranks.length === 0) break;
@@ -205,7 +203,7 @@ class Checker {
       need(over || winners[0]?.leaf.toLowerCase() === leaf, `the leaf ${leaf} comes before share ${ranks[0]} is given, and did not get it`);
       const winner = over ? undefined : winners.shift();
       const who = winner ?? /** @type {Participant} */ (passed.shift());
-      this.#named(w, who, leaf, users);
+      this.#named(w, who, leaf);
       const has = this.#wins.get(who.user ?? '') ?? 0;
       if (who.user) need((limit > 0 && has >= limit) === over, `user ${who.user} has ${has} shares of at most ${limit}`);
       else unnamed++;
@@ -233,17 +231,14 @@ class Checker {
   }
 
   /**
-   * named throws unless the leaf is that of the participant, and the participant's only one in the wave.
+   * named throws unless the leaf is that of the participant.
    * @param {Wave} w
    * @param {Participant} who
    * @param {string} leaf
-   * @param {Set<string>} users
    */
-  #named(w, who, leaf, users) {
-    if (!who.user) return;
-    need(who.nonce?.length === 32 && leafOf(this.#d.packet, w.wave, who.user, who.nonce) === leaf, `the leaf of ${who.user} is not that of the user and nonce`);
-    need(!users.has(who.user), `user ${who.user} takes part twice`);
-    users.add(who.user);
+  #named(w, who, leaf) {
+    const { sender, key } = this.#d;
+    if (who.user) need(leafOf(sender, key, w.wave, who.user) === leaf, `the leaf of ${who.user} is not that of the user`);
   }
 }
 
