@@ -535,7 +535,7 @@ func TestPageHasTheGoldenDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := drawVectors(t)[2]
-	wants := []string{v.Seed, v.Root, "1797 4063 16034 24648 29848", "4 5 6 10"}
+	wants := []string{v.Seed, v.Root}
 	for _, entry := range v.Entries {
 		wants = append(wants, entry.User, entry.Leaf)
 	}

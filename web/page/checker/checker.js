@@ -50,10 +50,10 @@ function verdict(proof) {
   const findings = verifyProof(proof);
   const good = findings.every((f) => f.holds);
   const lines = findings.flatMap((f) => {
-    const wave = (proof.waves ?? [])[Math.max(0, f.wave - 1)];
+    const wave = proof.waves?.[0];
     const values = { text: f.text, commitment: proof.commitment, entries: wave?.entries, winners: wave?.winners?.length };
     const text = t(f.what === 'unnamed' ? 'unnamed' : `${f.what}.${f.holds ? 'good' : 'bad'}`, values);
-    const item = line(f.wave ? t('wave', { wave: f.wave, text }) : text, f.what === 'unnamed' ? 'note' : f.holds ? '' : 'bad');
+    const item = line(text, f.what === 'unnamed' ? 'note' : f.holds ? '' : 'bad');
     return f.holds || f.what === 'unnamed' ? [item] : [item, line(t('detail', { text: f.text }), 'note')];
   });
   return [element('h2', { class: good ? 'good' : 'bad', children: [t(good ? 'good' : 'bad')] }), element('ul', { children: lines })];
@@ -93,15 +93,14 @@ async function signatureLines(receipt) {
 function ownLine(proof, wave, leaf) {
   const win = wave.winners?.find((w) => w.leaf.toLowerCase() === leaf);
   if (win) return line(t('mine.won', win));
-  if (proof.rain) return line(t('mine.none'), 'note'); // the chance depends on what earlier waves left
   return line(t('mine.lost', { shares: Math.min(wave.entries, proof.count), entries: wave.entries }), 'note');
 }
 
 function winnersTable(proof) {
-  const all = (proof.waves ?? []).flatMap((w) => (w?.winners ?? []).map((winner) => ({ ...winner, wave: w.wave })));
+  const all = (proof.waves ?? []).flatMap((w) => w?.winners ?? []);
   if (all.length === 0) return [];
   const mine = parsed($('receipt').value).value?.user;
-  const columns = [...(proof.rain ? ['wave'] : []), 'rank', 'amount', 'user'];
+  const columns = ['rank', 'amount', 'user'];
   const number = (column) => (column === 'user' ? '' : 'number');
   const head = columns.map((column) => element('th', { scope: 'col', class: number(column), children: [t(`column.${column}`)] }));
   const rows = all.map((winner) => element('tr', {

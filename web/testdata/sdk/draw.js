@@ -1,6 +1,6 @@
 // Draws, receipts and proof files, by the vectors that the server's own tests read.
 
-import { included, inclusionOf, heldRanks, leafOf, offsetsOf, orderOf, rootOf, verifyReceipt } from '/sdk/draw.js';
+import { included, inclusionOf, leafOf, orderOf, rootOf, verifyReceipt } from '/sdk/draw.js';
 import { receiptInProof, verifyProof } from '/sdk/index.js';
 import { equal, failure, ok } from './check.js';
 
@@ -43,16 +43,6 @@ export async function inclusion() {
     });
   }
   equal(rootOf([]), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-}
-
-export async function rains() {
-  const { offsets, held } = await get('/proofs.json');
-  ok(offsets.length > 0 && held.length > 0, 'vectors');
-  for (const c of offsets) equal(offsetsOf(c.seed, c.sender, c.key, c.waves, c.duration_ms), c.offsets, `${c.waves} waves`);
-  for (const c of held) equal(heldRanks(c.seed, c.sender, c.key, c.count, c.held), c.ranks, `${c.held} of ${c.count} held`);
-  for (const [waves, duration] of [[0, 10_000], [3, 4000], [1.5, 10_000], [2, 2 ** 40]]) {
-    ok(await failure((async () => offsetsOf('ab'.repeat(32), 'u', 'k', waves, duration))()) instanceof RangeError, `${waves} waves in ${duration}`);
-  }
 }
 
 export async function proofs() {

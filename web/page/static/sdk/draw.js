@@ -1,18 +1,15 @@
-// Who wins the shares of a draw, the instants of a rain and receipts, as web/docs/protocol/proof.md defines them. Hashes, seeds
-// and public keys are texts in hex.
+// Who wins the shares of a draw, and receipts, as web/docs/protocol/proof.md defines them. Hashes, seeds and public keys are texts in hex.
 
 import { hmac, sha256 } from './sha256.js';
 import { seedOf } from './split.js';
-import { Words } from './words.js';
 
 const encoder = new TextEncoder();
-const waveGap = 2000; // milliseconds from the begin of a wave to the begin of the next one, at least
 
 /**
  * leafOf returns what the root covers of one participant.
  * @param {string} sender id of the user
  * @param {string} key of the request to send the packet
- * @param {number} wave 0 if the packet is no rain
+ * @param {number} wave always 0 today
  * @param {string} user
  */
 export function leafOf(sender, key, wave, user) {
@@ -90,43 +87,6 @@ export function orderOf(seed, sender, key, wave, leaves) {
   const mac = hmac(hmac(seedOf(seed))(fields('hongbao/window/2', sender, key, number(wave))));
   const tickets = leaves.map((leaf) => toHex(mac(seedOf(leaf))) + leaf.toLowerCase()); // equal tickets are ordered by leaf
   return tickets.sort(byText).map((ticket) => ticket.slice(64));
-}
-
-/**
- * offsetsOf returns the instants of a rain's waves in milliseconds from its begin.
- * @param {string} seed
- * @param {string} sender id of the user
- * @param {string} key of the request to send the packet
- * @param {number} waves
- * @param {number} duration in milliseconds
- */
-export function offsetsOf(seed, sender, key, waves, duration) {
-  const free = duration - (waveGap - 1) * (waves - 1);
-  if (!(Number.isInteger(waves) && waves >= 1 && Number.isInteger(duration) && duration < 2 ** 32 && free >= waves)) {
-    throw new RangeError(`${waves} waves do not fit into ${duration} ms`);
-  }
-  const words = new Words(seedOf(seed), fields('hongbao/rain/1', sender, key, number(waves), number(duration)));
-  return words.points(free, waves).map((point, i) => point + i * (waveGap - 1));
-}
-
-/**
- * heldRanks returns which ranks of a packet are held for members that are away, in ascending order.
- * @param {string} seed
- * @param {string} sender id of the user
- * @param {string} key of the request to send the packet
- * @param {number} count of shares
- * @param {number} held how many are held
- */
-export function heldRanks(seed, sender, key, count, held) {
-  if (!(count >= 1 && held >= 1)) return [];
-  const n = Math.min(count, held);
-  const words = new Words(seedOf(seed), fields('hongbao/hold/1', sender, key, number(count), number(n)));
-  const ranks = Array.from({ length: count }, (_, i) => i + 1);
-  for (let i = count - 1; i >= count - n; i--) {
-    const j = Number(words.below(BigInt(i + 1)));
-    [ranks[i], ranks[j]] = [ranks[j], ranks[i]];
-  }
-  return ranks.slice(count - n).sort((a, b) => a - b);
 }
 
 /**
