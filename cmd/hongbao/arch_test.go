@@ -381,7 +381,7 @@ func rules() map[string]rule {
 			why:    "only a server decodes commands, so clients do not link it",
 		},
 		"hongbao/web/host/hostapi": {
-			may:    []string{"hongbao/web/wire"},
+			may:    []string{"hongbao/redpacket/proof", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "payloads are plain types, from which the documents are generated",
 		},
