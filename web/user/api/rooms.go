@@ -229,8 +229,12 @@ func (a *Commands) mentions(ctx context.Context, c Caller, r *wire.MentionsReque
 }
 
 func (a *Commands) search(ctx context.Context, c Caller, r *wire.SearchRequest) (wire.SearchReply, error) {
+	kind, files := chat.EntryKind(r.Kind), r.Kind == wire.SearchFiles
+	if files {
+		kind = chat.KindText
+	}
 	found, err := a.chat.Search(ctx, r.Words, chat.Search{
-		User: c.User.ID, Room: r.Room, From: r.From, Kind: chat.EntryKind(r.Kind), After: convert.FromMillis(r.After), Before: convert.FromMillis(r.Before),
+		User: c.User.ID, Room: r.Room, From: r.From, Kind: kind, Files: files, After: convert.FromMillis(r.After), Before: convert.FromMillis(r.Before),
 		Next: r.Next, Limit: r.Limit,
 	})
 	return wire.SearchReply{Hits: convert.List(found.Hits, convert.Hit), Next: found.More, Behind: found.Behind}, err
