@@ -34,6 +34,8 @@ func (s *sample) views() []view {
 		{name: "mentions", hash: room + "/mentions", shows: in.talkLines[5]},
 		{name: "search", hash: "#/search", shows: in.search, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
 		{name: "search in the room", hash: room + "/search-room", shows: in.room, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
+		{name: "search, senders", hash: room + "/search-room", shows: in.room, role: "button", press: in.sender, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
+		{name: "search, dates", hash: "#/search", shows: in.search, role: "button", press: in.date, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
 		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
 		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
 		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
