@@ -71,8 +71,9 @@ type AmendmentRuling struct {
 	Fold    Fold            // the target's Fold after the amendment
 	Empty   bool            // the store must remove the texts of the target and its edits (EmptyText, EmptyEdit), and its reactions
 
-	Mentioned []string // users that the emptied text mentioned; the store must remove these mentions
-	HasFiles  bool     // the emptied text had files; the store must drop them
+	Mentioned    []string // users that the emptied text mentioned; the store must remove these mentions
+	MentionedAll bool     // the emptied text mentioned all members; the store must remove this mention
+	HasFiles     bool     // the emptied text had files; the store must drop them
 }
 
 // Amended is the result of Store.Amend.
@@ -166,7 +167,7 @@ func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling,
 	amended.Empty = true
 	var text Text
 	if json.Unmarshal(s.Entry.Body, &text) == nil { // a text that cannot be read can still be recalled
-		amended.Mentioned, amended.HasFiles = text.Mentions, len(text.Files) > 0
+		amended.Mentioned, amended.MentionedAll, amended.HasFiles = text.Mentions, text.MentionAll, len(text.Files) > 0
 	}
 	return amended, nil
 }

@@ -26,6 +26,8 @@ type TextBody struct {
 	EditedAt  int64           `json:"edited_at,omitempty"`
 	Reactions map[string]int  `json:"reactions,omitempty"` // number of users by emoji
 	Recalled  bool            `json:"recalled,omitempty"`
+
+	MentionAll bool `json:"mention_all,omitempty"`
 }
 
 // PacketBody is the body of a packet entry. Reactions is set only in the replies of history, also in the server API.

@@ -18,7 +18,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		}
 		err := json.Unmarshal(raw, &b)
 		return Text{
-			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions,
+			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions, MentionAll: b.MentionAll,
 			EditedAt: TimeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
 		}, err
 	},

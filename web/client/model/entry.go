@@ -35,6 +35,8 @@ type Text struct {
 	EditedAt  time.Time       // zero: not edited
 	Reactions map[string]int  // number of users by emoji
 	Recalled  bool            // the text was recalled, so it is empty
+
+	MentionAll bool // it mentions all members of the room
 }
 
 // PacketBody is a red packet in the room, to be grabbed.

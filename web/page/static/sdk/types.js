@@ -24,7 +24,7 @@
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
  * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], files?: File[],
- *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean, mention_all?: boolean}} TextBody
  * @typedef {{id: string, kind: 'picture'|'voice'|'file', name?: string, type: string, size: number, width?: number,
  *   height?: number, blur?: string, duration_ms?: number, wave?: string}} File
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
@@ -110,7 +110,7 @@
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {{user: User, role: Role, online: boolean, muted_until?: number, read_seq?: number}} Member
  * @typedef {{room: string, key?: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
- *   files?: string[]}} NewMessage
+ *   files?: string[], mention_all?: boolean}} NewMessage
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{report: string, dup: boolean}} ReportReply
