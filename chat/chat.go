@@ -235,7 +235,8 @@ type Text struct {
 	Mentions []string        `json:"mentions,omitempty"`
 	Files    []File          `json:"files,omitempty"`
 
-	MentionAll bool `json:"mention_all,omitempty"` // the text mentions all members of the room
+	MentionAll bool     `json:"mention_all,omitempty"` // the text mentions all members of the room
+	Preview    *Preview `json:"preview,omitempty"`     // of a link of the text; nil: none
 }
 
 // MemberChange is the body of a member entry.

@@ -26,7 +26,9 @@ type Message struct {
 
 	MentionAll bool // mentions all members of the room, besides Mentions; see Standing.MayMentionAll
 
-	Replaced *string // the text to store in place of Text; nil: none. The hash of the request always has Text.
+	// What the host adds. The hash of the request does not cover it.
+	Replaced *string  // the text to store in place of Text; nil: none
+	Preview  *Preview // of a link of the stored text; nil: none
 }
 
 // CheckMessage returns an error if a field of the message is wrong. Send returns the same error, unless the message's key
@@ -120,7 +122,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, err); err != nil {
 		return Receipt{}, err
 	}
-	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files, MentionAll: m.MentionAll})
+	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files, MentionAll: m.MentionAll, Preview: m.Preview})
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -119,7 +119,7 @@ func TestMentionAll(t *testing.T) {
 	wantFound("ann", body, sent.Seq)
 	wantFound("bob", body, sent.Seq)
 	wantFound("cyn", body)
-	_, err = h.Edit(h.ctx, person("cyn"), room, sent.Seq, "@all again")
+	_, err = h.Edit(h.ctx, person("cyn"), room, sent.Seq, "@all again", nil)
 	h.must(err)
 	found, _, err := h.Mentions(h.ctx, "ann", "", 10)
 	h.must(err)

@@ -207,11 +207,9 @@ func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wir
 	m := chat.Message{
 		Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions, Files: r.Files, MentionAll: r.MentionAll,
 	}
-	replaced, err := a.askSend(ctx, c, m, r)
-	if err != nil {
+	if err := a.askSend(ctx, c, &m, r); err != nil {
 		return wire.SendReply{}, err
 	}
-	m.Replaced = replaced
 	if err := a.spendMentionAll(ctx, c, m); err != nil {
 		return wire.SendReply{}, err
 	}
@@ -291,11 +289,11 @@ func packetOf(e chat.Entry) (string, error) {
 }
 
 func (a *Commands) edit(ctx context.Context, c Caller, r *wire.EditRequest) (wire.SeqReply, error) {
-	text, err := a.askEdit(ctx, c, r)
+	text, preview, err := a.askEdit(ctx, c, r)
 	if err != nil {
 		return wire.SeqReply{}, err
 	}
-	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, text)
+	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, text, preview)
 	return wire.SeqReply{Seq: seq}, err
 }
 
