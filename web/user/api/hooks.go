@@ -54,8 +54,8 @@ type Question struct {
 	// CheckPreview returns an error unless this preview may be added to the text that replaces the user's or, if that is nil, to the user's. A nil
 	// CheckPreview: none may.
 	CheckPreview func(p chat.Preview, replaced *string) error
-	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
-	MayHold   bool                    // the host may hold what it is asked about
+	MaxFund      redpacket.Money // most that the host may fund; 0: nothing
+	MayHold      bool            // the host may hold what it is asked about
 }
 
 // Verdict allows a command, unless an error is beside it: then only NotAsked counts.
