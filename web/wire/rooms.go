@@ -246,6 +246,8 @@ type SendRequest struct {
 	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" doc:"a seq of the room, from 1 to the last one, otherwise 'bad_request'"`
 	Mentions []string        `json:"mentions,omitempty" doc:"at most 50 users; they need not be members"`
 	Files    []string        `json:"files,omitempty" doc:"at most 10 files that the user has uploaded to the room and not sent yet, otherwise 'conflict'"`
+
+	MentionAll bool `json:"mention_all,omitempty" doc:"true mentions all members; only the owner and admins may, otherwise 'forbidden'"`
 }
 
 // SendReply is the reply of send.
