@@ -3,7 +3,9 @@ package web
 import (
 	"testing"
 
+	"hongbao/chat"
 	"hongbao/store/enginetest"
+	"hongbao/web/user/api"
 	"hongbao/web/webtest"
 )
 
@@ -76,4 +78,48 @@ func TestBrowserMentionAll(t *testing.T) {
 	mei.Press("button", "返回")
 	mei.Press("button", "提到我的")
 	awaitAsk(t, mei, `document.querySelectorAll('[aria-label="提到我的"] .panel-row, .sheet .panel-row').length === 3`)
+}
+
+// TestBrowserPreview shows what the host says of a link: on a desk and a phone, as a link to another tab. An edit without a preview takes it away, and an
+// address that is no link of the web shows nothing.
+func TestBrowserPreview(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	engines := newTestEngines(t)
+	hooks := &fakeHooks{}
+	page := engines.open(t, withGuests, func(o *Options) { o.Hooks = hooks })
+	bob := page.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+page.listen(t), "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	gives := func(p chat.Preview) {
+		hooks.then(func(api.Question) (api.Verdict, error) { return api.Verdict{Preview: &p}, nil })
+	}
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	gives(chat.Preview{
+		URL: "https://tea.example/how?cups=2", Title: "How to make tea for two, or for a whole evening with friends who came too early", Text: "Seven steps, of which the fourth matters most: wait. <b>Then</b> wait again.",
+	})
+	ann.Fill("Message", "look: https://tea.example/how?cups=2")
+	ann.Press("button", "Send")
+	awaitAsk(t, ann, `(() => {
+		const card = document.querySelector('.line.own:not(.unsent) a.preview');
+		return card?.href === 'https://tea.example/how?cups=2' && card.target === '_blank' && card.rel === 'noopener noreferrer' && !card.querySelector('img') &&
+			card.querySelector('.preview-host').innerText === 'tea.example' && card.innerText.includes('<b>Then</b>');
+	})()`)
+	gives(chat.Preview{URL: "https://说.example/", Title: "短"})
+	seq := bob.does("send", `"room":%q,"text":"https://说.example/"`, tea).Seq
+	awaitAsk(t, ann, `[...document.querySelectorAll('.preview-host')].some((e) => e.innerText === 'xn--h3t.example' || e.innerText.startsWith('xn--'))`)
+	ann.Screenshot("desk")
+	ann.SetScreen(webtest.Screen{Phone: true, Dark: true})
+	ann.Has("button", "Back")
+	awaitAsk(t, ann, `[...document.querySelectorAll('.preview')].every((e) => e.getBoundingClientRect().right < innerWidth && e.scrollWidth <= e.clientWidth)`)
+	ann.Screenshot("phone")
+	bob.does("edit", `"room":%q,"seq":%d,"text":"gone"`, tea, seq)
+	ann.Sees("gone")
+	awaitAsk(t, ann, `document.querySelectorAll('a.preview').length === 1`)
+	gives(chat.Preview{URL: "javascript:alert(1)", Title: "bad"})
+	bob.does("send", `"room":%q,"text":"no link"`, tea)
+	ann.Sees("no link")
+	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('a.preview').length`); n != 1 {
+		t.Errorf("%d cards, want 1", n)
+	}
 }

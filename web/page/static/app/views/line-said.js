@@ -15,6 +15,7 @@ import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { gist } from './line-text.js';
 import { hasBlocks, rich } from './line-markup.js';
+import { LinkCard } from './line-preview.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
@@ -68,7 +69,7 @@ function Bubble(props) {
   const forMe = !own && isMentioned(body);
   const media = hasPictures(body);
   const when = h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' });
-  const said = body.text ? h(Text, { view, item, names: words.split('\0') })
+  const said = body.text ? [h(Text, { view, item, names: words.split('\0') }), body.preview && h(LinkCard, { preview: body.preview })]
     : !body.files && h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment'));
   return h('div', { class: ['bubble', forMe && 'for-me', media && 'media', !body.text && isAlbum(body) && 'bare'].filter(Boolean).join(' ') },
     body.reply_to && h(Quote, props),
