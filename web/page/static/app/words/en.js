@@ -372,6 +372,7 @@ export default {
     tooMany: ({ count, shown }) => (count === 1 ? 'A message takes one file.' : `A message takes ${shown} files.`),
     tooLarge: ({ name, most }) => `${name} is too large: ${most} at most.`,
     empty: ({ name }) => `${name} is empty.`,
+    asFile: ({ name }) => `This browser can’t read ${name}: it goes as a file, not as a picture.`,
     notEdited: 'First save or cancel the change of your message.',
     uploading: 'Uploading',
     checking: 'Being checked…',

@@ -371,6 +371,7 @@ export default {
     tooMany: ({ shown }) => `一条消息最多带${shown}个文件。`,
     tooLarge: ({ name, most }) => `${name}太大了，最大${most}。`,
     empty: ({ name }) => `${name}是空的。`,
+    asFile: ({ name }) => `这个浏览器打不开${name}，将作为文件发送。`,
     notEdited: '请先保存或取消正在修改的消息。',
     uploading: '正在上传',
     checking: '正在检查…',
