@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -243,4 +245,62 @@ func TestBrowserSearchFilters(t *testing.T) {
 	mei.Screenshot("phone")
 	mei.Press("button", "清除筛选条件")
 	mei.Sees("line 59 of biscuit")
+}
+
+// TestBrowserOldMessage finds a message of a month ago in a room with much said since, by its words and its days, on a desk and, in Chinese, on a phone. The
+// hit leads to the message among its neighbours, there is a way back to the hits, and one to the newest messages.
+func TestBrowserOldMessage(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	engines := newTestEngines(t)
+	var ago atomic.Int64 // a time.Duration
+	engines.rooms.Now = func() time.Time { return time.Now().Add(-time.Duration(ago.Load())) }
+	s := engines.open(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	ago.Store(int64(30 * 24 * time.Hour))
+	for n := range 40 {
+		bob.does("send", `"room":%q,"text":"before %d"`, tea, n)
+	}
+	old := bob.does("send", `"room":%q,"text":"the harbour at night 夜里的港口"`, tea).Seq
+	for n := range 40 {
+		bob.does("send", `"room":%q,"text":"after %d"`, tea, n)
+	}
+	ago.Store(0)
+	for n := range 120 {
+		bob.does("send", `"room":%q,"text":"harbour %d 港口"`, tea, n)
+	}
+	day := time.Now().Add(-30 * 24 * time.Hour).Format("2006-01-02")
+	for _, how := range []struct {
+		screen                                               webtest.Screen
+		search, words, typed, filter, back, toNewest, marked string
+	}{
+		{webtest.Screen{}, "Search in Tea", "Words to find", "harbour on:" + day, "Remove the filter", "", "To the newest", "harbour"},
+		{webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"}, "在「Tea」中搜索", "搜索内容", "港口 日期：" + day, "去掉条件", "返回", "回到最新", "港口"},
+	} {
+		v := ann.Again(t, page+"/#/room/"+tea, how.screen)
+		v.Sees("harbour 119")
+		v.Press("button", how.search)
+		v.Fill(how.words, how.typed+" ")
+		v.Has("button", how.filter)
+		mustMark(t, v, how.marked)
+		v.Press("button", "夜里的")
+		v.Sees("before 39", "after 0") // its neighbours
+		awaitAsk(t, v, fmt.Sprintf(`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('.line[data-seq="%d"]').getBoundingClientRect())`, old))
+		v.WaitForAnimations()
+		v.Screenshot("found " + how.words)
+		if how.back != "" {
+			v.Back() // to the hits
+			v.Has("button", how.filter)
+			mustMark(t, v, how.marked)
+			v.Back()
+		} else {
+			v.Key("\x1b")
+		}
+		v.Lacks("textbox", how.words)
+		v.Press("button", how.toNewest)
+		v.Sees("harbour 119")
+		v.Misses("before 39")
+	}
 }
