@@ -392,7 +392,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
+				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

@@ -43,6 +43,7 @@ type AuditWords struct {
 	OtherTotal  string             // body with another total
 	OtherSeed   string             // body with another seed
 	OtherMarked string             // the negation of luckiest
+	NotOwn      string             // the negation of own_nonce
 }
 
 // TestAudit changes the stored data in many ways, one at a time. It changes the columns that moneyColumns lists, removes
@@ -235,10 +236,11 @@ func (u AuditUnderTest) removed(t *testing.T) {
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{
-		"wallets":   `select 'user_id = ''' || user_id || '''' from wallets where balance > 0`,
-		"packets":   `select 'id = ''' || id || '''' from packets`,
-		"claims":    `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
-		"transfers": `select 'id = ''' || id || '''' from transfers`,
+		"wallets":      `select 'user_id = ''' || user_id || '''' from wallets where balance > 0`,
+		"packets":      `select 'id = ''' || id || '''' from packets`,
+		"claims":       `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
+		"participants": `select 'packet_id = ''' || packet_id || ''' and user_id = ''' || user_id || '''' from participants`,
+		"transfers":    `select 'id = ''' || id || '''' from transfers`,
 		"entries": `select 'room_id = ''' || room_id || ''' and seq = ' || seq from entries where room_id = 'room-2'
 			or seq in (select min(seq) from entries where room_id = 'room-1' group by kind, body like '%recalled%')`,
 		"requests": `select 'user_id = ''' || user_id || ''' and key = ''' || key || '''' from requests where seq <> 0`,
