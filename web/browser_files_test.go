@@ -137,7 +137,7 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Sees("That is all there is in this room.")
 	ann.WaitForAnimations()
 	ann.Screenshot("media")
-	ann.Press("button", "Recordings and files")
+	ann.Press("button", "Voice and files")
 	ann.Has("button", "Download minutes of the meeting.pdf")
 }
 
@@ -331,6 +331,7 @@ func TestBrowserFilesThroughACut(t *testing.T) {
 	}
 	mei.Sees("正在重新连接")
 	mei.Has("progressbar", "正在上传")
+	mei.Sees("等待网络…")
 	mei.Fill("消息", "等会儿再说")
 	mei.Press("button", "发送")
 	awaitAsk(t, mei, `document.querySelectorAll('.line.unsent').length === 2`)

@@ -137,10 +137,10 @@ function Reactions({ item, view }) {
 }
 
 /** Files that are being uploaded. */
-function Uploading({ sending, view, progress = 0 }) {
+function Uploading({ sending, view, progress = 0, lost }) {
   return h('div', { class: 'uploading small' },
     h('progress', { max: 1, value: progress, 'aria-label': t('attach.uploading') }),
-    h('span', { class: 'number muted' }, progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
+    h('span', { class: 'number muted' }, lost ? t('attach.waiting') : progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
     h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('cancel')));
 }
 

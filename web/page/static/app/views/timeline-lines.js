@@ -46,7 +46,7 @@ export function linesOfOutbox(view) {
   let before = view.timeline.items.at(-1);
   return view.outbox.map((sending) => {
     const item = itemOf(sending);
-    const drawn = line(view, item, before, { sending, status: sending.status, error: sending.error, progress: sending.progress });
+    const drawn = line(view, item, before, { sending, status: sending.status, error: sending.error, progress: sending.progress, lost: state.link.state !== 'connected' });
     before = item;
     return drawn;
   });

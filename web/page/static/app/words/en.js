@@ -376,6 +376,7 @@ export default {
     notEdited: 'First save or cancel the change of your message.',
     uploading: 'Uploading',
     checking: 'Being checked…',
+    waiting: 'Waiting for the connection…',
   },
   voice: {
     record: 'Record a message',
@@ -395,7 +396,7 @@ export default {
     title: 'Pictures and files',
     which: 'What to show',
     pictures: 'Pictures',
-    others: 'Recordings and files',
+    others: 'Voice and files',
     of: ({ name, at }) => `Picture of ${name}, ${at}`,
     none: 'Nothing of this kind was sent here yet.',
     all: 'That is all there is in this room.',

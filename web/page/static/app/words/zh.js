@@ -375,6 +375,7 @@ export default {
     notEdited: '请先保存或取消正在修改的消息。',
     uploading: '正在上传',
     checking: '正在检查…',
+    waiting: '等待网络…',
   },
   voice: {
     record: '录一段语音',
