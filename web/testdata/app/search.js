@@ -90,6 +90,7 @@ export async function typedFilters() {
     ['from:bo tea', ['tea', { from: 'u2' }, null]], // exactly so
     ['from:b tea', ['tea', {}, { name: 'from', query: 'b' }]], // two of them
     ['来自：小美 甜品', ['甜品', { from: 'u3' }, null]],
+    ['发送人：小美 类型：文件 日期：2026-10-01 甜品', ['甜品', { from: 'u3', kind: 'file', since: '2026-10-01', until: '2026-10-01' }, null]],
     ['in:cake kind:Files has:nothing x', ['has:nothing x', { room: 'cake', kind: 'file' }, null]],
     ['after:2026-10-1 before:2026/11/01 x', ['x', { since: '2026-10-01', until: '2026-10-31' }, null]],
     ['on:2026-03-09', ['', { since: '2026-03-09', until: '2026-03-09' }, null]],

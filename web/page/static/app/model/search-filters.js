@@ -8,9 +8,9 @@ import { listedRooms, nameOf } from './rooms.js';
 /** @typedef {import('./search.js').Search} Search */
 
 const names = {
-  from: 'from', 来自: 'from', in: 'room', 群聊: 'room', after: 'since', 之后: 'since', before: 'until', 之前: 'until', on: 'on', 日期: 'on', kind: 'kind', has: 'kind', 类型: 'kind',
+  from: 'from', 发送人: 'from', 来自: 'from', in: 'room', 群聊: 'room', after: 'since', 之后: 'since', before: 'until', 之前: 'until', on: 'on', 日期: 'on', kind: 'kind', has: 'kind', 类型: 'kind',
 };
-const kinds = { text: 'text', texts: 'text', 文字: 'text', file: 'file', files: 'file', 文件: 'file', packet: 'packet', packets: 'packet', 红包: 'packet' };
+const kinds = { text: 'text', texts: 'text', 文字: 'text', file: 'file', files: 'file', 文件: 'file', 图片: 'file', packet: 'packet', packets: 'packet', 红包: 'packet' };
 const own = (/** @type {Record<string, string>} */ table, /** @type {string} */ word) => (Object.hasOwn(table, word) ? table[word] : '');
 
 const begins = `(?<=^|\\s)(${Object.keys(names).join('|')})[:：]`;

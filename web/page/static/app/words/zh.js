@@ -58,7 +58,7 @@ export default {
     noneSuch: ({ words }) => `按这些条件没有找到「${words}」`,
     widen: '清除筛选条件',
     needsWords: '输入要找的内容，再按筛选条件缩小范围',
-    typed: '也可以直接输入条件，例如 from:mei 、in:tea 、after:2026-10-01 、kind:file',
+    typed: '也可以直接输入条件，例如「发送人：小美」「日期：2026-10-01」「类型：文件」',
     filters: '筛选条件',
     filter: { from: '发送人', room: '群聊', date: '日期', kind: '类型' },
     is: {
