@@ -356,6 +356,9 @@ func TestBrowserFilesThroughACut(t *testing.T) {
 	mei.Screenshot("back")
 }
 
+// longEnough evaluates to whether a recording runs that is not too short to be sent.
+const longEnough = `/^0:0[2-9]|^0:[1-5]/.test(document.querySelector('.recorder [role=timer]')?.innerText)`
+
 // TestBrowserVoice records a message on a desk, hears it and sends it, and then holds the button on a phone. The other user plays both.
 func TestBrowserVoice(t *testing.T) {
 	enginetest.Nightly(t, "page")
@@ -367,7 +370,7 @@ func TestBrowserVoice(t *testing.T) {
 	ann.Press("link", "Tea")
 	ann.Press("button", "Record a message")
 	ann.Has("timer", "")
-	awaitAsk(t, ann, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+	awaitAsk(t, ann, longEnough)
 	ann.Screenshot("recording")
 	ann.Press("button", "Stop and listen")
 	ann.Press("button", "Play")
@@ -376,7 +379,7 @@ func TestBrowserVoice(t *testing.T) {
 	ann.Lacks("button", "Discard the recording")
 
 	ann.Press("button", "Record a message")
-	awaitAsk(t, ann, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+	awaitAsk(t, ann, longEnough)
 	ann.Press("button", "Stop and listen")
 	ann.Screenshot("preview")
 	ann.Press("button", "Send")
@@ -394,11 +397,10 @@ func TestBrowserVoice(t *testing.T) {
 	mei.Press("link", "Tea")
 	mei.Has("group", "语音，0:0")
 	mei.Hold("button", "录一段语音", func(func(dx, dy float64)) {
-		awaitAsk(t, mei, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+		awaitAsk(t, mei, longEnough)
 		mei.Screenshot("held")
 	})
 	awaitAsk(t, mei, `document.querySelectorAll('.line:not(.unsent) .voice').length === 2`)
-	ann.Sees("0:01")
 	awaitAsk(t, ann, `document.querySelectorAll('.line .voice').length === 2`)
 	mei.Has("textbox", "消息") // the end of the touch is no click
 	mei.Screenshot("voices")
