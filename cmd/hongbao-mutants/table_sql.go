@@ -293,6 +293,13 @@ var postgresMutants = []mutant{
 		harm:  "a user finds what is written in rooms that the user has left",
 	},
 	{
+		file:  "store/tables/search.go",
+		old:   `if s.Files && !e.HasFiles() {`,
+		new:   `if s.Files && e.HasFiles() {`,
+		tests: "-run=TestStore/narrowed ./store/sqlitestore",
+		harm:  "a search for files finds texts without files only",
+	},
+	{
 		file:  "chat/indexer.go",
 		old:   `pause = max(i.index(ctx, rooms), (indexShare-1)*time.Since(began))`,
 		new:   `pause = max(i.index(ctx, rooms), began.Sub(began))`,

@@ -195,6 +195,14 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 );
 
+-- The texts that mention all members of their room: those that are in it already.
+create table mentions_of_all (
+    room_id text collate "C" not null,
+    at      bigint not null,
+    seq     bigint not null,
+    primary key (room_id, at, seq)
+);
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text collate "C" not null,

@@ -179,6 +179,14 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 ) strict, without rowid;
 
+-- The texts that mention all members of their room: those that are in it already.
+create table mentions_of_all (
+    room_id text not null,
+    at      integer not null,
+    seq     integer not null,
+    primary key (room_id, at, seq)
+) strict, without rowid;
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text not null,

@@ -331,6 +331,9 @@ func (s *search) hit(e chat.Entry) *chat.Hit {
 	if s.Kind != "" && e.Kind != s.Kind || s.From != "" && e.From.ID != s.From {
 		return nil
 	}
+	if s.Files && !e.HasFiles() {
+		return nil
+	}
 	at := s.Query.Find(e.Searched())
 	if at == nil {
 		return nil

@@ -138,6 +138,7 @@ var (
 	security          = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
 	adminActs         = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
 	hookSeconds       = histogram("hook_seconds", "How long questions to the host took, without the wait for a place, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")
+	previewsLeftOut   = counter("hook_previews_left_out_total", "Previews of links that the host gave and that were left out because they break a rule: the log line `preview left out` has the reason.", "hook")
 	hookBroken        = gauge("hook_broken", "1 while the host has failed so often that questions about the command fail at once.", "hook")
 	notifications     = counter("notifications_total", "Notifications to users without a socket, by what became of them: sent, gone (the subscription had ended), refused by the push service, failed, dropped (too many waited).", "outcome")
 	webhookDeliveries = counter("webhook_deliveries_total", "Deliveries to the webhook that this instance has tried, by what became of them: accepted, refused (the host does not want this event), failed.", "outcome")

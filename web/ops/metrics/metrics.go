@@ -223,6 +223,7 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 			hookSeconds.putCounts(out, took, q.Command, outcome)
 		}
 		hookBroken.put(out, oneIf(q.Broken), q.Command)
+		previewsLeftOut.put(out, float64(q.PreviewsLeftOut), q.Command)
 	}
 	for outcome, n := range w.Push {
 		notifications.put(out, float64(n), outcome)
