@@ -94,6 +94,8 @@ type Rows interface {
 	ListFiles(ctx context.Context, q Query) (page []Stored, next string, err error)
 	// AllFiles lists files in the order of their ids, from the first one after the given id on.
 	AllFiles(ctx context.Context, after string, limit int) ([]Stored, error)
+	// SampleFiles counts files, at most the given number of each kind.
+	SampleFiles(ctx context.Context, most int) (Sample, error)
 	// FileBytes returns the bytes of all uploads.
 	FileBytes(ctx context.Context) (int64, error)
 }

@@ -269,6 +269,20 @@ var sessionMutants = []mutant{
 		harm:  "a link that the host has removed from a text comes back in its preview",
 	},
 	{
+		file:  "chat/files/stats.go",
+		old:   `!errors.Is(err, ErrData) && !errors.Is(ctx.Err(), context.Canceled) {`,
+		new:   `!errors.Is(err, ErrData) {`,
+		tests: "-run=ToldApart ./chat/files",
+		harm:  "readers that close their browser wake the operator",
+	},
+	{
+		file:  "chat/files/stats.go",
+		old:   `		c.of.get.failed(c.ctx, err)`,
+		new:   `		_ = c.of`,
+		tests: "-run=ToldApart ./chat/files",
+		harm:  "nobody hears of an object store whose contents break off",
+	},
+	{
 		file:  "chat/system.go",
 		old:   `return st.MayMentionAll()`,
 		new:   `return nil`,

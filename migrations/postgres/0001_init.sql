@@ -228,6 +228,7 @@ create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';
 create index files_coming on files (touched_at) where state = 'coming';
 create index files_dropped on files (touched_at) where state = 'dropped';
+create index files_held on files (room_id) where state = 'held';
 create index files_unclean on files (touched_at) where unclean and state in ('held', 'ready');
 create unique index files_id on files (id);
 create index files_user on files (user_id, id);

@@ -265,6 +265,18 @@ func (t Tables) FileBytes(ctx context.Context) (int64, error) {
 	})
 }
 
+// SampleFiles implements files.Rows. Of the dropped files it looks at the oldest ones only.
+func (t Tables) SampleFiles(ctx context.Context, most int) (s files.Sample, err error) {
+	err = t.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		s = files.Sample{}
+		b.Each(func(row Row) error { return row.Scan(&s.Bytes) }, `select bytes from file_usage`)
+		b.Each(func(row Row) error { return row.Scan(&s.Held) }, `select count(*) from (select 1 from files where state = 'held' limit $1) f`, most)
+		b.Each(func(row Row) error { return row.Scan(&s.Dropped) }, `select count(*) from
+			(select room_id, id, hash from files where state = 'dropped' order by touched_at limit $1) f where not `+needed, most)
+	})
+	return s, Outcome("count files", err)
+}
+
 // Files implements chat.Store.
 func (t Tables) Files(ctx context.Context, room, user string, ids []string) ([]chat.File, error) {
 	return read(ctx, t.db, "read the files of a message", func(q Querier) ([]chat.File, error) {
