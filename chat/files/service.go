@@ -218,7 +218,7 @@ func (s *Service) begin(ctx context.Context, user chat.User, u Upload) (Stored, 
 // Own returns a file that the user has uploaded.
 func (s *Service) Own(ctx context.Context, user, room, id string) (Stored, error) {
 	f, err := s.rows.StoredFile(ctx, room, id)
-	if err == nil && (f.User != user || f.State == Dropped) {
+	if err == nil && (f.User != user || f.State == Dropped || f.State == Removed) {
 		err = chat.ErrNotFound
 	}
 	return f, err

@@ -112,7 +112,7 @@ func TestSampleOfFiles(t *testing.T) {
 		f.Service.Run(ctx)
 	}()
 	for f.Stats().Sample == nil {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // sleeps: until the service has counted
 	}
 	stop()
 	<-ended

@@ -209,7 +209,7 @@ create table files (
     id         text collate "C" not null,
     user_id    text collate "C" not null,              -- the uploader
     at         bigint not null,
-    state      text collate "C" not null check (state in ('coming', 'held', 'ready', 'dropped')),
+    state      text collate "C" not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
     upload     bigint not null,            -- bytes of the upload, also in file_usage
     received   bigint not null default 0,
     seq        bigint not null default 0,  -- of its entry; 0: none

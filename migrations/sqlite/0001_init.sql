@@ -193,7 +193,7 @@ create table files (
     id         text not null,
     user_id    text not null,              -- the uploader
     at         integer not null,
-    state      text not null check (state in ('coming', 'held', 'ready', 'dropped')),
+    state      text not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
     upload     integer not null,            -- bytes of the upload, also in file_usage
     received   integer not null default 0,
     seq        integer not null default 0,  -- of its entry; 0: none

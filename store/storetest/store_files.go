@@ -260,7 +260,7 @@ func fileRecalled(b *storeBench) {
 	kept, err := b.sendFiles(room, ann, other)
 	b.must(err)
 	b.must(second(b.Amend(b.ctx, b.amending(chat.KindRecall, room, ann, e.Seq))))
-	b.fileIs(f, files.Dropped, e.Seq)
+	b.fileIs(f, files.Dropped, 0)
 	b.fileIs(other, files.Ready, kept.Seq)
 	b.tick()
 	if ids := b.swept(); slices.Contains(ids, f.ID) {
