@@ -38,6 +38,7 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	if err != nil {
 		return Details{}, err
 	}
+	s.signDraws(&p.State)
 	d := Details{Packet: p.Packet, State: p.State, Claims: p.Claims, More: p.More}
 	d.ShowAmounts = p.State.Status != Open || p.State.Mine != nil || user == p.Packet.From.ID
 	if p.State.Status != Open {
@@ -128,7 +129,11 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	if len(packets) == 0 {
 		return nil, nil
 	}
-	return s.ledger.States(ctx, user, packets)
+	states, err := s.ledger.States(ctx, user, packets)
+	for i := range states {
+		s.signDraws(&states[i])
+	}
+	return states, err
 }
 
 // Packets lists the packets that the user sent or received, with totals, or the packets of a room.
@@ -139,5 +144,9 @@ func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, err
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return PacketsPage{}, chat.BadField("to", "must not be before from")
 	}
-	return s.ledger.Packets(ctx, q)
+	page, err := s.ledger.Packets(ctx, q)
+	for i := range page.Packets {
+		s.signDraws(&page.Packets[i].State)
+	}
+	return page, err
 }

@@ -18,8 +18,10 @@ type Progress struct {
 	Room    string
 	Claimed int
 	Count   int
-	Latest  []string   // users whose claims are new in this Progress, newest last
-	Cause   trace.Link // the span of one of these claims
+	Latest  []string // users whose claims are new in this Progress, or that have just entered the draw, newest last
+
+	Participants int        // of a draw: how many users have entered
+	Cause        trace.Link // the span of one of these claims
 }
 
 // WalletChanged tells a user how the user's balance has changed.
@@ -75,27 +77,61 @@ func progressEvery(shares int) time.Duration {
 func (p *progress) add(k *cachedPacket, rank int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k.final.Load() != nil {
-		return
-	}
 	k.claimed = max(k.claimed, rank)
-	t := p.packets[k.packet.ID]
-	first := t == nil
-	if first {
-		t = &tally{event: Progress{Packet: k.packet.ID, Room: k.packet.Room, Count: k.packet.Count}}
-		t.timer = time.AfterFunc(p.firstTick(t), func() { p.tick(k.packet.ID, t) })
-		p.packets[k.packet.ID] = t
+	t, first := p.tallyOf(k)
+	if t == nil {
+		return
 	}
 	t.event.Claimed = k.claimed
 	if !cause.IsZero() {
 		t.event.Cause = cause
 	}
-	t.event.Latest = append(t.event.Latest, user)
-	if over := len(t.event.Latest) - latestShown; over > 0 {
-		t.event.Latest = t.event.Latest[over:]
-	}
+	t.show(user)
 	if t.dirty = true; first && p.limiter == nil {
 		p.publish(t)
+	}
+}
+
+// entered implements what entering tells: it counts the participants of a draw.
+func (s *Service) entered(k *cachedPacket, e *Entering) {
+	s.progress.enter(k, e.Participants, e.New)
+}
+
+// enter does for the participants of a draw what add does for claims. total is the number of participants that this instance has seen.
+func (p *progress) enter(k *cachedPacket, total int, users []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t, first := p.tallyOf(k)
+	if t == nil {
+		return
+	}
+	t.event.Participants = max(t.event.Participants, total)
+	t.show(users...)
+	if t.dirty = true; first && p.limiter == nil {
+		p.publish(t)
+	}
+}
+
+// tallyOf returns the tally of the packet, or nil if the packet is known to have ended. first reports whether this call has begun the
+// tally. The caller holds mu.
+func (p *progress) tallyOf(k *cachedPacket) (t *tally, first bool) {
+	if k.final.Load() != nil {
+		return nil, false
+	}
+	if t = p.packets[k.packet.ID]; t != nil {
+		return t, false
+	}
+	t = &tally{event: Progress{Packet: k.packet.ID, Room: k.packet.Room, Count: k.packet.Count}}
+	t.timer = time.AfterFunc(p.firstTick(t), func() { p.tick(k.packet.ID, t) })
+	p.packets[k.packet.ID] = t
+	return t, true
+}
+
+// show adds users to the latest ones.
+func (t *tally) show(users ...string) {
+	t.event.Latest = append(t.event.Latest, users...)
+	if over := len(t.event.Latest) - latestShown; over > 0 {
+		t.event.Latest = t.event.Latest[over:]
 	}
 }
 

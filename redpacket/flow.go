@@ -239,10 +239,7 @@ func (f *flow) copyIntoPool(ctx context.Context, packet string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.pool.Load(ctx, image); err != nil {
-		return poolError{err}
-	}
-	return nil
+	return f.load(ctx, image)
 }
 
 // errNotDue means that the packet must not be closed: in the Pool it has free shares and its deadline has not come.
@@ -251,7 +248,7 @@ var errNotDue = errors.New("not due")
 // close ends a packet, for the given reason. It returns ErrPacketFinished if a cancel came too late. It returns
 // errNotDue if the packet is not due yet.
 func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error) {
-	closing, err := f.closeScript(ctx, p, why)
+	closing, err := f.stopGrants(ctx, p, why)
 	if err != nil {
 		return Closed{}, err
 	}
@@ -275,7 +272,7 @@ func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error
 	// The Pool gets the final state as SQL has it. Otherwise winners whose grant the Pool has lost would get "expired"
 	// for an hour. Loading a closed packet retires it. If loading fails, the packet comes due again, and the next
 	// close finds it ended in SQL.
-	_ = f.pool.Load(ctx, closed.Book.image())
+	_ = f.load(ctx, closed.Book.image())
 	crashpoint.Here("close.after-load")
 	f.observer.closed(closed)
 	return closed, nil
@@ -299,10 +296,26 @@ func (f *flow) retireLost(ctx context.Context, p Ref, closing Closing) error {
 			f.observer.quarantined(c, why)
 		}
 	}
-	if err := f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason}); err != nil {
+	return f.load(ctx, Image{Ref: p, Status: closing.Reason})
+}
+
+// load loads an image into the Pool, unless it is that of a draw.
+func (f *flow) load(ctx context.Context, i Image) error {
+	if i.IsDraw() {
+		return nil
+	}
+	if err := f.pool.Load(ctx, i); err != nil {
 		return poolError{err}
 	}
 	return nil
+}
+
+// stopGrants stops the grants of a packet and returns all that there are: those of the Pool, or those that the draw gives.
+func (f *flow) stopGrants(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
+	if p.IsDraw() {
+		return f.draw(ctx, p, why)
+	}
+	return f.closeScript(ctx, p, why)
 }
 
 func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
@@ -398,7 +411,7 @@ func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 		for _, o := range page {
 			if o.ExpiresAt.Add(overdueBy).Before(now) {
 				closeSoon(o.Ref)
-			} else {
+			} else if !o.IsDraw() {
 				at := uint(o.Partition) % Partitions
 				soon[at] = append(soon[at], o.ID)
 			}

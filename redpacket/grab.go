@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 
 	"hongbao/chat"
+	"hongbao/redpacket/proof"
 )
 
 // Outcome says how a grab ended. Every outcome is an answer to the user, not an error.
@@ -25,6 +26,7 @@ const (
 	OutcomeAlready Outcome = "already" // the user has won before: always the same share
 	OutcomeEmpty   Outcome = "empty"   // no share is left
 	OutcomeExpired Outcome = "expired" // the deadline has passed, or the packet has ended with shares left
+	OutcomeEntered Outcome = "entered" // the user takes part in the draw
 )
 
 // Result is the answer to a grab.
@@ -37,6 +39,9 @@ type Result struct {
 	Account *Account // for won: the user's account after the payment; nil if another call has made the payment
 	Claimed int
 	Count   int
+
+	Participants int            // of a draw that has not ended
+	Receipt      *proof.Receipt // set for entered
 }
 
 // GrabRequest is one user's grab of a packet.
@@ -79,6 +84,9 @@ func (s *Service) grab(ctx context.Context, r GrabRequest) (Result, error) {
 			return Result{}, err
 		}
 	}
+	if k.packet.IsDraw() {
+		return s.enter(ctx, r, k, standing, waited)
+	}
 	began := time.Now()
 	result, err := s.grabOpen(ctx, r, k, standing, waited)
 	if result.Outcome == OutcomeWon {
@@ -99,6 +107,8 @@ func (s *Service) count(r Result, err error) {
 		s.counts.empty.Add(1)
 	case r.Outcome == OutcomeExpired:
 		s.counts.expired.Add(1)
+	case r.Outcome == OutcomeEntered:
+		s.counts.entered.Add(1)
 	}
 }
 

@@ -56,11 +56,26 @@ const (
 	Cancelled Status = "cancelled"
 )
 
+// Rest says what becomes of the shares of a draw for which there are no participants. It is empty if the packet is no draw.
+type Rest string
+
+// RestRefund refunds them. RestShare cuts the total anew, into one share for each participant.
+const (
+	RestRefund Rest = "refund"
+	RestShare  Rest = "share"
+)
+
 // Ref names a packet and the partition of the Pool that holds it. A packet's partition never changes.
 type Ref struct {
 	ID        string
 	Partition int
 }
+
+// NoPartition is the partition of draws: the Pool has no part in them.
+const NoPartition = -1
+
+// IsDraw reports whether the packet is a draw.
+func (r Ref) IsDraw() bool { return r.Partition == NoPartition }
 
 // Partitions is the number of partitions over which packets are spread. The number of a packet's partition is stored
 // with the packet.
@@ -86,6 +101,9 @@ type Packet struct {
 
 	EarlierMembers bool // only earlier members may grab: users that have been members since before Seq
 	Skin           Skin
+
+	Window time.Duration // of a draw: how long users can enter; it ends at ExpiresAt. 0: first come, first served
+	Rest   Rest
 }
 
 // Claim is a share that a user was granted. Ledger.Settle pays its amount into the user's wallet, or refuses the claim.
@@ -122,6 +140,7 @@ type Book struct {
 	Refunded Money
 	Seed     Seed
 	Shares   []Money
+	Draw     *Drawn // of a draw in which entering has ended
 }
 
 // State is a packet's state as one user may see it.
@@ -132,6 +151,7 @@ type State struct {
 	Mine     *Paid
 	Luckiest *Paid // the claim with the largest amount; nil unless a lucky packet of two or more shares has ended with a claim
 	Refunded Money
+	Draw     *DrawState // nil: the packet is no draw
 }
 
 // pageBytes bounds a page of packets, so that a reply stays under 1 MiB.

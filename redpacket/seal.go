@@ -3,6 +3,7 @@ package redpacket
 import (
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket/proof"
@@ -46,7 +47,7 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+		EarlierMembers: p.EarlierMembers, Skin: p.Skin, WindowS: int(p.Window / time.Second), Rest: p.Rest,
 	})
 	return p, shares, body, err
 }
@@ -70,6 +71,9 @@ type packetBody struct {
 
 	EarlierMembers bool `json:"earlier_members,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
+
+	WindowS int  `json:"window_s,omitempty"`
+	Rest    Rest `json:"rest,omitempty"`
 }
 
 type stateBody struct {
@@ -78,6 +82,12 @@ type stateBody struct {
 	Claimed  int           `json:"claimed"`
 	Luckiest *luckiestBody `json:"luckiest,omitempty"`
 	Refunded Money         `json:"refunded,omitempty"`
+	Draw     *drawBody     `json:"draw,omitempty"`
+}
+
+type drawBody struct {
+	Participants int    `json:"participants"`
+	Root         string `json:"root"`
 }
 
 type luckiestBody struct {
@@ -98,6 +108,9 @@ func DoneBody(b Book) (json.RawMessage, error) {
 	body := doneBody{
 		Packet: b.Packet.ID, Reason: b.Status, Seed: hex.EncodeToString(b.Seed[:]),
 		State: stateBody{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded},
+	}
+	if d := b.Draw; d != nil {
+		body.State.Draw = &drawBody{Participants: d.Participants, Root: d.Root}
 	}
 	if l := Luckiest(b.Packet, b.Claims); l != nil {
 		body.State.Luckiest = &luckiestBody{User: l.User.ID, Amount: l.Amount, Rank: l.Rank()}

@@ -31,6 +31,9 @@ type SendRequest struct {
 	EarlierMembers bool // only earlier members may grab: users that have been members since before the packet was sent
 	Skin           Skin // empty: the plain envelope
 
+	Window time.Duration // the packet is a draw that users can enter for so long; 0: first come, first served
+	Rest   Rest          // of a draw; empty: RestRefund
+
 	// Replaced is the greeting that the packet gets in place of Greeting; nil: none. A repeated request must have the same
 	// Greeting as the first one, whatever Replaced is.
 	Replaced *string
@@ -96,11 +99,16 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	}
 	now := s.o.Now()
 	id := s.o.NewID(now)
+	partition := partitionOf(id)
+	if r.Window > 0 {
+		partition = NoPartition
+	}
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
 		Packet: Packet{
-			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
+			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
+			Window: r.Window, Rest: r.Rest,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
@@ -148,9 +156,10 @@ func (s *Service) packetWith(ctx context.Context, sender, commitment string, now
 // backstop loads it. change is the change of the sender's balance.
 func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	p := sent.Packet
-	s.memory.put(p)
-	image := Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}
-	if err := s.pool.Load(context.WithoutCancel(ctx), image); err != nil {
+	k := s.memory.put(p)
+	if p.IsDraw() {
+		s.drawAtCutoff(k, 0)
+	} else if err := s.pool.Load(context.WithoutCancel(ctx), Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}); err != nil {
 		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
 	}
 	crashpoint.Here("send.after-load")
@@ -168,6 +177,10 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 		r.Spread = "" // has no meaning for equal shares
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
+	if r.Window > 0 && r.TTL == 0 {
+		r.TTL = r.Window
+		r.Rest = cmp.Or(r.Rest, RestRefund)
+	}
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
 	r.To = eachOnce(r.To)
 	r.Count = cmp.Or(r.Count, len(r.To))
@@ -191,14 +204,19 @@ func (r SendRequest) check(l Limits) error {
 	if err := r.checkCut(l); err != nil {
 		return err
 	}
+	if err := r.checkDraw(l); err != nil {
+		return err
+	}
 	switch {
 	case r.Room == "":
 		return chat.BadField("room", "is missing")
+	case r.Window > 0: // its time is checked
 	case r.TTL < l.MinTTL:
 		return chat.BadField("ttl_s", "must be at least "+l.MinTTL.String())
 	case r.TTL > l.MaxTTL:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most " + l.MaxTTL.String()}
-	case !r.Skin.known():
+	}
+	if !r.Skin.known() {
 		return chat.BadField("skin", "must be cloud, koi or plum, or left out")
 	}
 	return checkGreeting(r.Greeting, l)
@@ -210,6 +228,24 @@ func checkGreeting(text string, l Limits) error {
 		return chat.BadField("greeting", "must not hold U+0000")
 	case utf8.RuneCountInString(text) > l.GreetingChars:
 		return &chat.FieldError{Err: chat.ErrTooLong, Field: "greeting", Reason: "must have at most " + strconv.Itoa(l.GreetingChars) + " characters"}
+	}
+	return nil
+}
+
+func (r SendRequest) checkDraw(l Limits) error {
+	switch {
+	case r.Window == 0 && r.Rest != "":
+		return chat.BadField("rest", "is only for a draw, which has window_s")
+	case r.Window == 0:
+		return nil
+	case r.Window < l.MinWindow:
+		return chat.BadField("window_s", "must be at least "+l.MinWindow.String())
+	case r.Window > l.MaxWindow:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "window_s", Reason: "must be at most " + l.MaxWindow.String()}
+	case r.TTL != r.Window:
+		return chat.BadField("ttl_s", "must be left out: a draw ends with its window")
+	case r.Rest != RestRefund && r.Rest != RestShare:
+		return chat.BadField("rest", "must be refund or share")
 	}
 	return nil
 }
@@ -245,6 +281,9 @@ func (r SendRequest) hash() []byte {
 	}
 	if r.Skin != "" {
 		method += " with skin " + string(r.Skin)
+	}
+	if r.Window != 0 {
+		method += " for a draw with rest " + string(r.Rest)
 	}
 	return chat.RequestHash(method, append(fields, r.To...)...)
 }

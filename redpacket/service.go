@@ -3,6 +3,7 @@ package redpacket
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -33,6 +34,8 @@ type Limits struct {
 	MinTTL        time.Duration
 	MaxTTL        time.Duration
 	DefaultTTL    time.Duration
+	MinWindow     time.Duration // of draws
+	MaxWindow     time.Duration
 	GreetingChars int
 
 	To              int // recipients that a packet may name
@@ -58,6 +61,9 @@ type Options struct {
 	AuditEvery    time.Duration // between two audits in the background, of all instances together; 0: only when AskAudit asks
 
 	Fundings Fundings // nil: no packet can be funded by the host
+
+	ReceiptKey  ed25519.PrivateKey  // signs the receipts of draws; nil: a key that is drawn now
+	ReceiptKeys []ed25519.PublicKey // all that have signed receipts, the present one last; nil: only ReceiptKey
 }
 
 // Service implements all that users do with red packets. Everything that it publishes was committed before.
@@ -76,6 +82,7 @@ type Service struct {
 	passphrases  passphraseGuard
 	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
 	progress     progress
+	entering     entering
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
 	closeSlots   closeSlots
 	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
@@ -95,9 +102,9 @@ type Service struct {
 
 // counts holds what happened in this process, mostly for Stats.
 type counts struct {
-	won, already, empty, expired atomic.Int64
-	failed                       atomic.Int64
-	swept, quarantined           atomic.Int64
+	won, already, empty, expired, entered atomic.Int64
+	failed                                atomic.Int64
+	swept, quarantined                    atomic.Int64
 
 	endedEarly atomic.Int64
 
@@ -121,10 +128,17 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.BackstopEvery = cmp.Or(o.BackstopEvery, 3*time.Second)
 	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
+	if o.ReceiptKey == nil {
+		_, o.ReceiptKey, _ = ed25519.GenerateKey(nil) // never fails
+	}
+	if o.ReceiptKeys == nil {
+		o.ReceiptKeys = []ed25519.PublicKey{o.ReceiptKey.Public().(ed25519.PublicKey)}
+	}
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, answerTime: meter.NewDurations()}
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
+	s.entering = entering{ledger: ledger, background: &s.background, entered: s.entered, draws: map[string][]*entry{}}
 	s.flow = &flow{
 		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,
 		ack: (&acks{pool: pool, background: &s.background}).add, image: newImages(ledger).read, parallel: runParallel,
@@ -143,6 +157,8 @@ func (l Limits) withDefaults() Limits {
 		MinTTL:        cmp.Or(l.MinTTL, 5*time.Second),
 		MaxTTL:        cmp.Or(l.MaxTTL, 7*24*time.Hour),
 		DefaultTTL:    cmp.Or(l.DefaultTTL, 24*time.Hour),
+		MinWindow:     cmp.Or(l.MinWindow, 3*time.Second),
+		MaxWindow:     cmp.Or(l.MaxWindow, 10*time.Minute),
 		GreetingChars: cmp.Or(l.GreetingChars, 60),
 
 		To:              cmp.Or(l.To, 200),
@@ -157,7 +173,7 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 
 // Stats says what has happened in this process since its start, and what its state is now.
 type Stats struct {
-	Won, Already, Empty, Expired, Failed                                   int64 // grabs by outcome
+	Won, Already, Empty, Expired, Entered, Failed                          int64 // grabs by outcome
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that a close has settled, without those that Ledger.End inserts
@@ -178,7 +194,7 @@ type Stats struct {
 func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
-		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
+		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Entered: c.entered.Load(), Failed: c.failed.Load(),
 		Swept: c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
 		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
@@ -261,7 +277,7 @@ const detachedTimeout = 10 * time.Second
 func (s *Service) paid(ctx context.Context, c Claim, settled Settlement) {
 	cause := trace.From(ctx)
 	s.wallets.publish(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID, Cause: cause})
-	if known := s.memory.get(c.ID); known != nil {
+	if known := s.memory.get(c.ID); known != nil && !c.IsDraw() { // the end of a draw tells all its winners at once
 		known.stall.succeeded()
 		s.progress.add(known, settled.Share+1, c.User, cause)
 	}

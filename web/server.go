@@ -227,6 +227,8 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/picture", s.setPicture)
 		r.Post("/files/{room}/{file}", s.serveUpload)
 		r.Get("/files/{room}/{file}/{version}", s.serveDownload)
+		r.Get("/packets/{packet}/proof", s.serveProof)
+		r.Get("/receipt-keys", s.serveReceiptKeys)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))

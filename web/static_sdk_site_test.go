@@ -31,9 +31,11 @@ func sdkSite(t *testing.T) (site *httptest.Server, mux *http.ServeMux) {
 	for path, dir := range map[string]string{"/sdk/": "page/static/sdk", "/vendor/": "page/static/vendor", "/test/": "testdata/sdk"} {
 		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(dir))))
 	}
-	mux.HandleFunc("GET /split.json", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, "../redpacket/proof/testdata/split.json")
-	})
+	for _, name := range []string{"split.json", "draw.json", "proofs.json"} {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFile(w, r, "../redpacket/proof/testdata/"+name)
+		})
+	}
 	frames, cuts := goldenFrames(t), randomCuts(t)
 	mux.HandleFunc("GET /golden.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, frames) })
 	mux.HandleFunc("GET /cuts.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, cuts) })

@@ -20,7 +20,7 @@ import (
 func TestBrowserSDK(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	site, _ := sdkSite(t)
-	runModules(t, site.URL, "frames", "split", "feed", "rooms", "calls", "packets", "tokens", "files")
+	runModules(t, site.URL, "frames", "split", "draw", "feed", "rooms", "calls", "packets", "tokens", "files")
 }
 
 // TestBrowserSDKServer tests the SDK against the real server, which is killed, and through a proxy that cuts the

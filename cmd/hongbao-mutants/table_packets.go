@@ -4,11 +4,11 @@ package main
 var packetMutants = []mutant{
 	{
 		file: "redpacket/flow.go",
-		old: `	if err := f.pool.Load(ctx, image); err != nil {
+		old: `	if err := f.pool.Load(ctx, i); err != nil {
 		return poolError{err}
 	}
 	return nil`,
-		new:   `	return f.pool.Load(ctx, image)`,
+		new:   `	return f.pool.Load(ctx, i)`,
 		tests: "-run=PoolThatCannotLoad ./redpacket",
 		harm:  "packets that a sick Redis cannot take are closed half a minute later, as if they were at fault themselves",
 	},
@@ -147,8 +147,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/flow.go",
-		old:   `_ = f.pool.Load(ctx, closed.Book.image())`,
-		new:   `_ = f.pool.Load(ctx, Image{Ref: p, Status: closed.Book.Status})`,
+		old:   `_ = f.load(ctx, closed.Book.image())`,
+		new:   `_ = f.load(ctx, Image{Ref: p, Status: closed.Book.Status})`,
 		tests: "-run=Simulator$ ./redpacket",
 		harm:  "winners whose grant the Pool has lost are answered expired for an hour",
 	},
@@ -242,7 +242,7 @@ var packetMutants = []mutant{
 	{
 		file: "redpacket/events.go",
 		old: `	if k.final.Load() != nil {
-		return
+		return nil, false
 	}
 `,
 		new:   ``,
@@ -288,6 +288,70 @@ var packetMutants = []mutant{
 		new:   `for i := len(shares) - 1; i >= 2; i-- {`,
 		tests: "-run=Cut ./redpacket/proof",
 		harm:  "the first two places in the order of claims are not equally good",
+	},
+	{
+		file:  "redpacket/proof/draw.go",
+		old:   `cmp.Compare(a.ticket, b.ticket)`,
+		new:   `cmp.Compare(a.leaf, b.leaf)`,
+		tests: "-run=Draw ./redpacket/proof",
+		harm:  "the first to enter wins the draw",
+	},
+	{
+		file: "redpacket/proof/merkle.go",
+		old: `	text[0] = 1
+`,
+		new:   ``,
+		tests: "-run=Draw|Root ./redpacket/proof",
+		harm:  "the root is none of RFC 6962: an inner node can be shown as a participant",
+	},
+	{
+		file:  "redpacket/proof/merkle.go",
+		old:   `	return last == 0 && node == root`,
+		new:   `	return node == root`,
+		tests: "-run=Inclu|Included ./redpacket/proof",
+		harm:  "a path that is too short proves that a participant was included",
+	},
+	{
+		file:  "redpacket/proof/rain.go",
+		old:   `maxWins > 0 && has[user] >= maxWins`,
+		new:   `maxWins > 0 && has[user] > maxWins`,
+		tests: "-run=Deal ./redpacket/proof",
+		harm:  "a user wins one share of a rain more than allowed",
+	},
+	{
+		file:  "redpacket/proof/rain.go",
+		old:   `i >= count-held; i--`,
+		new:   `i > count-held; i--`,
+		tests: "-run=Held ./redpacket/proof",
+		harm:  "some ranks are held more often than others",
+	},
+	{
+		file:  "redpacket/proof/receipt.go",
+		old:   `	case leaf != Leaf(r.Packet, r.Wave, r.User, nonce):`,
+		new:   `	case false:`,
+		tests: "-run=Receipt ./redpacket/proof",
+		harm:  "a receipt for the leaf of another user passes",
+	},
+	{
+		file:  "redpacket/proof/document.go",
+		old:   `	if Root(leaves) != root {`,
+		new:   `	if false {`,
+		tests: "-run=ProofsGolden ./redpacket/proof",
+		harm:  "a proof passes from which a participant was dropped",
+	},
+	{
+		file:  "redpacket/proof/document.go",
+		old:   `	if users[who.User] {`,
+		new:   `	if false {`,
+		tests: "-run=ProofsGolden ./redpacket/proof",
+		harm:  "a proof passes in which one user took part twice",
+	},
+	{
+		file:  "redpacket/proof/document.go",
+		old:   `limit > 0 && c.wins[who.User] >= limit`,
+		new:   `limit > 0 && isPassed`,
+		tests: "-run=ProofsGolden ./redpacket/proof",
+		harm:  "a proof passes in which a user was passed over for no reason",
 	},
 	{
 		file:  "redpacket/grab.go",

@@ -74,11 +74,15 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	}
 	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
+	receiptKey, receiptKeys, err := engines.ReceiptKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, publisher, redpacket.Options{
 		DayLimits: c.dayLimits(),
 		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
 		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
-		Fundings: engines.Fundings,
+		Fundings: engines.Fundings, ReceiptKey: receiptKey, ReceiptKeys: receiptKeys,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)

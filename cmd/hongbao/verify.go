@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -16,8 +17,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// proof has the fields that determine the shares of a finished packet, and the shares: see web/docs/protocol/proof.md.
-type proof struct {
+// shareProof has the fields that determine the shares of a finished packet, and the shares: see web/docs/protocol/proof.md.
+type shareProof struct {
 	Sender     string            `json:"sender"`
 	Key        string            `json:"key"`
 	Mode       redpacket.Mode    `json:"mode"`
@@ -30,9 +31,12 @@ type proof struct {
 }
 
 func verifyCommand() command {
-	return command{name: "verify", summary: "recompute a finished packet's shares; exits 1 if they do not match", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
-		var q proof
-		file := fs.String("file", "", "JSON document {sender, key, mode, spread, total, count, seed, commitment, shares?}; without it and --seed: standard input")
+	return command{name: "verify", summary: "recompute a finished packet's shares and the winners of its draws; exits 1 if they do not match", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		var q shareProof
+		file := fs.String("file", "", "proof file, as proof.md describes it, or {sender, key, mode, spread, total, count, seed, commitment, shares?}; without it and --seed: standard input")
+		var receipt receiptFlags
+		fs.StringVar(&receipt.file, "receipt", "", "receipt of a draw, as a JSON file: is it in the proof file?")
+		fs.StringVar(&receipt.key, "receipt-key", "", "the server's public key of receipts, in hex; empty: the one in the receipt, which the server may deny")
 		fs.StringVar(&q.Seed, "seed", "", "revealed seed in hex; then the packet comes from these flags")
 		fs.StringVar(&q.Commitment, "commitment", "", "what the packet carried, in hex")
 		fs.StringVar(&q.Sender, "sender", "", "id of the sender")
@@ -46,29 +50,38 @@ func verifyCommand() command {
 		})
 		return func(_ context.Context, p *program) error {
 			if q.Seed == "" {
-				if err := p.readProof(*file, &q); err != nil {
+				text, err := p.readInput(*file)
+				if err != nil {
+					return err
+				}
+				if isDocument(text) {
+					return p.verifyDocument(text, receipt)
+				}
+				if err := readProof(text, &q); err != nil {
 					return err
 				}
 			} else if q.Spread == "" && q.Mode == redpacket.Lucky {
 				q.Spread = redpacket.Classic
+			}
+			if receipt.file != "" {
+				return errors.New("--receipt needs a proof file of a draw")
 			}
 			return p.verify(q)
 		}
 	}}
 }
 
-func (p *program) readProof(file string, q *proof) error {
-	in := p.stdin
+// readInput reads a file; "": standard input.
+func (p *program) readInput(file string) ([]byte, error) {
 	if file != "" {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // it was only read
-		in = f
+		return os.ReadFile(file)
 	}
-	*q = proof{}
-	decoder := json.NewDecoder(in)
+	return io.ReadAll(p.stdin)
+}
+
+func readProof(text []byte, q *shareProof) error {
+	*q = shareProof{}
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields() // a misspelt field would silently not be compared
 	if err := decoder.Decode(q); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -79,7 +92,7 @@ func (p *program) readProof(file string, q *proof) error {
 	return nil
 }
 
-func (p *program) verify(q proof) error {
+func (p *program) verify(q shareProof) error {
 	seed, err := q.check()
 	if err != nil {
 		return err
@@ -112,7 +125,7 @@ func verdict(what string, good bool, yes, no string) string {
 }
 
 // check returns the packet's seed. It returns an error if a field that the proof needs is missing or out of range.
-func (q proof) check() (redpacket.Seed, error) {
+func (q shareProof) check() (redpacket.Seed, error) {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(q.Seed)
 	switch {

@@ -20,9 +20,9 @@ func FuzzReadProof(f *testing.F) {
 	f.Add(`{"seed":7}`)
 	f.Add(``)
 	f.Fuzz(func(t *testing.T, text string) {
-		p := &program{stdin: strings.NewReader(text), stdout: io.Discard, stderr: io.Discard}
-		var q proof
-		if p.readProof("", &q) != nil {
+		p := &program{stdout: io.Discard, stderr: io.Discard}
+		var q shareProof
+		if readProof([]byte(text), &q) != nil {
 			return
 		}
 		if p.verify(q) != nil {

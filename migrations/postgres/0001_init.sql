@@ -309,6 +309,14 @@ create table packets (
     encrypted_seed  bytea not null default '',      -- empty: the row is not encrypted
     earlier_members boolean not null default false, -- only users may grab that were members before
     skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
+    window_s        integer not null default 0,     -- of a draw: how long users can enter; 0: first come, first served
+    rest            text not null default '' check (rest in ('', 'refund', 'share')), -- of a draw: what becomes of shares that nobody is there for
+    participants    integer not null default 0,     -- of a draw: how many users have entered
+    drawn_at        bigint not null default 0,      -- of a draw: when entering ended; 0: it has not. Set once, like the three columns below
+    root            text not null default '',       -- hex, of the Merkle tree over the leaves of the participants
+    parts           integer not null default 0,     -- how many shares the total was cut into anew; 0: it was not
+    draw_link       bigint not null default 0,      -- of drawn_at, participants, root and parts: see chains
+    check (window_s = 0 or partition < 0),
     check (total >= count),
     check ((status = 'open') = (closed_at is null))
 ) with (fillfactor = 70);
@@ -318,6 +326,7 @@ create index packets_sender on packets (sender, created_at desc, id desc) includ
 create index packets_of_room on packets (room_id, created_at desc, id desc);
 create index packets_room on packets (room_id, id) where status = 'open';
 create index packets_open_sender on packets (sender) where done_seq is null;
+create index packets_draw_link on packets (draw_link) where draw_link > 0;
 create index packets_link on packets using brin (link) with (pages_per_range = 32, autosummarize = on);
 
 create table claims (
@@ -332,6 +341,18 @@ create table claims (
     primary key (packet_id, share_no),
     unique (packet_id, user_id)
 );
+
+-- The users that have entered a draw.
+create table participants (
+    packet_id text collate "C" not null,
+    user_id   text collate "C" not null,
+    leaf      text collate "C" not null, -- hex: see package proof
+    at        bigint not null,
+    link      bigint not null default 0, -- see chains
+    primary key (packet_id, user_id)
+);
+
+create index participants_link on participants using brin (link) with (pages_per_range = 32, autosummarize = on);
 
 create unique index claims_luckiest on claims (packet_id) where luckiest;
 create index claims_best on claims (user_id, at) where luckiest;

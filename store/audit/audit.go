@@ -42,7 +42,7 @@ func Run(db Snapshot, d Dialect, asked *redpacket.AuditQuery) (redpacket.Audit, 
 		asked = &redpacket.AuditQuery{}
 	}
 	a := auditor{Snapshot: db, Dialect: d, asked: *asked, scope: whole}
-	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.folds, a.chains} {
+	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.draws, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.folds, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -121,7 +121,7 @@ func (a *auditor) checks() error {
 	if a.scope != whole {
 		others = a.countChecks()
 	}
-	for _, c := range slices.Concat([]check{{"wallet", a.Wallets}}, transferChecks, packetChecks, roomChecks, refChecks, chainChecks, others) {
+	for _, c := range slices.Concat([]check{{"wallet", a.Wallets}}, transferChecks, packetChecks, drawChecks, roomChecks, refChecks, chainChecks, others) {
 		err := a.Each(func(row tables.Row) error {
 			var id, what string
 			if err := row.Scan(&id, &what); err != nil {

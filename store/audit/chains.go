@@ -29,6 +29,8 @@ func chained(db Snapshot, d Dialect, scope *strings.Replacer) (links iter.Seq2[c
 	add("entry", chain.EntryRows+` where {newer} order by e.link`, scanRow[chain.StoredEntry])
 	add("packet", chain.PacketRows(d.Shares, d.Recipients)+` where {newer} order by link`, scanRow[chain.StoredPacket])
 	add("claim", chain.ClaimRows+` where {newer} order by link`, scanRow[chain.StoredClaim])
+	add("participant", chain.ParticipantRows+` where {newer} order by link`, scanRow[chain.StoredParticipant])
+	add("draw", chain.DrawRows+` where {newer} order by link`, scanRow[chain.StoredDraw])
 	add("transfer", chain.TransferRows+` and {newer} order by link`, scanRow[chain.StoredTransfer])
 	return stream(db, "link", scope.Replace(linkRows), scanLink), rows
 }

@@ -58,7 +58,8 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"id": p.ID, "room": p.Room, "from": jsonObject{"id": p.From.ID}, "key": p.Key,
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
-		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": p.earlierMembers(), "skin": p.skin(),
+		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": unlessZero(p.EarlierMembers), "skin": unlessZero(string(p.Skin)),
+		"window_s": unlessZero(number(p.windowS)), "rest": unlessZero(string(p.Rest)),
 	}) {
 		a.report("packet", p.ID, "it is not what its entry told the room")
 	}
@@ -71,7 +72,10 @@ func (p *auditedPacket) doneEntryMatches() bool {
 	if p.status == redpacket.Open || !p.doneSeq.Valid || !p.closedAt.Valid {
 		return p.status == redpacket.Open && !p.doneSeq.Valid && !p.closedAt.Valid
 	}
-	state := jsonObject{"packet": p.ID, "status": string(p.status), "claimed": number(p.claimed), "refunded": nil, "luckiest": nil}
+	state := jsonObject{"packet": p.ID, "status": string(p.status), "claimed": number(p.claimed), "refunded": nil, "luckiest": nil, "draw": nil}
+	if p.windowS > 0 {
+		state["draw"] = jsonObject{"participants": number(p.participants), "root": p.root}
+	}
 	if p.refunded != 0 {
 		state["refunded"] = number(p.refunded)
 	}

@@ -22,6 +22,10 @@ type auditedPacket struct {
 	refunded             redpacket.Money
 	claimed              int
 	closedAt, doneSeq    sql.NullInt64
+	windowS              int
+	participants, parts  int // of a draw
+	root                 string
+	drawnAt, drawLink    int64
 
 	claims      string // JSON
 	entry, done storedEntry
@@ -31,6 +35,7 @@ type auditedPacket struct {
 // auditedPackets returns a query that reads one row for each packet of the scope, with its claims and entries.
 func (a *auditor) auditedPackets() string {
 	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
+		p.window_s, p.rest, p.partition, p.participants, p.drawn_at, p.root, p.parts, p.draw_link,
 		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
 		` + a.Claims + `, ` + entryFields("e") + `, ` + entryFields("d") + `
@@ -43,6 +48,7 @@ func (a *auditor) auditedPackets() string {
 func (p *auditedPacket) into() []any {
 	return slices.Concat([]any{
 		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.Skin,
+		&p.windowS, &p.Rest, &p.Partition, &p.participants, &p.drawnAt, &p.root, &p.parts, &p.drawLink,
 		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
 		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
 		&p.claims,
@@ -58,20 +64,20 @@ func (p *auditedPacket) recipients() any {
 	return to
 }
 
-// earlierMembers returns the option as an entry shows it, or nil if it is off.
-func (p *auditedPacket) earlierMembers() any {
-	if p.EarlierMembers {
-		return true
+// unlessZero returns a value as an entry shows it, or nil if an entry leaves it out.
+func unlessZero[T comparable](value T) any {
+	if value == *new(T) {
+		return nil
 	}
-	return nil
+	return value
 }
 
-// skin returns the skin as an entry shows it, or nil for the plain envelope.
-func (p *auditedPacket) skin() any {
-	if p.Skin != "" {
-		return string(p.Skin)
+// cutInto returns how many shares the total is cut into.
+func (p *auditedPacket) cutInto() int {
+	if p.parts > 0 && p.parts < p.Count {
+		return p.parts
 	}
-	return nil
+	return p.Count
 }
 
 // packets compares each packet of the scope with its claims and entries. It also computes the shares from the seed again, except for
@@ -131,6 +137,7 @@ func (a *auditor) packet(p *auditedPacket) error {
 		a.checkHidden(p, claims, sum)
 	}
 	a.checkEnd(p, claims, sum, marked)
+	a.checkDraw(p)
 	if a.asked.Show != nil {
 		a.asked.Show(redpacket.AuditLine{
 			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
@@ -148,14 +155,14 @@ func (a *auditor) checkHidden(p *auditedPacket, claims []redpacket.Paid, sum red
 	if len(p.seed) > 0 || p.shares != "[]" {
 		a.report("packet", p.ID, "it is open and encrypted, and yet its seed or shares are in clear")
 	}
-	if left := p.Count - len(claims); left < 0 || left == 0 && sum != p.Total || p.Total-sum < redpacket.Money(left) {
+	if left := p.cutInto() - len(claims); left < 0 || left == 0 && sum != p.Total || p.Total-sum < redpacket.Money(left) {
 		a.report("packet", p.ID, "claims of %d leave too little of its total of %d for %d more shares", sum, p.Total, left)
 	}
 }
 
 // checkClaim compares a claim with the shares of its packet. If the shares are hidden, it compares only with their number.
 func (a *auditor) checkClaim(p *auditedPacket, c redpacket.Paid, shares []redpacket.Money) {
-	if c.Share < 0 || c.Share >= p.Count || !p.hidden() && (c.Share >= len(shares) || shares[c.Share] != c.Amount) {
+	if c.Share < 0 || c.Share >= p.cutInto() || !p.hidden() && (c.Share >= len(shares) || shares[c.Share] != c.Amount) {
 		a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
 	}
 }
@@ -171,6 +178,14 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
 		a.report("packet", p.ID, "its shares are no list of amounts")
 	}
+	if p.cutInto() != p.Count {
+		return a.recutAnew(p, seed, stored)
+	}
+	return a.compareCut(p, seed, stored)
+}
+
+// compareCut computes the shares as the packet was sent with, and compares them with the stored ones.
+func (a *auditor) compareCut(p *auditedPacket, seed redpacket.Seed, stored []redpacket.Money) []redpacket.Money {
 	if len(stored) != p.Count { // computing a forged number of shares could take all memory
 		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
 		return stored
@@ -185,6 +200,27 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	}
 	return shares
 }
+
+// recutAnew returns the shares of a draw that was cut anew. Such a draw keeps the shares that it was sent with, or none if it is encrypted.
+func (a *auditor) recutAnew(p *auditedPacket, seed redpacket.Seed, stored []redpacket.Money) []redpacket.Money {
+	if !p.encrypted || len(stored) > 0 {
+		a.compareCut(p, seed, stored)
+	}
+	if p.parts > p.participants || p.participants > mostShares {
+		a.report("packet", p.ID, "it was cut anew into %d shares for %d participants", p.parts, p.participants)
+		return nil
+	}
+	cut := p.Packet
+	cut.Count = p.parts
+	shares, err := redpacket.Cut(seed, cut)
+	if err != nil {
+		a.report("packet", p.ID, "%v", err)
+	}
+	return shares
+}
+
+// mostShares is more than any packet has. Computing more could take all memory.
+const mostShares = 1 << 20
 
 // checkEnd compares the status, the refund and the counts of the packet with its claims.
 func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
@@ -203,8 +239,8 @@ func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpac
 	if p.claimed != len(claims) {
 		a.report("packet", p.ID, "it counts %d claims, and has %d", p.claimed, len(claims))
 	}
-	if (p.status == redpacket.Drained) != (len(claims) == p.Count) {
-		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.Count)
+	if (p.status == redpacket.Drained) != (len(claims) == p.cutInto()) {
+		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.cutInto())
 	}
 	best := -1
 	if p.luckiest != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
 
 	"hongbao/chat"
@@ -104,6 +105,37 @@ func (c Claim) Leaf() Hash {
 		sum()
 }
 
+// Participant holds the fields of a row of participants that never change. Its leaf in the draw stands for the user.
+type Participant struct {
+	Packet   string
+	DrawLeaf string // hex
+	At       int64
+}
+
+// Leaf returns the hash of the row.
+func (p Participant) Leaf() Hash {
+	return encoding("hongbao/participant/1").
+		texts(p.Packet, p.DrawLeaf).
+		numbers(p.At).
+		sum()
+}
+
+// Draw holds the columns of packets that say how the entering of a draw has ended.
+type Draw struct {
+	Packet                  string
+	At, Participants, Parts int64
+	Root                    string // hex
+}
+
+// Leaf returns the hash of these columns.
+func (d Draw) Leaf() Hash {
+	return encoding("hongbao/draw/1").
+		texts(d.Packet).
+		numbers(d.At, d.Participants, d.Parts).
+		texts(d.Root).
+		sum()
+}
+
 // Transfer holds the fields of a credit from outside or of a debit to outside. All other transfers are derived from
 // packets and claims.
 type Transfer struct {
@@ -187,6 +219,18 @@ func PacketLeaf(p redpacket.Packet, c secret.Columns, s Seals) Hash {
 func ClaimLeaf(c redpacket.Claim, amount redpacket.Money, transfer string) Hash {
 	return Claim{
 		Packet: c.ID, Share: int64(c.Share), User: c.User, Amount: int64(amount), At: c.At.UnixMilli(), Transfer: transfer,
+	}.Leaf()
+}
+
+// ParticipantLeaf returns the leaf of a participant that is about to be inserted.
+func ParticipantLeaf(packet string, p redpacket.Participant) Hash {
+	return Participant{Packet: packet, DrawLeaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli()}.Leaf()
+}
+
+// DrawLeaf returns the leaf of a draw whose entering is about to end.
+func DrawLeaf(packet string, d redpacket.Drawn) Hash {
+	return Draw{
+		Packet: packet, At: d.At.UnixMilli(), Participants: int64(d.Participants), Parts: int64(d.Parts), Root: d.Root,
 	}.Leaf()
 }
 

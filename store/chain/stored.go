@@ -91,6 +91,38 @@ func (c *StoredClaim) Row() StoredRow {
 	return StoredRow{Link: c.link, Leaf: c.Leaf(), ID: fmt.Sprintf("%s/%d", c.Packet, c.Share)}
 }
 
+// StoredParticipant holds these columns: link, packet_id, leaf, at.
+type StoredParticipant struct {
+	Participant
+	link int64
+}
+
+// Into implements Stored.
+func (p *StoredParticipant) Into() []any {
+	return []any{&p.link, &p.Packet, &p.DrawLeaf, &p.At}
+}
+
+// Row implements Stored.
+func (p *StoredParticipant) Row() StoredRow {
+	return StoredRow{Link: p.link, Leaf: p.Leaf(), ID: p.Packet + "/" + p.DrawLeaf}
+}
+
+// StoredDraw holds these columns of packets: draw_link, id, drawn_at, participants, parts, root.
+type StoredDraw struct {
+	Draw
+	link int64
+}
+
+// Into implements Stored.
+func (d *StoredDraw) Into() []any {
+	return []any{&d.link, &d.Packet, &d.At, &d.Participants, &d.Parts, &d.Root}
+}
+
+// Row implements Stored.
+func (d *StoredDraw) Row() StoredRow {
+	return StoredRow{Link: d.link, Leaf: d.Leaf(), ID: d.Packet}
+}
+
 // StoredTransfer holds these columns: link, id, at, debit, credit, amount, kind, user_id, key, hash, note, actor,
 // request_id, reason.
 type StoredTransfer struct {

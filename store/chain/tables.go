@@ -9,6 +9,12 @@ const (
 
 	ClaimRows = `select link, packet_id, share_no, user_id, amount, at, transfer from claims`
 
+	ParticipantRows = `select link, packet_id, leaf, at from participants`
+
+	// DrawRows reads the ends of entering. A draw that has not ended has no link.
+	DrawRows = `select link, id, drawn_at, participants, parts, root
+	from (select draw_link as link, id, drawn_at, participants, parts, root from packets where draw_link > 0) d`
+
 	// TransferRows reads the credits and debits.
 	TransferRows = `select link, id, at, debit, credit, amount, kind, user_id, coalesce(key, ''), hash, note, actor, request_id, reason
 	from transfers where kind in ('credit', 'debit')`

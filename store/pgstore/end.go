@@ -254,7 +254,7 @@ func (w *writer) examineEnd(j *endJob) (ending bool, err error) {
 // endStatus returns the final status. If all shares are claimed it is Drained, whatever reason the caller gave.
 func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	switch {
-	case len(b.Claims) == b.Packet.Count:
+	case len(b.Claims) == len(b.Shares):
 		return redpacket.Drained
 	case reason == redpacket.Cancelled:
 		return redpacket.Cancelled
@@ -313,7 +313,7 @@ func (j *endJob) queueClosed(batch *pgx.Batch) {
 		batch.Queue(`update claims set luckiest = true where packet_id = $1 /*! and bucket = bucket_of($1) */ and share_no = $2`, j.ID, best.Share)
 	}
 	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
-		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
+		seed = $7, shares = case when encrypted_seed = '' or parts > 0 then shares else $8 end where id = $1 /*! and bucket = bucket_of($1) */`,
 		j.ID, b.Status, j.At.UnixMilli(), b.Refunded, len(b.Claims), j.closed.Entry.Seq, b.Seed[:], b.Shares)
 }
 

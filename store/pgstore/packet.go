@@ -28,7 +28,9 @@ func (s *Store) shares(q tables.Querier, packets []string) (cut map[string][]red
 			unreadable[p.packet.ID] = err
 			continue
 		}
-		s.cuts.Put(p.packet.ID, cut[p.packet.ID])
+		if !p.columns.Draw {
+			s.cuts.Put(p.packet.ID, cut[p.packet.ID])
+		}
 	}
 	return cut, unreadable, nil
 }

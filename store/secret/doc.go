@@ -20,8 +20,8 @@
 // against it. So for a packet with a passphrase, an HMAC of the request hash is stored instead.
 //
 // A key file has one or two keys, each on a line of its own: 64 hex digits. The first key encrypts, and both decrypt. Empty lines
-// and lines that begin with # are skipped. The keys for encryption and for request hashes, and the key's id, are derived from
-// the key in the file by HKDF-Expand with SHA-256.
+// and lines that begin with # are skipped. The keys for encryption, for request hashes and for receipts of draws, and the key's id, are
+// derived from the key in the file by HKDF-Expand with SHA-256. The key of receipts is the seed of an Ed25519 key.
 //
 // Invariants: without keys (a nil *Keys), values are stored in clear, and clear values can be read. A value that was stored
 // in clear can be read with keys, too. The audit needs no key.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -36,6 +37,7 @@ type key struct {
 	id       ID
 	aead     cipher.AEAD
 	requests []byte // key of the request hashes
+	receipts ed25519.PrivateKey
 }
 
 const (
@@ -72,7 +74,7 @@ func parse(text, file string) (*Keys, error) {
 }
 
 func derive(raw []byte) (k key, err error) {
-	parts := map[string][]byte{"id": nil, "encrypt": nil, "requests": nil}
+	parts := map[string][]byte{"id": nil, "encrypt": nil, "requests": nil, "receipt/1": nil}
 	for name := range parts {
 		if parts[name], err = hkdf.Expand(sha256.New, raw, "hongbao/data-key/1/"+name, keySize); err != nil {
 			return key{}, err
@@ -84,6 +86,7 @@ func derive(raw []byte) (k key, err error) {
 	}
 	copy(k.id[:], parts["id"])
 	k.requests = parts["requests"]
+	k.receipts = ed25519.NewKeyFromSeed(parts["receipt/1"])
 	k.aead, err = cipher.NewGCMWithRandomNonce(block)
 	return k, err
 }
@@ -180,6 +183,25 @@ func (k *Keys) SameRequest(stored, hash []byte) bool {
 	return false
 }
 
+// ReceiptKey returns the key that signs receipts of draws. It is nil without keys.
+func (k *Keys) ReceiptKey() ed25519.PrivateKey {
+	if k == nil {
+		return nil
+	}
+	return k.all[0].receipts
+}
+
+// ReceiptKeys returns the public keys of receipts: that of ReceiptKey, then that of the second data key, if there is one.
+func (k *Keys) ReceiptKeys() (public []ed25519.PublicKey) {
+	if k == nil {
+		return nil
+	}
+	for i := range k.all {
+		public = append(public, ed25519.PublicKey(k.all[i].receipts[ed25519.SeedSize:]))
+	}
+	return public
+}
+
 func (k *key) requestHash(hash []byte) []byte {
 	mac := hmac.New(sha256.New, k.requests)
 	mac.Write(hash)
@@ -235,6 +257,8 @@ type Columns struct {
 	Shares        []redpacket.Money
 	EncryptedSeed []byte // empty in a row that is not encrypted
 	Passphrase    string // in clear; in an encrypted row: encrypted, in base64
+	Draw          bool   // the packet is a draw, so how it is cut may change until it is drawn
+	Parts         int    // of a draw: how many shares the total was cut into anew, in place of Shares; 0: it was not
 }
 
 // Packet returns the secret columns of a packet that is about to be stored as open.
@@ -251,8 +275,13 @@ func (k *Keys) Packet(p redpacket.Packet, seed redpacket.Seed, shares []redpacke
 
 // Cut returns the seed and shares of a packet. Of p it needs the id and the fields from which redpacket.Cut computes shares.
 func (k *Keys) Cut(p redpacket.Packet, c Columns) (seed redpacket.Seed, shares []redpacket.Money, err error) {
+	if c.Parts > 0 {
+		p.Count = c.Parts
+	}
 	if len(c.Seed) > 0 || len(c.EncryptedSeed) == 0 { // in clear, or closed
-		seed, err = seedOf(c.Seed)
+		if seed, err = seedOf(c.Seed); err == nil && c.Parts > 0 {
+			c.Shares, err = redpacket.Cut(seed, p)
+		}
 		return seed, c.Shares, err
 	}
 	value, err := k.decrypt(packetSeed, p.ID, c.EncryptedSeed)

@@ -81,7 +81,7 @@ func (w *writer) payMissing(c redpacket.Close, shares []redpacket.Money) (missin
 // it is cancelled if that is the reason, and else expired.
 func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	switch {
-	case len(b.Claims) == b.Packet.Count:
+	case len(b.Claims) == len(b.Shares):
 		return redpacket.Drained
 	case reason == redpacket.Cancelled:
 		return redpacket.Cancelled
@@ -130,7 +130,7 @@ func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error
 		return err
 	}
 	_, err = w.Exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ?,
-		seed = ?, shares = iif(encrypted_seed = x'', shares, ?) where id = ?`,
+		seed = ?, shares = iif(encrypted_seed = x'' or parts > 0, shares, ?) where id = ?`,
 		b.Status, at.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], string(shares), b.Packet.ID)
 	return err
 }

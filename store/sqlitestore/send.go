@@ -116,7 +116,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err := w.record(tables.SendTransfer(chat.NewID(p.CreatedAt), p)); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if sent.Account, err = w.account(p.From.ID); err == nil {
+	if sent.Account, err = w.account(p.From.ID); err == nil && !p.IsDraw() {
 		w.cache.Put(p.ID, shares) // the job cannot fail after this, and if the commit fails, reset clears the cache
 	}
 	return sent, err

@@ -176,6 +176,8 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.cache.Put(packet, shares)
+	if !columns.Draw {
+		w.cache.Put(packet, shares)
+	}
 	return shares, nil
 }

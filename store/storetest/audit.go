@@ -235,10 +235,11 @@ func (u AuditUnderTest) removed(t *testing.T) {
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{
-		"wallets":   `select 'user_id = ''' || user_id || '''' from wallets where balance > 0`,
-		"packets":   `select 'id = ''' || id || '''' from packets`,
-		"claims":    `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
-		"transfers": `select 'id = ''' || id || '''' from transfers`,
+		"wallets":      `select 'user_id = ''' || user_id || '''' from wallets where balance > 0`,
+		"packets":      `select 'id = ''' || id || '''' from packets`,
+		"claims":       `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
+		"participants": `select 'packet_id = ''' || packet_id || ''' and user_id = ''' || user_id || '''' from participants`,
+		"transfers":    `select 'id = ''' || id || '''' from transfers`,
 		"entries": `select 'room_id = ''' || room_id || ''' and seq = ' || seq from entries where room_id = 'room-2'
 			or seq in (select min(seq) from entries where room_id = 'room-1' group by kind, body like '%recalled%')`,
 		"requests": `select 'user_id = ''' || user_id || ''' and key = ''' || key || '''' from requests where seq <> 0`,

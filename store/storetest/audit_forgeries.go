@@ -13,7 +13,9 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"id": {"'another'"}, "room_id": {"'room-2'", "'nowhere'"}, "sender": {"'u9'", "'u2'"},
 			"mode": {"'equal'", "'lucky'"}, "spread": {"''", "'calm'", "'classic'", "'wild'"},
 			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
-			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "skin": {"'koi'"}, "passphrase": {"'open sesame'"},
+			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "skin": {"'koi'"},
+			"window_s": {"window_s + 1", "0"}, "rest": {"'share'", "'refund'", "''"}, "participants": {"participants + 1"}, "drawn_at": {"drawn_at + 1", "0"},
+			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "parts": {"parts + 1", "0", "2000000000"}, "draw_link": links, "passphrase": {"'open sesame'"},
 			"seed": {w.Bytes(32), w.Bytes(31)}, "encrypted_seed": {"case length(encrypted_seed) when 0 then " + w.Bytes(69) + " else " + w.Bytes(0) + " end", w.Bytes(70)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},
 			"seq": {"seq + 1"}, "status": {"'open'", "'drained'", "'expired'", "'cancelled'"},
 			"created_at": {"created_at + 1"}, "expires_at": {"expires_at + 1"}, "closed_at": {"closed_at + 1", "null", "5"},
@@ -25,6 +27,10 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"packet_id": {"'another'", "'cancelled'"}, "share_no": {"99", "-1", "3"},
 			"user_id": {"'somebody'", "'u9'"}, "amount": {"amount + 1", "amount - 1", "9223372036854775807"},
 			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked}, "link": links,
+		},
+		"participants": {
+			"packet_id": {"'another'", "'open'", "'shared'"}, "user_id": {"'u9'", "'somebody'"}, "leaf": {"'" + strings.Repeat("0", 64) + "'", "''"},
+			"at": {"at + 1"}, "link": links,
 		},
 		"transfers": {
 			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
@@ -75,6 +81,17 @@ func forgeries(w AuditWords) []string {
 		// Money moves from wallet to wallet without a transfer: the sum of the wallets is still right.
 		`update wallets set balance = balance + 7 where user_id = 'u1'; update wallets set balance = balance - 7 where user_id = 'u2'`,
 		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained'`,
+
+		// A participant is left out, a ghost is added, and the share of a winner goes to another participant.
+		`delete from participants where packet_id = 'drawn' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'drawn'`,
+		`delete from participants where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'entered'`,
+		`insert into participants (packet_id, user_id, leaf, at) select packet_id, 'u9', leaf, at from participants
+			where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants + 1 where id = 'entered'`,
+		`update claims set user_id = 'u0' where packet_id = 'drawn' and share_no = 0`,
+		`update claims set user_id = (select min(user_id) from participants where packet_id = 'drawn'
+			and user_id not in (select user_id from claims where packet_id = 'drawn')) where packet_id = 'drawn' and share_no = 1`,
+		`update packets set drawn_at = 0, root = '', parts = 0, draw_link = 0 where id = 'drawn'`,
+		`update packets set status = 'expired' where id = 'entered'`,
 
 		`delete from entries where seq = 2`, `delete from entries where seq = 1`,
 		`delete from entries where seq = (select max(seq) from entries where room_id = 'room-1')`,

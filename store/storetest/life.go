@@ -40,6 +40,11 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.Claim(even, 3)
 	l.End(even, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
+	l.draw("drawn", 3, redpacket.RestRefund, "u3", "u4", "u5", "u6", "u7")
+	l.draw("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
+	l.draw("deserted", 2, redpacket.RestShare)
+	entered := l.sendDraw("entered", 2, redpacket.RestRefund)
+	l.enter(entered, "u4", "u8")
 	untouched := l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
 	l.amend(untouched.Seq)
 }
@@ -106,13 +111,46 @@ func (l *Life) amend(packet int64) {
 // Send sends a packet into room-1. id is both the packet's id and its idempotency key.
 func (l *Life) Send(from, id string, mode redpacket.Mode, spread redpacket.Spread, total redpacket.Money, count int) redpacket.Packet {
 	l.Helper()
+	return l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id}, From: chat.User{ID: from, Name: "Name"}, Mode: mode, Spread: spread,
+		Total: total, Count: count, ExpiresAt: l.At.Add(time.Hour)})
+}
+
+func (l *Life) send(p redpacket.Packet) redpacket.Packet {
+	l.Helper()
+	p.Room, p.Greeting, p.CreatedAt, p.Key = cmp.Or(l.Room, "room-1"), "<恭喜>", l.At, p.ID
 	sent, err := l.Ledger.Send(l.Context(), redpacket.UnsealedPacket{
-		Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: cmp.Or(l.Room, "room-1"), From: chat.User{ID: from, Name: "Name"}, Mode: mode, Spread: spread,
-			Total: total, Count: count, Greeting: "<恭喜>", CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: id},
-		Hash: []byte(id), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
+		Packet: p, Hash: []byte(p.ID), NextSeed: redpacket.NewSeed(), EntryID: "e-" + p.ID,
 	})
 	l.Must(err)
 	return sent.Packet
+}
+
+// sendDraw sends a draw that users can enter.
+func (l *Life) sendDraw(id string, count int, rest redpacket.Rest) redpacket.Packet {
+	l.Helper()
+	return l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id, Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky,
+		Spread: redpacket.Classic, Total: 300, Count: count, ExpiresAt: farAway, Window: time.Minute, Rest: rest})
+}
+
+func (l *Life) enter(p redpacket.Packet, users ...string) {
+	l.Helper()
+	var asked []redpacket.Entrant
+	for _, user := range users {
+		asked = append(asked, entrant(p, user))
+	}
+	_, err := l.Ledger.Enter(l.Context(), p.ID, asked)
+	l.Must(err)
+}
+
+// draw sends a draw, lets the users enter, and ends it.
+func (l *Life) draw(id string, count int, rest redpacket.Rest, users ...string) {
+	l.Helper()
+	p := l.sendDraw(id, count, rest)
+	l.enter(p, users...)
+	d, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
+	l.Must(err)
+	_, err = l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: d.Winners(), At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})
+	l.Must(err)
 }
 
 // Claim settles shares 0 to n-1 of the packet: share 0 for the user u0, share 1 for u1, and so on.

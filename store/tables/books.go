@@ -14,7 +14,7 @@ var ClaimsQuery = FirstOnCitus(Of("c", "claims", `packet_id = $1 and bucket = bu
 	from /*one*/ claims /*end*/ c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
 
 // bookQuery reads the packet $1, without its claims, for scanBook.
-const bookQuery = `select ` + packetColumns + `, p.status, p.refunded, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
+const bookQuery = `select ` + packetColumns + `, p.status, p.refunded, p.drawn_at, p.participants, p.root, ` + CutColumns + ` from packets p where p.id = $1 /*! and p.bucket = bucket_of($1) */`
 
 // scanBook returns a function that scans a row of bookQuery. The book has no claims yet. The function fails if the seed or
 // the passphrase cannot be decrypted. There is one exception: if a closed packet's key is gone, its passphrase stays encrypted.
@@ -23,9 +23,14 @@ func scanBook(d Dialect, keys *secret.Keys) func(Row) (redpacket.Book, error) {
 		var (
 			stored  storedPacket
 			columns secret.Columns
+			draw    redpacket.Drawn
 		)
-		if err := row.Scan(append(append(stored.Into(d), &b.Status, &b.Refunded), CutInto(d, &columns)...)...); err != nil {
+		if err := row.Scan(append(append(stored.Into(d), &b.Status, &b.Refunded, timeOrZero(&draw.At), &draw.Participants, &draw.Root), CutInto(d, &columns)...)...); err != nil {
 			return redpacket.Book{}, err
+		}
+		if !draw.At.IsZero() {
+			draw.Parts = columns.Parts
+			b.Draw = &draw
 		}
 		if b.Packet, err = stored.Packet(keys); err == nil {
 			b.Seed, b.Shares, err = keys.Cut(b.Packet, columns)

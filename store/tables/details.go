@@ -2,12 +2,12 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/secret"
 )
 
 // Image implements redpacket.Ledger.
@@ -38,6 +38,9 @@ func (t Tables) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpac
 		return redpacket.DetailsPage{}, chat.ErrNotFound
 	}
 	err = t.db.ReadBatch(ctx, func(r Querier, b *Batch) { queueDetails(r, b, q, &d) })
+	if err == nil && d.State.Draw != nil {
+		err = t.db.Read(ctx, func(r Querier) error { return addDraws(r, q.User, &d.State) })
+	}
 	if err = found(err, d.Packet.ID); err != nil {
 		return redpacket.DetailsPage{}, Outcome("read details", err)
 	}
@@ -52,20 +55,19 @@ func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.De
 		var (
 			stored storedPacket
 			state  storedState
-			seed   []byte
+			cut    secret.Columns
 		)
 		dest := append(stored.Into(r), state.Into()...)
-		if err := row.Scan(append(dest, &seed, r.Array(&d.Shares))...); err != nil {
+		if err := row.Scan(append(dest, &cut.Seed, r.Array(&cut.Shares), &cut.Parts)...); err != nil {
 			return err
 		}
-		if seed != nil && copy(d.Seed[:], seed) != len(d.Seed) {
-			return fmt.Errorf("stored seed has %d bytes, want %d", len(seed), len(d.Seed))
-		}
 		d.State = state.State()
-		d.Packet, err = stored.Packet(r.Keys())
+		if d.Packet, err = stored.Packet(r.Keys()); err == nil && d.State.Status != redpacket.Open {
+			d.Seed, d.Shares, err = r.Keys().Cut(d.Packet, cut)
+		}
 		return err
 	}, stateTables(`bucket = bucket_of($2)`, `id = $2`)+`select `+packetColumns+`, `+stateColumns+`,
-			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end
+			case when p.status <> 'open' then p.seed end, case when p.status <> 'open' then p.shares end, p.parts
 		from /*one*/ packets /*end*/ p`+stateJoins(r)+`where p.id = $2`, q.User, q.Packet)
 	b.Each(func(row Row) error {
 		if len(d.Claims) == q.Limit {
@@ -110,7 +112,14 @@ func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 		return redpacket.PacketsPage{}, Outcome("list packets", err)
 	}
 	page.Packets, page.Next = onePage(q, listed)
-	return page, nil
+	states := make([]*redpacket.State, len(page.Packets))
+	for i := range page.Packets {
+		states[i] = &page.Packets[i].State
+	}
+	if q.Direction != redpacket.DirRoom {
+		err = t.db.Read(ctx, func(r Querier) error { return addDraws(r, q.Of, states...) })
+	}
+	return page, Outcome("list packets", err)
 }
 
 // Sample implements redpacket.Ledger.

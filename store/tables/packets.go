@@ -18,11 +18,12 @@ import (
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
-	p.status = 'open', octet_length(p.encrypted_seed) > 0`
+	p.window_s, p.rest, p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
 // storedPacket scans packetColumns.
 type storedPacket struct {
 	packet          redpacket.Packet
+	windowS         int
 	open, encrypted bool
 }
 
@@ -32,7 +33,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.windowS, &p.Rest, &s.open, &s.encrypted,
 	}
 }
 
@@ -40,6 +41,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 // decrypted. There is one exception: if a closed packet's key is gone, the passphrase stays encrypted.
 func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
+	p.Window = time.Duration(s.windowS) * time.Second
 	if len(p.To) == 0 {
 		p.To = nil
 	}
@@ -112,11 +114,11 @@ func (s *storedPaid) paid() *redpacket.Paid {
 }
 
 // CutColumns are the columns of packets p that say how the packet is cut.
-const CutColumns = `p.seed, p.encrypted_seed, p.shares`
+const CutColumns = `p.seed, p.encrypted_seed, p.shares, p.window_s > 0, p.parts`
 
 // CutInto returns the destinations of CutColumns.
 func CutInto(d Dialect, c *secret.Columns) []any {
-	return []any{&c.Seed, &c.EncryptedSeed, d.Array(&c.Shares)}
+	return []any{&c.Seed, &c.EncryptedSeed, d.Array(&c.Shares), &c.Draw, &c.Parts}
 }
 
 // stateColumns and stateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own
@@ -124,7 +126,7 @@ func CutInto(d Dialect, c *secret.Columns) []any {
 // stateTables.
 var stateColumns = `p.id, p.status, p.refunded,
 	case when p.status = 'open' then /*one*/ (select count(*) from claims where packet_id = p.id) /*end*/ /*! coalesce((select n from n where n.packet_id = p.id), 0) */
-		else p.claimed end, ` +
+		else p.claimed end, p.window_s > 0, p.participants, p.root, ` +
 	paidColumns("m", "mu") + `, ` + paidColumns("l", "lu")
 
 // stateTables returns the beginning of a statement with stateJoins. On Citus it first reads the packets that meet the
@@ -150,30 +152,50 @@ func stateJoins(d Dialect) string {
 // storedState scans stateColumns.
 type storedState struct {
 	state          redpacket.State
+	isDraw         bool
+	draw           redpacket.DrawState
 	mine, luckiest storedPaid
 }
 
 // Into returns the destinations of stateColumns.
 func (s *storedState) Into() []any {
-	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed}, s.mine.into(), s.luckiest.into())
+	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed, &s.isDraw, &s.draw.Participants, &s.draw.Root}, s.mine.into(), s.luckiest.into())
 }
 
 // State returns the state of the packet. Call it after the scan.
 func (s *storedState) State() redpacket.State {
 	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
+	if s.isDraw {
+		s.state.Draw = &s.draw
+	}
 	return s.state
 }
 
 // States implements redpacket.Ledger.
 func (t Tables) States(ctx context.Context, user string, packets []string) ([]redpacket.State, error) {
 	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !t.db.Storable(id) })
-	return list(ctx, t.db, "read states", func(row Row) (redpacket.State, error) {
-		var s storedState
-		err := row.Scan(s.Into()...)
-		return s.State(), err
-	}, stateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+stateColumns+`
-		from `+t.db.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+stateJoins(t.db)+`
-		where p.id = asked.value order by asked.n`, user, t.db.List(packets))
+	return read(ctx, t.db, "read states", func(q Querier) ([]redpacket.State, error) {
+		states, err := List(q, func(row Row) (redpacket.State, error) {
+			var s storedState
+			err := row.Scan(s.Into()...)
+			return s.State(), err
+		}, stateTables(`bucket = any(buckets_of($2::text[]))`, `id = any($2::text[])`)+`select `+stateColumns+`
+			from `+q.InOrder(2)+` asked cross join /*one*/ packets /*end*/ p`+stateJoins(q)+`
+			where p.id = asked.value order by asked.n`, user, q.List(packets))
+		if err != nil {
+			return nil, err
+		}
+		return states, addDraws(q, user, pointers(states)...)
+	})
+}
+
+// pointers returns the addresses of the elements.
+func pointers[T any](all []T) []*T {
+	found := make([]*T, len(all))
+	for i := range all {
+		found[i] = &all[i]
+	}
+	return found
 }
 
 // listedPackets describes in SQL the packets of one list: the table that has its rows in order, the condition for the user or room, and

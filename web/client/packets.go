@@ -26,6 +26,9 @@ type NewPacket struct {
 
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
 	Skin           string // cloud, koi or plum; "": the plain envelope
+
+	Window time.Duration // users can enter for so long, and then the shares are drawn; rounded up to whole seconds; 0: first come, first served
+	Rest   string        // of a draw with fewer participants than shares: refund the rest, or share the total among them; "": refund
 }
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
@@ -119,14 +122,16 @@ func (c *Client) seedMismatchLocked(event model.Event) {
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count
 	}
 	if p.TTL != 0 {
-		seconds := int64((p.TTL + time.Second - 1) / time.Second)
-		request.TTLS = &seconds
+		request.TTLS = new(seconds(p.TTL))
+	}
+	if p.Window != 0 {
+		request.WindowS = new(seconds(p.Window))
 	}
 	var reply wire.SendPacketReply
 	if err := c.Call(ctx, "send_packet", request, &reply); err != nil {
@@ -134,6 +139,9 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	}
 	return SentPacket{Packet: model.PacketOf(reply.Packet), Seq: reply.Seq, At: model.TimeOf(reply.At), Balance: reply.Balance, Dup: reply.Dup}, nil
 }
+
+// seconds rounds up to whole seconds.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // PacketInfo is a packet with its state. Proof is set if the packet has ended.
 type PacketInfo struct {

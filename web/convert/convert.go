@@ -6,6 +6,7 @@ import (
 	"hongbao/chat"
 	"hongbao/chat/files"
 	"hongbao/redpacket"
+	"hongbao/redpacket/proof"
 	"hongbao/web/wire"
 )
 
@@ -119,7 +120,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin),
+		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), WindowS: int(p.Window / time.Second), Rest: string(p.Rest),
 	}
 }
 
@@ -131,6 +132,9 @@ func State(s redpacket.State) wire.State {
 	}
 	if l := s.Luckiest; l != nil {
 		out.Luckiest = &wire.Luckiest{User: l.User.ID, Amount: int64(l.Amount), Rank: l.Rank()}
+	}
+	if d := s.Draw; d != nil {
+		out.Draw = &wire.Draw{Participants: d.Participants, Root: d.Root, Receipt: Receipt(d.Receipt)}
 	}
 	return out
 }
@@ -145,12 +149,20 @@ func GrabReply(r redpacket.Result) wire.GrabReply {
 	reply := wire.GrabReply{
 		Packet: r.Packet, Outcome: string(r.Outcome),
 		Amount: int64(r.Amount), Rank: r.Rank, At: Millis(r.At),
-		Claimed: r.Claimed, Count: r.Count,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Receipt: Receipt(r.Receipt),
 	}
 	if r.Account != nil {
 		reply.Balance, reply.AccountVersion = (*int64)(&r.Account.Balance), r.Account.Version
 	}
 	return reply
+}
+
+// Receipt converts the receipt of a participant of a draw. nil means that there is none.
+func Receipt(r *proof.Receipt) *wire.Receipt {
+	if r == nil {
+		return nil
+	}
+	return &wire.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
 }
 
 // Claims converts the claims of a packet for one user. Amounts of other users are included only if Details.ShowAmounts is

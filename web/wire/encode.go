@@ -214,9 +214,6 @@ func (p ProgressPush) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(p.Claimed), 10)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(p.Count), 10)
 	b = append(b, `,"latest":`...)
-	if p.Latest == nil {
-		return append(b, "null}"...)
-	}
 	b = append(b, '[')
 	for i, user := range p.Latest {
 		if i > 0 {
@@ -224,7 +221,7 @@ func (p ProgressPush) appendJSON(b []byte) []byte {
 		}
 		b = scan.AppendString(b, user)
 	}
-	return append(b, "]}"...)
+	return append(appendNumber(append(b, ']'), `,"participants":`, int64(p.Participants)), '}')
 }
 
 func (r GrabReply) appendJSON(b []byte) []byte {
@@ -239,7 +236,20 @@ func (r GrabReply) appendJSON(b []byte) []byte {
 	b = appendNumber(b, `,"account_version":`, r.AccountVersion)
 	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(r.Claimed), 10)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(r.Count), 10)
+	b = appendNumber(b, `,"participants":`, int64(r.Participants))
+	if r.Receipt != nil {
+		b = r.Receipt.appendJSON(append(b, `,"receipt":`...))
+	}
 	return append(b, '}')
+}
+
+func (r *Receipt) appendJSON(b []byte) []byte {
+	b = scan.AppendString(append(b, `{"packet":`...), r.Packet)
+	b = scan.AppendString(append(b, `,"user":`...), r.User)
+	b = scan.AppendString(append(b, `,"leaf":`...), r.Leaf)
+	b = strconv.AppendInt(append(b, `,"at":`...), r.At, 10)
+	b = scan.AppendString(append(b, `,"key":`...), r.Key)
+	return append(scan.AppendString(append(b, `,"signature":`...), r.Signature), '}')
 }
 
 // appendNumber appends a field with a number, or nothing if the number is 0. name is all of the JSON before the number.

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/redpacket/proof"
 	"hongbao/web/wire"
 )
 
@@ -68,6 +70,36 @@ func koiEntry() wire.Entry {
 	p := packet
 	p.Skin = "koi"
 	return wire.Entry{Seq: 46, ID: "e-46", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
+}
+
+// drawPacket is a draw, receipt that of a participant, and drawDone how it ends.
+func drawPacket() wire.Packet {
+	p := packet
+	p.ID, p.Key, p.Count, p.WindowS, p.Rest, p.ExpiresAt = "p-3", "k-3", 2, 30, "refund", p.CreatedAt+30_000
+	return p
+}
+
+// receipt is signed by the key whose seed is 32 zero bytes.
+func receipt() *wire.Receipt {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	r := wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}
+	leaf := proof.Leaf(ann.ID, drawPacket().Key, 0, r.User)
+	r.Leaf, r.Key = hex.EncodeToString(leaf[:]), hex.EncodeToString(key.Public().(ed25519.PublicKey))
+	r.Signature = hex.EncodeToString(ed25519.Sign(key, proof.ReceiptText(r.Packet, 0, leaf, r.User, r.At)))
+	return &r
+}
+
+var drawn = wire.State{Packet: "p-3", Status: "drained", Claimed: 2, Luckiest: &wire.Luckiest{User: "u-bob", Amount: 780, Rank: 1}, Draw: &wire.Draw{
+	Participants: 3, Root: "621b90b2ca9374a046cb3664e47695483998f0213ce64e6910807bc73e403fc0",
+}}
+
+func drawEntry() wire.Entry {
+	return wire.Entry{Seq: 48, ID: "e-48", At: 1767225601000, From: ann, Kind: "packet", Key: "k-3", Body: must(drawPacket())}
+}
+
+func drawDoneEntry() wire.Entry {
+	return wire.Entry{Seq: 49, ID: "e-49", At: 1767225631500, From: ann, Kind: "packet_done",
+		Body: must(wire.PacketDoneBody{Packet: "p-3", Reason: "drained", State: drawn, Seed: seed})}
 }
 
 func doneEntry() wire.Entry {
@@ -198,7 +230,11 @@ func replies() map[string]any {
 		"grab": wire.GrabReply{
 			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5,
 		},
-		"grab-empty": wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"grab-entered": wire.GrabReply{Packet: "p-3", Outcome: "entered", At: 1767225605000, Count: 2, Participants: 3, Receipt: receipt()},
+		"packet-draw": wire.PacketReply{
+			Packet: drawPacket(), State: wire.State{Packet: "p-3", Status: "open", Draw: &wire.Draw{Participants: 3, Receipt: receipt()}}, Claims: []wire.Claim{},
+		},
 		"packet": wire.PacketReply{
 			Packet: packet, State: done, Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000, Amount: 134}},
 			Proof: &wire.Proof{Seed: seed, Commitment: packet.Commitment, Shares: []int64{134, 413, 159, 278, 16}},
@@ -235,30 +271,33 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
 		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
 
-		"push-text":           wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
-		"push-text-rich":      wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
-		"push-text-all":       wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(toAllEntry())),
-		"push-text-preview":   wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(previewEntry())),
-		"push-text-files":     wire.PublicationPush(e, "room:r-1", 47, wire.EntryJSON(filesEntry())),
-		"push-packet":         wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
-		"push-packet-earlier": wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
-		"push-packet-skin":    wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
-		"push-packet_done":    wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
-		"push-subscribe":      wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
-		"push-unsubscribe":    wire.UnsubscribePush(e, "room:r-1", "left"),
+		"push-text":             wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
+		"push-text-rich":        wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
+		"push-text-all":         wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(toAllEntry())),
+		"push-text-preview":     wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(previewEntry())),
+		"push-text-files":       wire.PublicationPush(e, "room:r-1", 47, wire.EntryJSON(filesEntry())),
+		"push-packet":           wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
+		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
+		"push-packet-skin":      wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
+		"push-packet-draw":      wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(drawEntry())),
+		"push-packet_done-draw": wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(drawDoneEntry())),
+		"push-packet_done":      wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
+		"push-subscribe":        wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
+		"push-unsubscribe":      wire.UnsubscribePush(e, "room:r-1", "left"),
 	}
 	for name, m := range map[string]wire.Message{
-		"members":         {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
-		"packet_progress": {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
-		"wallet":          {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
-		"read":            {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
-		"typing":          {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
-		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
-		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
-		"join_refused":    {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
-		"join_requests":   {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
-		"room_prefs":      {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
-		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
+		"members":              {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
+		"packet_progress":      {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
+		"packet_progress-draw": {PacketProgress: &wire.ProgressPush{Packet: "p-3", Room: "r-1", Count: 2, Latest: []string{"u-bob"}, Participants: 3}},
+		"wallet":               {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
+		"read":                 {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
+		"typing":               {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
+		"presence":             {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
+		"contacts":             {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
+		"join_refused":         {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
+		"join_requests":        {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
+		"room_prefs":           {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
+		"left":                 {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))
 	}
@@ -285,7 +324,7 @@ func connectReply(t *testing.T, e wire.Encoding) []byte {
 	reply, err := wire.ConnectReply(e, 1, &protocol.ConnectResult{
 		Client: "c-1", Session: "s-1", Node: "n-1", Version: "hongbao 1", Expires: true, Ttl: 3600, Ping: 25, Pong: true, Time: 1767225603000,
 		Data: must(wire.ConnectData{
-			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, AccountVersion: 1, NextCommitment: next, Limits: oldLimits(),
+			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, AccountVersion: 1, NextCommitment: next, ReceiptKey: receipt().Key, Limits: oldLimits(),
 			Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, PacketStates: []wire.State{open},
 		}),
 		Subs: map[string]*protocol.SubscribeResult{"room:r-1": {

@@ -47,6 +47,9 @@ type Packet struct {
 
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that have been members since before the packet was sent"`
 	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one"`
+
+	WindowS int    `json:"window_s,omitempty" doc:"of a draw: users can enter for so many seconds, until 'expires_at'"`
+	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw: 'refund' or 'share'"`
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.
@@ -57,6 +60,24 @@ type State struct {
 	Mine     *Mine     `json:"mine,omitempty" doc:"{amount, rank, at}: the share of the user that asks"`
 	Luckiest *Luckiest `json:"luckiest,omitempty" doc:"{user, amount, rank}; 'user' is an id; once a lucky packet is finished"`
 	Refunded int64     `json:"refunded,omitempty" doc:"left out when it is 0"`
+	Draw     *Draw     `json:"draw,omitempty" doc:"{participants, root, receipt}; only of a draw"`
+}
+
+// Draw is the state of a draw. Root is set when it has ended, and Receipt if the user that asks has entered.
+type Draw struct {
+	Participants int      `json:"participants"`
+	Root         string   `json:"root,omitempty"`
+	Receipt      *Receipt `json:"receipt,omitempty"`
+}
+
+// Receipt is the server's word that a user takes part in a draw.
+type Receipt struct {
+	Packet    string `json:"packet" doc:"id of the draw"`
+	User      string `json:"user" doc:"id"`
+	Leaf      string `json:"leaf" doc:"hex: what the root covers of the user, see [Proof](proof.md)"`
+	At        int64  `json:"at" doc:"Unix milliseconds"`
+	Key       string `json:"key" doc:"hex: the public key of the signature"`
+	Signature string `json:"signature" doc:"hex: Ed25519 over the other fields"`
 }
 
 // Mine is the user's own share of a packet.
@@ -105,6 +126,7 @@ type ConnectData struct {
 	Balance        int64    `json:"balance"`
 	AccountVersion int64    `json:"account_version"`
 	NextCommitment string   `json:"next_commitment"`
+	ReceiptKey     string   `json:"receipt_key,omitempty"` // hex: the public key that signs receipts of draws
 	Limits         Limits   `json:"limits"`
 	Rooms          []MyRoom `json:"rooms"`
 	PacketStates   []State  `json:"packet_states"`
@@ -164,6 +186,8 @@ type Limits struct {
 	TTLMinS           int   `json:"ttl_min_s"`
 	TTLMaxS           int   `json:"ttl_max_s"`
 	TTLDefaultS       int   `json:"ttl_default_s"`
+	WindowMinS        int   `json:"window_min_s,omitempty"`
+	WindowMaxS        int   `json:"window_max_s,omitempty"`
 }
 
 // The limits of a frame.
@@ -179,6 +203,6 @@ func DefaultLimits() Limits {
 		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, GreetingChars: 60,
 		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, QueryChars: 200, Files: 10, FileBytes: 25 << 20, FileDayBytes: 500 << 20, InviteUsers: 100, PacketTo: 200,
 		RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, SocketsPerUser: 10,
-		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400,
+		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400, WindowMinS: 3, WindowMaxS: 600,
 	}
 }

@@ -16,6 +16,9 @@ type SendPacketRequest struct {
 
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that are members already; see below"`
 	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; default: the plain one"`
+
+	WindowS *int64 `json:"window_s,omitempty" doc:"seconds that users can enter, 3 to 600: the packet is a [draw](draws.md)"`
+	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw with fewer participants than shares: 'refund' (default) the rest, or 'share' the total among them"`
 }
 
 // SendPacketReply is the reply of send_packet.
@@ -35,11 +38,12 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty" doc:"of a locked packet; one that is too long is simply wrong"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Balance and AccountVersion
+// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Receipt is set for entered, and Participants for an open
+// draw. Balance and AccountVersion
 // are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
-	Outcome        string `json:"outcome" enum:"won,already,empty,expired"`
+	Outcome        string `json:"outcome" enum:"won,already,empty,expired,entered"`
 	Amount         int64  `json:"amount,omitempty"`
 	Rank           int    `json:"rank,omitempty"`
 	At             int64  `json:"at,omitempty"`
@@ -47,6 +51,14 @@ type GrabReply struct {
 	AccountVersion int64  `json:"account_version,omitempty"`
 	Claimed        int    `json:"claimed"`
 	Count          int    `json:"count"`
+
+	Participants int      `json:"participants,omitempty"`
+	Receipt      *Receipt `json:"receipt,omitempty"`
+}
+
+// ReceiptKeysReply is the reply to GET /v1/receipt-keys: all public keys that have signed receipts of draws, in hex, the present one last.
+type ReceiptKeysReply struct {
+	Keys []string `json:"keys"`
 }
 
 // PacketRequest is the request of packet.
@@ -263,5 +275,6 @@ type GrabStats struct {
 	Already int64 `json:"already"`
 	Empty   int64 `json:"empty"`
 	Expired int64 `json:"expired"`
+	Entered int64 `json:"entered"`
 	Failed  int64 `json:"failed"`
 }

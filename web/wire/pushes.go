@@ -157,13 +157,15 @@ type MembersPush struct {
 	Count int    `json:"count"`
 }
 
-// ProgressPush says how many shares of a packet are claimed.
+// ProgressPush says how many shares of a packet are claimed, or how many users have entered a draw.
 type ProgressPush struct {
 	Packet  string   `json:"packet"`
 	Room    string   `json:"room"`
 	Claimed int      `json:"claimed"`
 	Count   int      `json:"count"`
-	Latest  []string `json:"latest"` // ids of users with new claims, at most 5, newest last
+	Latest  []string `json:"latest"` // ids of users with new claims, or that have just entered the draw, at most 5, newest last
+
+	Participants int `json:"participants,omitempty"` // of a draw
 }
 
 // WalletPush says how the user's balance has changed.

@@ -76,11 +76,12 @@ type RoomPrefs struct {
 	Silent, Pinned, Archived bool // as those of Room
 }
 
-// Progress says how many shares of a packet have been claimed.
+// Progress says how many shares of a packet have been claimed, or how many users have entered a draw.
 type Progress struct {
 	Packet, Room   string
 	Claimed, Count int
-	Latest         []string // ids of users with new claims, at most 5, the newest last
+	Latest         []string // ids of users with new claims, or that have just entered, at most 5, the newest last
+	Participants   int      // of a draw
 }
 
 // Wallet says how the user's balance has changed. Account is the latest known one, which may be newer than the change.

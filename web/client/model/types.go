@@ -111,6 +111,9 @@ type Packet struct {
 
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
 	Skin           string // cloud, koi or plum; "": the plain envelope
+
+	Window time.Duration // of a draw: users can enter for so long, until Expires; 0: first come, first served
+	Rest   string        // of a draw: refund or share
 }
 
 // PacketOf reads the part of a packet that never changes.
@@ -119,6 +122,7 @@ func PacketOf(p wire.Packet) Packet {
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
 		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest,
 	}
 }
 
@@ -130,7 +134,14 @@ type State struct {
 	Mine     *Share
 	Luckiest *Luckiest
 	Refunded int64
+	Draw     *Draw // nil: the packet is no draw
 }
+
+// Draw is the state of a draw. Root is set when it has ended, and Receipt if the user has entered.
+type Draw = wire.Draw
+
+// Receipt is the server's word that a user takes part in a draw. Keep it: package proof checks it against the draw.
+type Receipt = wire.Receipt
 
 // Share is the share of a packet that the user has won.
 type Share struct {
@@ -141,7 +152,7 @@ type Share struct {
 
 // StateOf reads the changing part of a packet.
 func StateOf(s wire.State) State {
-	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded}
+	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded, Draw: s.Draw}
 	if s.Mine != nil {
 		out.Mine = &Share{Amount: s.Mine.Amount, Rank: s.Mine.Rank, At: TimeOf(s.Mine.At)}
 	}

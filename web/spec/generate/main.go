@@ -6,6 +6,7 @@
 //   - the parts of the protocol pages and of types.js that stand between the lines of a part (see partedFiles)
 //   - generated.go of package client
 //   - methods.js of the JavaScript SDK, and the calls that its test makes
+//   - docs/verify.html, which checks proofs of packets without a server
 //
 // The examples are those of the protocol pages, the golden frames, the recorded answers of package server, the table of package
 // hostapi, and endpointExamples. go generate runs the command in the folder of package spec.
@@ -37,6 +38,9 @@ func generated(web string) (map[string][]byte, error) {
 	files["page/static/sdk/methods.js"] = []byte(scriptMethods())
 	if files["client/generated.go"], err = clientCalls(); err != nil {
 		return nil, fmt.Errorf("client/generated.go: %w", err)
+	}
+	if files["docs/verify.html"], err = checkerPage(web); err != nil {
+		return nil, fmt.Errorf("docs/verify.html: %w", err)
 	}
 	files["testdata/sdk/requests.js"] = []byte(scriptRequests(examples))
 	for name, content := range map[string]object{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/redpacket/proof"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
@@ -19,6 +20,7 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
+		Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest),
 	}
 	if err := a.askSendPacket(ctx, c, &request, r); err != nil {
 		return wire.SendPacketReply{}, err
@@ -55,6 +57,14 @@ func ttl(seconds *int64) time.Duration {
 	return time.Duration(min(*seconds, math.MaxInt64/int64(time.Second))) * time.Second
 }
 
+// window returns the window that a request asks for; 0: none. A number that no window has becomes one that the service refuses.
+func window(seconds *int64) time.Duration {
+	if seconds == nil {
+		return 0
+	}
+	return ttl(seconds)
+}
+
 func (a *Commands) packet(ctx context.Context, c Caller, r *wire.PacketRequest) (wire.PacketReply, error) {
 	d, err := a.packets.Details(ctx, c.User.ID, r.Packet, r.AfterRank, pageSize(r.Limit))
 	if err != nil {
@@ -64,6 +74,19 @@ func (a *Commands) packet(ctx context.Context, c Caller, r *wire.PacketRequest) 
 		Packet: convert.Packet(d.Packet), State: convert.State(d.State), Claims: convert.Claims(d, c.User.ID), More: d.More,
 		Proof: convert.Proof(d.Proof),
 	}, nil
+}
+
+// ReceiptKeys returns the public keys of receipts.
+func (a *Commands) ReceiptKeys() []string { return a.packets.ReceiptKeys() }
+
+// Proof returns the proof of a finished packet. It may read very many rows.
+func (a *Commands) Proof(ctx context.Context, c Caller, packet string) (proof.Document, error) {
+	release, err := a.scans.acquire(ctx, c.User.ID)
+	if err != nil {
+		return proof.Document{}, err
+	}
+	defer release()
+	return a.packets.Document(ctx, c.User.ID, packet)
 }
 
 func (a *Commands) cancelPacket(ctx context.Context, c Caller, r *wire.CancelPacketRequest) (wire.CancelPacketReply, error) {

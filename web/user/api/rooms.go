@@ -157,6 +157,7 @@ func (a *Commands) Limits() wire.Limits {
 	l.PacketTotal, l.PacketCount, l.PacketTo, l.OpenPackets = int64(p.MaxTotal), p.MaxCount, p.To, p.MaxOpen
 	l.GreetingChars, l.PassphraseChars = p.GreetingChars, p.PassphraseChars
 	l.TTLMinS, l.TTLMaxS, l.TTLDefaultS = seconds(p.MinTTL), seconds(p.MaxTTL), seconds(p.DefaultTTL)
+	l.WindowMinS, l.WindowMaxS = seconds(p.MinWindow), seconds(p.MaxWindow)
 	return l
 }
 

@@ -216,7 +216,7 @@ func messageOf(e chat.Event) []byte {
 	case chat.PrefsChanged:
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
-		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest}.MessageJSON()
+		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest, Participants: e.Participants}.MessageJSON()
 	case redpacket.WalletChanged:
 		return wire.WalletPush{
 			Balance: int64(e.Account.Balance), AccountVersion: e.Account.Version,
@@ -313,7 +313,7 @@ func (r Repair) LastSeqs(ctx context.Context, topics []string) (map[string]int64
 // Progress comes from several instances, so no publisher could ensure that.
 type Encoder struct {
 	mu sync.Mutex
-	// Guarded by mu. By packet: the number of claimed shares sent last, or ended. When latest is full, it becomes
+	// Guarded by mu. By packet: the number of claimed shares, or of a draw's participants, sent last, or ended. When latest is full, it becomes
 	// previous, and the old previous is dropped.
 	latest, previous map[string]int
 }
@@ -417,7 +417,7 @@ func entryMeta(kind chat.EntryKind, body json.RawMessage) any {
 // eventMeta returns the Meta of an event, or nil if it has none.
 func eventMeta(e chat.Event) any {
 	if p, ok := e.(redpacket.Progress); ok {
-		return meta{progress: true, packet: p.Packet, claimed: p.Claimed}
+		return meta{progress: true, packet: p.Packet, claimed: max(p.Claimed, p.Participants)}
 	}
 	return nil
 }
@@ -429,7 +429,8 @@ func Decode(_ string, seq int64, data []byte) any {
 		if !bytes.HasPrefix(data, progressPrefix) || json.Unmarshal(data, &m) != nil || m.PacketProgress == nil {
 			return nil
 		}
-		return meta{progress: true, packet: m.PacketProgress.Packet, claimed: m.PacketProgress.Claimed}
+		p := m.PacketProgress
+		return meta{progress: true, packet: p.Packet, claimed: max(p.Claimed, p.Participants)}
 	}
 	if !slices.ContainsFunc(kindsWithMeta, func(kind []byte) bool { return bytes.Contains(data, kind) }) {
 		return nil

@@ -208,7 +208,8 @@ func (o *opener) welcome(ctx context.Context) (*protocol.ConnectResult, error) {
 	data, err := wire.Marshal(wire.ConnectData{
 		User: convert.User(user.User), Currency: c.Currency, Limits: c.Limits,
 		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment,
-		Rooms: convert.List(memberships, convert.MyRoom), PacketStates: states, RoomsNext: more,
+		ReceiptKey: o.s.m.c.Packets.ReceiptKey(),
+		Rooms:      convert.List(memberships, convert.MyRoom), PacketStates: states, RoomsNext: more,
 	})
 	return &protocol.ConnectResult{Subs: subs, Data: data}, err
 }

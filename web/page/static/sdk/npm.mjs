@@ -5,7 +5,9 @@ import { Centrifuge } from 'centrifuge';
 import { Client as AnyClient } from './client.js';
 
 export { ClosedError, RefusedError } from './errors.js';
+export { leafOf, verifyReceipt } from './draw.js';
 export { newKey } from './key.js';
+export { receiptInProof, verifyProof } from './proof.js';
 export { splitShares } from './split.js';
 export { verifyPacket } from './verify.js';
 

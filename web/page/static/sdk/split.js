@@ -2,7 +2,8 @@
 
 import { Words } from './words.js';
 
-/** @typedef {import('./words.js').Cuttable} Cuttable */
+/** @typedef {import('./types.js').Packet} Packet */
+/** @typedef {Pick<Packet, 'from'|'key'|'mode'|'spread'|'total'|'count'>} Cuttable  what the shares depend on */
 
 /**
  * splitShares returns the shares in the order in which they are claimed.
@@ -15,7 +16,8 @@ export function splitShares(seed, packet) {
   if (!(Number.isSafeInteger(total) && Number.isSafeInteger(count) && count >= 1 && total >= count)) {
     throw new RangeError(`cannot cut ${total} into ${count} shares of at least 1`);
   }
-  const words = new Words(seedOf(seed), packet);
+  const prefix = ['hongbao/1', packet.from.id, packet.key, mode, spread, total, count, ''].join('\n');
+  const words = new Words(seedOf(seed), new TextEncoder().encode(prefix));
   switch (`${mode} ${spread}`) {
     case 'equal ':
       return cutEqual(words, total, count);
@@ -84,10 +86,7 @@ function atLeast1(n) {
  * @param {number} count
  */
 function cutLine(words, total, count) {
-  /** @type {Set<number>} */
-  const cuts = new Set();
-  while (cuts.size < count - 1) cuts.add(1 + Number(words.below(BigInt(total - 1))));
-  const ends = [...cuts].sort((a, b) => a - b).concat(total);
+  const ends = words.points(total - 1, count - 1).map((point) => point + 1).concat(total);
   return ends.map((end, i) => end - (i > 0 ? ends[i - 1] : 0));
 }
 

@@ -51,6 +51,8 @@
  * @property {string} key  the sender's key
  * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
  * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ * @property {number} [window_s]  of a draw: users can enter for so many seconds, until 'expires_at'
+ * @property {'refund'|'share'} [rest]  of a draw: 'refund' or 'share'
  *
  * @typedef {object} User
  * @property {string} id  the 'sub' of the JWT, or 'guest:…'; '~system': the host's back end, which is in no list of members
@@ -66,8 +68,18 @@
  * @property {Mine} [mine]  {amount, rank, at}: the share of the user that asks
  * @property {Luckiest} [luckiest]  {user, amount, rank}; 'user' is an id; once a lucky packet is finished
  * @property {number} [refunded]  left out when it is 0
+ * @property {Draw} [draw]  {participants, root, receipt}; only of a draw
  * @typedef {{amount: number, rank: number, at: number}} Mine
  * @typedef {{user: string, amount: number, rank: number}} Luckiest
+ * @typedef {{participants: number, root?: string, receipt?: Receipt}} Draw
+ *
+ * @typedef {object} Receipt
+ * @property {string} packet  id of the draw
+ * @property {string} user  id
+ * @property {string} leaf  hex: what the root covers of the user, see Proof
+ * @property {number} at  Unix milliseconds
+ * @property {string} key  hex: the public key of the signature
+ * @property {string} signature  hex: Ed25519 over the other fields
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string,
  *   role?: Role, until?: number, users?: string[], count?: number}} MemberBody
  * @typedef {{target: number, text?: string, preview?: Preview, recalled?: boolean}} EditBody
@@ -137,11 +149,13 @@
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
- *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin}} NewPacket
+ *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin,
+ *   window_s?: number, rest?: 'refund'|'share'}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply
- * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired', amount?: number, rank?: number, at?: number,
- *   balance?: number, account_version?: number, claimed: number, count: number, repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
+ * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered', amount?: number, rank?: number, at?: number,
+ *   balance?: number, account_version?: number, claimed: number, count: number, participants?: number, receipt?: Receipt,
+ *   repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
@@ -157,7 +171,7 @@
  * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
  * @typedef {{from: Face, greeting: string}} PreviewPacket
  * @typedef {{room: string, count: number}} MemberCountEvent
- * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
+ * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[], participants?: number}} ProgressEvent
  * @typedef {{balance: number, account_version: number, change: number, kind: 'credit'|'debit'|'send'|'claim'|'refund',
  *   packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, user: string, seq: number}} ReadEvent

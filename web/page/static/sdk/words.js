@@ -1,9 +1,6 @@
-// The random words of one packet, as web/docs/protocol/proof.md defines them.
+// A stream of random words of one packet, as web/docs/protocol/proof.md defines it.
 
 import { hmac } from './sha256.js';
-
-/** @typedef {import('./types.js').Packet} Packet */
-/** @typedef {Pick<Packet, 'from'|'key'|'mode'|'spread'|'total'|'count'>} Cuttable  what the shares depend on */
 
 const range = 1n << 64n;
 const encoder = new TextEncoder();
@@ -19,11 +16,11 @@ export class Words {
 
   /**
    * @param {Uint8Array} seed
-   * @param {Cuttable} p
+   * @param {Uint8Array} prefix
    */
-  constructor(seed, p) {
+  constructor(seed, prefix) {
     this.#mac = hmac(seed);
-    this.#prefix = ['hongbao/1', p.from.id, p.key, p.mode, p.spread, p.total, p.count, ''].join('\n');
+    this.#prefix = prefix;
   }
 
   /**
@@ -37,10 +34,25 @@ export class Words {
     }
   }
 
+  /**
+   * points returns count distinct numbers in [0, n), in ascending order.
+   * @param {number} n
+   * @param {number} count
+   */
+  points(n, count) {
+    /** @type {Set<number>} */
+    const points = new Set();
+    while (points.size < count) points.add(Number(this.below(BigInt(n))));
+    return [...points].sort((a, b) => a - b);
+  }
+
   #word() {
     if (this.#next === this.#words.byteLength) {
-      const sealed = this.#mac(encoder.encode(`${this.#prefix}${this.#block++}`));
-      this.#words = new DataView(sealed.buffer);
+      const block = encoder.encode(String(this.#block++));
+      const message = new Uint8Array(this.#prefix.length + block.length);
+      message.set(this.#prefix);
+      message.set(block, this.#prefix.length);
+      this.#words = new DataView(this.#mac(message).buffer);
       this.#next = 0;
     }
     this.#next += 8;

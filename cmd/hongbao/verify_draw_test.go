@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestVerifyDraw checks the proofs and receipts that package proof has the verdicts of.
+func TestVerifyDraw(t *testing.T) {
+	var golden struct {
+		Proofs []struct {
+			Name, Wrong string
+			Document    json.RawMessage
+		}
+		Receipts []struct {
+			Name, Public, Proof string
+			Signed, Leaf        bool
+			Receipt             json.RawMessage
+		}
+	}
+	text, err := os.ReadFile("../../redpacket/proof/testdata/proofs.json")
+	noError(t, err)
+	noError(t, json.Unmarshal(text, &golden))
+	files := map[string]string{}
+	for _, c := range golden.Proofs {
+		files[c.Name] = writeFile(t, string(c.Document))
+		code, out, stderr := call(t, "", nil, "verify", "--file", files[c.Name])
+		want := map[string]string{"": "commitment: OK", "form": "proof: "}[c.Wrong]
+		if want == "" {
+			want = c.Wrong
+		}
+		if (code == 0) != (c.Wrong == "") || strings.Contains(out, "WRONG") != (c.Wrong != "" && c.Wrong != "form") || !strings.Contains(out+stderr, want) {
+			t.Errorf("%s: exit code %d, want an output with %q:\n%s%s", c.Name, code, want, out, stderr)
+		}
+	}
+	mustPrint(t, 0, "winner: wave 1, share 1: ", "verify", "--file", files["rain"])
+	mustPrint(t, 0, "to an erased user", "verify", "--file", files["an erased user"])
+	for _, c := range golden.Receipts {
+		receipt := writeFile(t, string(c.Receipt))
+		if c.Signed && c.Leaf {
+			mustPrint(t, 0, "receipt: OK, the server has signed it", "verify", "--file", files[c.Proof], "--receipt", receipt, "--receipt-key", c.Public)
+			mustPrint(t, 0, "compare the key", "verify", "--file", files[c.Proof], "--receipt", receipt)
+		} else {
+			mustPrint(t, 1, "receipt: WRONG", "verify", "--file", files[c.Proof], "--receipt", receipt, "--receipt-key", c.Public)
+		}
+	}
+	mustPrint(t, 1, "receipt: WRONG, the key must have 64 hex digits", "verify", "--file", files["rain"], "--receipt", writeFile(t, "{}"))
+	mustPrint(t, 1, "receipt: WRONG, cannot read it", "verify", "--file", files["rain"], "--receipt", writeFile(t, "7"))
+	mustPrint(t, 1, "needs a proof file of a draw", "verify", "--file", writeFile(t, examplePacket), "--receipt", writeFile(t, "{}"))
+}

@@ -1,0 +1,297 @@
+package redpacket
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/proof"
+)
+
+// A draw is a packet that users enter for a while (Packet.Window). When that ends, its shares are drawn among the participants, each of
+// whom is equally likely to win, in whatever order they came. The Pool has no part in it. What a user enters is committed like a text. When
+// entering has ended, Ledger.Draw fixes the participants by a root, and the seed says who of them wins. So any instance may draw at any
+// time, again and at once. What is drawn is paid and ended as all grants are (flow.close).
+
+// Participant is a user that has entered a draw.
+type Participant struct {
+	User string
+	Leaf proof.Hash // proof.Leaf of the packet and the user
+	At   time.Time
+}
+
+// Drawn is what is known of a draw once entering has ended.
+type Drawn struct {
+	At           time.Time
+	Participants int
+	Root         string // hex
+	Parts        int    // how many shares the total was cut into anew (RestShare); 0: it was not
+}
+
+// DrawState is the state of a draw as one user may see it.
+type DrawState struct {
+	Participants int
+	Root         string         // hex; empty until entering has ended
+	Mine         *Participant   // nil: the user has not entered
+	Receipt      *proof.Receipt // of Mine; only package redpacket sets it
+}
+
+// Entrant is a user that wants to enter a draw.
+type Entrant struct {
+	User    string
+	Leaf    proof.Hash
+	Refused bool // the user may not enter: Ledger.Enter only finds out whether the user has entered before
+}
+
+// Entering is what Ledger.Enter has found and done.
+type Entering struct {
+	Status       Status                 // of the packet
+	Participants int                    // how many users have entered by now
+	Entered      map[string]Participant // those of the users that have entered, now or before
+	New          []string               // the users that this call has entered
+}
+
+// DrawRequest asks Ledger.Draw to end the entering of a draw.
+type DrawRequest struct {
+	Ref
+	Why CloseReason
+}
+
+// Draw is the result of Ledger.Draw.
+type Draw struct {
+	Refused      bool // CloseDue came too early, or CloseCancel too late
+	Book         Book
+	Participants []Participant // ordered by leaf; nil if the packet has ended
+}
+
+// Winners returns the grants of a draw: each share goes to the participant at its place in the order of the draw.
+func (d Draw) Winners() []Grant {
+	leaves := make([]proof.Hash, len(d.Participants))
+	for i := range d.Participants {
+		leaves[i] = d.Participants[i].Leaf
+	}
+	order := proof.Order(d.Book.Seed, d.Book.Packet.From.ID, d.Book.Packet.Key, 0, leaves)
+	var grants []Grant
+	for share, i := range proof.Winners(order, len(d.Book.Shares)) {
+		grants = append(grants, Grant{User: d.Participants[i].User, Share: share})
+	}
+	return grants
+}
+
+// Parts returns into how many shares the total of a draw is cut anew, or 0 if it is not.
+func (p Packet) Parts(participants int) int {
+	if p.Rest == RestShare && 0 < participants && participants < p.Count {
+		return participants
+	}
+	return 0
+}
+
+// draw ends the entering of a draw and returns its grants.
+func (f *flow) draw(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
+	d, err := f.ledger.Draw(ctx, DrawRequest{Ref: p, Why: why})
+	switch {
+	case err != nil:
+		return Closing{}, err
+	case d.Refused && why == CloseCancel:
+		return Closing{}, ErrPacketFinished
+	case d.Refused:
+		return Closing{}, errNotDue
+	case d.Book.Status != Open:
+		return Closing{Reason: d.Book.Status}, nil
+	}
+	crashpoint.Here("draw.after-root")
+	closing := Closing{Reason: Expired, Grants: d.Winners()}
+	if why == CloseCancel {
+		closing.Reason = Cancelled
+	}
+	return closing, nil
+}
+
+const (
+	drawAgain  = 250 * time.Millisecond // pause after which an instance tries again to draw
+	drawOthers = time.Second            // an instance that did not send the draw leaves it so long to the one that did
+)
+
+// drawAtCutoff ends the draw when its window has ended, and after the delay. The backstop ends what is left. The database's clock says when
+// the window has ended, so a first try may come too early.
+func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
+	if !k.timed.CompareAndSwap(false, true) {
+		return
+	}
+	var try func()
+	try = func() {
+		if k.final.Load() == nil && s.o.Now().Before(k.packet.ExpiresAt.Add(delay+overdueBy)) && !s.background.stopping() {
+			s.closeSoon(k.packet.Ref)
+			time.AfterFunc(drawAgain, try)
+		}
+	}
+	time.AfterFunc(k.packet.ExpiresAt.Sub(s.o.Now())+delay, try)
+}
+
+// enter lets a user enter a draw that is not known to have ended. A user that has entered before gets the same receipt, whatever the checks
+// of the user find.
+func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
+	p := &k.packet
+	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers))
+	done, deny, err := s.receive(ctx, r.User)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
+	if standing, err = s.confirmStanding(ctx, k, r.User, standing, waited); err != nil {
+		return Result{}, err
+	}
+	if !standing.In {
+		deny = outside(standing)
+	} else if why := s.deny(ctx, p, r, standing); why != nil {
+		deny = why
+	}
+	e, err := s.entering.enter(ctx, k, Entrant{User: r.User, Leaf: proof.Leaf(p.From.ID, p.Key, 0, r.User), Refused: deny != nil})
+	if err != nil {
+		return Result{}, err
+	}
+	if e.Status != Open {
+		return s.answerEnded(ctx, p, r.User, standing)
+	}
+	mine, entered := e.Entered[r.User]
+	switch {
+	case entered:
+		return Result{Packet: p.ID, Outcome: OutcomeEntered, Count: p.Count, Participants: e.Participants, Receipt: s.receipt(p.ID, &mine), At: mine.At}, nil
+	case deny != nil:
+		return Result{}, deny
+	}
+	return Result{Packet: p.ID, Outcome: OutcomeExpired, Count: p.Count, Participants: e.Participants}, nil // the window has ended
+}
+
+// answerEnded answers a grab of a packet that has just been found to have ended.
+func (s *Service) answerEnded(ctx context.Context, p *Packet, user string, standing chat.Standing) (Result, error) {
+	book, err := s.ledger.Book(ctx, p.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if book.Status == Open {
+		return Result{}, fmt.Errorf("packet %s had ended, and is open again: %w", p.ID, chat.ErrUnavailable)
+	}
+	return s.memory.finish(book).final.Load().answer(p, user, standing)
+}
+
+// entering lets users that enter one draw at the same time share a transaction. Those that come while a transaction of the draw runs go
+// together in its next one. So a draw whose row is locked delays no other.
+type entering struct {
+	ledger     Ledger
+	background *background
+	entered    func(k *cachedPacket, e *Entering) // is told what each transaction has done
+
+	mu    sync.Mutex
+	draws map[string][]*entry // guarded by mu; who waits for each draw of which a transaction runs
+}
+
+// entry is one call of enter.
+type entry struct {
+	Entrant
+
+	result Entering
+	err    error
+	done   chan struct{}
+}
+
+const (
+	entriesAtOnce  = 1_000
+	entriesWaiting = 100_000 // of one draw; more are refused
+)
+
+func (q *entering) enter(ctx context.Context, k *cachedPacket, who Entrant) (Entering, error) {
+	e := &entry{Entrant: who, done: make(chan struct{})}
+	if err := q.add(k, e); err != nil {
+		return Entering{}, err
+	}
+	select {
+	case <-e.done:
+		return e.result, e.err
+	case <-ctx.Done():
+		return Entering{}, fmt.Errorf("%w: entering a draw takes too long: %w", chat.ErrUnavailable, ctx.Err())
+	}
+}
+
+func (q *entering) add(k *cachedPacket, e *entry) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting, busy := q.draws[k.packet.ID]
+	switch {
+	case len(waiting) >= entriesWaiting:
+		return fmt.Errorf("%w: too many users wait to enter the draw", chat.ErrUnavailable)
+	case !busy && !q.background.start(func() { q.run(k) }):
+		return fmt.Errorf("%w: the server is stopping", chat.ErrUnavailable)
+	}
+	q.draws[k.packet.ID] = append(waiting, e)
+	return nil
+}
+
+func (q *entering) run(k *cachedPacket) {
+	for batch := q.next(k.packet.ID); batch != nil; batch = q.next(k.packet.ID) {
+		users := make([]Entrant, len(batch))
+		for i, e := range batch {
+			users[i] = e.Entrant
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
+		result, err := q.ledger.Enter(ctx, k.packet.ID, users)
+		cancel()
+		if err == nil && len(result.New) > 0 {
+			q.entered(k, &result)
+		}
+		for _, e := range batch {
+			e.result, e.err = result, err
+			close(e.done)
+		}
+	}
+}
+
+// next returns the entries of the next transaction, or nil when none wait.
+func (q *entering) next(packet string) []*entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.draws[packet]
+	if len(waiting) == 0 {
+		delete(q.draws, packet)
+		return nil
+	}
+	batch := waiting[:min(len(waiting), entriesAtOnce)]
+	q.draws[packet] = waiting[len(batch):]
+	return batch
+}
+
+// receipt returns the receipt of a participant: the server's word that the participant is in the draw.
+func (s *Service) receipt(packet string, p *Participant) *proof.Receipt {
+	text := proof.ReceiptText(packet, 0, p.Leaf, p.User, p.At.UnixMilli())
+	return &proof.Receipt{
+		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli(),
+		Key: s.ReceiptKey(), Signature: hex.EncodeToString(ed25519.Sign(s.o.ReceiptKey, text)),
+	}
+}
+
+// ReceiptKeys returns the public keys that have signed receipts, in hex. The present one is the last.
+func (s *Service) ReceiptKeys() []string {
+	var keys []string
+	for _, key := range s.o.ReceiptKeys {
+		keys = append(keys, hex.EncodeToString(key))
+	}
+	return keys
+}
+
+// ReceiptKey returns the last of ReceiptKeys.
+func (s *Service) ReceiptKey() string {
+	return hex.EncodeToString(s.o.ReceiptKey.Public().(ed25519.PublicKey))
+}
+
+// signDraws adds the receipt to the state of a draw that its user has entered.
+func (s *Service) signDraws(state *State) {
+	if d := state.Draw; d != nil && d.Mine != nil {
+		d.Receipt = s.receipt(state.Packet, d.Mine)
+	}
+}

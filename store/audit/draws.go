@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"encoding/hex"
+
+	"hongbao/redpacket"
+	"hongbao/redpacket/proof"
+	"hongbao/store/tables"
+)
+
+// drawChecks compare draws, their participants and their claims as far as SQL can.
+var drawChecks = []check{
+	{"draw", `select n.packet_id, format('%s has entered it, and it is no draw', n.user_id)
+		from participants n left join packets p on p.id = n.packet_id and p.window_s > 0 where p.id is null`},
+	{"draw", `select p.id, format('it counts %s participants, and has %s', p.participants, coalesce(n.n, 0))
+		from {packets} p left join (select packet_id, count(*) as n from participants group by packet_id) n on n.packet_id = p.id
+		where p.participants <> coalesce(n.n, 0)`},
+	{"draw", `select p.id, format('share %s was paid to %s, who has not entered', c.share_no, c.user_id)
+		from {packets} p join claims c on c.packet_id = p.id left join participants n on n.packet_id = p.id and n.user_id = c.user_id
+		where p.window_s > 0 and (n.user_id is null or p.drawn_at = 0)`},
+}
+
+// drawnRows reads the participants of the draws in which entering has ended, each with the share that was paid to it, or -1. The rows of a
+// draw follow one another, ordered by leaf.
+const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
+		n.user_id, n.leaf, coalesce(c.share_no, -1)
+	from {packets} p join participants n on n.packet_id = p.id left join claims c on c.packet_id = n.packet_id and c.user_id = n.user_id
+	where p.drawn_at > 0 order by p.id, n.leaf`
+
+// auditedDraw is a draw with its participants. No value in it is trusted.
+type auditedDraw struct {
+	packet       redpacket.Packet
+	root         string
+	seed         []byte
+	participants int
+	parts        int
+	leaves       []proof.Hash
+	shares       []int // paid to the participants; -1: none
+}
+
+// draws computes the root of each draw of the scope again, and, if the seed is known, who has won.
+func (a *auditor) draws() error {
+	var d auditedDraw
+	err := a.Each(func(row tables.Row) error {
+		var (
+			next       auditedDraw
+			user, leaf string
+			share      int
+		)
+		p := &next.packet
+		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key,
+			&user, &leaf, &share); err != nil {
+			return err
+		}
+		if p.ID != d.packet.ID {
+			a.draw(&d)
+			d = next
+		}
+		hash := proof.Leaf(p.From.ID, p.Key, 0, user)
+		if leaf != hex.EncodeToString(hash[:]) {
+			a.report("draw", p.ID, "the leaf of %s is not that of the user", user)
+		}
+		d.leaves, d.shares = append(d.leaves, hash), append(d.shares, share)
+		return nil
+	}, a.scope.Replace(drawnRows))
+	if err != nil {
+		return err
+	}
+	a.draw(&d)
+	return a.Each(func(row tables.Row) error { // no row of drawnRows is of these
+		var id, root string
+		err := row.Scan(&id, &root)
+		if none := proof.Root(nil); err == nil && root != hex.EncodeToString(none[:]) {
+			a.report("draw", id, "its root is not that of its participants")
+		}
+		return err
+	}, a.scope.Replace(`select p.id, p.root from {packets} p
+		where p.drawn_at > 0 and not exists (select 1 from participants n where n.packet_id = p.id)`))
+}
+
+// checkDraw compares the columns of a draw with each other. A packet that is no draw has none of them.
+func (a *auditor) checkDraw(p *auditedPacket) {
+	draw, drawn := p.windowS > 0, p.drawnAt > 0
+	if p.IsDraw() != draw || (p.Rest != "") != draw || !draw && (drawn || p.participants != 0) ||
+		draw && p.status != redpacket.Open && !drawn || !drawn && (p.root != "" || p.parts != 0) || (p.drawLink != 0) != drawn {
+		a.report("draw", p.ID, "its columns of a draw contradict each other")
+	}
+}
+
+func (a *auditor) draw(d *auditedDraw) {
+	if len(d.leaves) == 0 {
+		return
+	}
+	root := proof.Root(d.leaves)
+	if d.root != hex.EncodeToString(root[:]) {
+		a.report("draw", d.packet.ID, "its root is not that of its participants")
+	}
+	if d.parts != d.packet.Parts(d.participants) {
+		a.report("draw", d.packet.ID, "its total was cut into %d shares, which does not fit %d participants", d.parts, d.participants)
+	}
+	var seed redpacket.Seed
+	if copy(seed[:], d.seed) != len(seed) {
+		return // it is open and encrypted, or a difference of the packet
+	}
+	for place, i := range proof.Order(seed, d.packet.From.ID, d.packet.Key, 0, d.leaves) {
+		if share := d.shares[i]; share >= 0 && share != place {
+			a.report("draw", d.packet.ID, "share %d was paid to the participant that is drawn at place %d", share, place)
+		}
+	}
+}
