@@ -314,10 +314,10 @@ var postgresMutants = []mutant{
 		harm:  "a search of two frequent words that never meet in a text takes as long as the room is old",
 	},
 	{
-		file:  "store/tables/search.go",
-		old:   `		s.after = end
+		file: "store/tables/search.go",
+		old: `		s.after = end
 `,
-		new:   `		_ = end
+		new: `		_ = end
 `,
 		tests: "-run=NeverMeet -timeout=20s ./store/sqlitestore",
 		harm:  "a search of two words that seldom meet stays at one place for ever",
