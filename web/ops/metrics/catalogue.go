@@ -144,3 +144,18 @@ var (
 	webhookDeliveries = counter("webhook_deliveries_total", "Deliveries to the webhook that this instance has tried, by what became of them: accepted, refused (the host does not want this event), failed.", "outcome")
 	eventsLag         = gauge("events_lag_seconds", "Age of the oldest event that a consumer of the host has not processed yet. Measured each minute.", "consumer")
 )
+
+// Files.
+var (
+	fileUploads       = counter("file_uploads_total", "Uploads by what became of them: begun, ready, held (until the host releases the file), invalid, denied (by the host), full (HONGBAO_FILES_BYTES), cut (the connection broke), failed (the database, the object store or the question to the host). One that was cut or failed may go on.", "outcome")
+	fileDownloads     = counter("file_downloads_total", "Files that users read, by what serves them: server, or the object store itself.", "by")
+	fileReceived      = counter("file_received_bytes_total", "Bytes of uploads.")
+	fileSent          = counter("file_sent_bytes_total", "Bytes of files that this server has sent.")
+	fileBytes         = gauge("file_bytes", "Bytes of all uploads that are kept. Counted each minute.")
+	fileBytesMost     = gauge("file_bytes_max", "Most of these bytes (HONGBAO_FILES_BYTES); 0: any number.")
+	filesHeld         = gauge("files_held", "Files that wait for the host to release them. Counted each minute."+most)
+	filesDropped      = gauge("files_dropped", "Files that nobody can read any more, and that the sweep has not removed yet. Counted each minute."+most)
+	fileSweepFailures = counter("file_sweep_failures_total", "Removals of files that failed, and are tried again.")
+	objectSeconds     = histogram("object_seconds", "How long calls of the object store took, by operation: put, get (until the content can be read), delete, list.", "operation")
+	objectFailures    = counter("object_failures_total", "Calls of the object store that failed, and contents that broke off.", "operation")
+)
