@@ -9,11 +9,11 @@ revoke select on settings, users from hongbao_reader; -- the key of the bus, and
 grant select (id, ref) on users to hongbao_reader; -- for the audit
 
 -- Rows that are only added.
-grant insert on transfers, links, requests, quarantine, admin_acts to hongbao;
+grant insert on transfers, links, requests, quarantine, admin_acts, participants to hongbao;
 
--- Rows of which only these columns change: what the end of a packet writes, what has become of a text, and which instance uses a chain.
+-- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, and which instance uses a chain.
 grant insert, update (luckiest) on claims to hongbao;
-grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares) on packets to hongbao;
+grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link) on packets to hongbao;
 grant insert, update (body, fold) on entries to hongbao;
 grant insert, update (instance, at, free) on chains to hongbao;
 

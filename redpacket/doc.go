@@ -58,6 +58,9 @@
 //	▼
 //	drained | expired | cancelled ──► Load, which retires it
 //
+// A draw (draw.go) takes another way to its grants. The Pool has no part in it: Ledger.Enter adds participants, Ledger.Draw ends the
+// entering, and the seed says which participant is granted which share. From there on it is closed like every packet.
+//
 // # The rules, and what goes wrong without each (simulator_test.go shows it)
 //
 //   - Load merges SQL's image with the one in the Pool. It drops only grants that contradict SQL, and reopens no packet.
@@ -100,6 +103,6 @@
 //
 // Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
 // the rules of unsettled claims. closing.go holds the sweep, and the rules of deleted rooms and of lost commits. send.go,
-// grab.go, details.go and books.go hold most calls of users. wallet.go holds what the host's back end does with wallets, and
+// grab.go, draw.go, details.go and books.go hold most calls of users, and document.go makes the proof. wallet.go holds what the host's back end does with wallets, and
 // the limits per day. memory.go caches packets, events.go publishes, and service.go runs the goroutines.
 package redpacket

@@ -3,7 +3,7 @@
 // imports chat, redpacket and store/secret for the rows that it hashes.
 //
 // A leaf is the hash of those fields of one row that never change. It leaves out what the audit compares with another hashed
-// row, such as the skin of a packet with its entry. A link is the hash of all leaves that one transaction has written, and of
+// row, such as the skin of a packet with its entry. The end of a draw is a leaf of its own, although its columns are in the packet's row. A link is the hash of all leaves that one transaction has written, and of
 // the link before it. So the newest link of a chain, its head, stands for every row of the chain. A copy of the head that is
 // kept elsewhere is an anchor. An audit that gets the anchor finds every later change of a hashed field of these rows.
 //
