@@ -8,10 +8,18 @@ import (
 
 // The possible outcomes of a grab.
 const (
-	Won     = "won"
-	Already = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
-	Empty   = "empty"
-	Expired = "expired" // the packet has expired or was cancelled
+	Won         = "won"
+	Already     = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
+	Empty       = "empty"
+	Expired     = "expired" // the packet has expired or was cancelled
+	EnteredDraw = "entered" // the user takes part in a draw
+)
+
+// What the receipt of a draw fits.
+const (
+	ReceiptOwn     = "own"     // the nonce of this grab
+	ReceiptEarlier = "earlier" // the nonce of an earlier entry of the user
+	ReceiptWrong   = "wrong"   // not this packet and user, or there is none: the server has not told the truth
 )
 
 // Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
@@ -26,12 +34,17 @@ type Grab struct {
 	AccountVersion int64 // of Balance; see Account
 	Claimed        int
 	Count          int
+
+	// Set for EnteredDraw. Keep the receipt: with it, the user can prove that the server has left them out of the draw.
+	Participants int
+	Receipt      *Receipt
+	ReceiptIs    string // ReceiptOwn, ReceiptEarlier or ReceiptWrong. The signature is not checked: package proof does that
 }
 
 // GrabOf reads the result of a grab.
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Receipt: r.Receipt,
 	}
 }

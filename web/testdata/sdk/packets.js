@@ -1,6 +1,7 @@
 // Red packets where answers are late, lost or cross.
 
 import { Ear, equal, failure, ok, pause } from './check.js';
+import { leafOf } from '/sdk/draw.js';
 import { commitmentOf } from '/sdk/verify.js';
 import { Script, inRoom, refusal } from './script.js';
 
@@ -102,7 +103,60 @@ export async function repeatedGrab() {
   const script = new Script(inRoom(0), () => answers[n++]);
   const reply = await script.client().grab('p', 'sesame');
   equal([reply.outcome, reply.amount, reply.repeated, script.count('grab')], ['already', 7, true, 2]);
-  equal(script.asked.at(-1).data, { packet: 'p', passphrase: 'sesame' });
+  const [first, last] = script.asked.slice(-2).map(({ data }) => data);
+  equal([first, last.passphrase], [last, 'sesame']);
+}
+
+/** Each grab has a nonce of its own. The receipt of a draw must be of this packet and user; it may have the nonce of an earlier entry. */
+export async function receipts() {
+  const nonce = 'ab'.repeat(16);
+  const entered = (receipt) => ({ data: { packet: 'p', outcome: 'entered', at: 1, claimed: 0, count: 2, participants: 3, receipt } });
+  const receipt = (packet, user, nonce, leaf = leafOf(packet, 0, user, nonce)) => ({ packet, user, nonce, leaf, at: 1, key: '', signature: '' });
+  const asked = [];
+  for (const [want, of] of [
+    ['own', (sent) => receipt('p', 'ann', sent)],
+    ['earlier', () => receipt('p', 'ann', nonce)],
+    ['wrong', (sent) => receipt('p', 'bob', sent)],
+    ['wrong', (sent) => receipt('q', 'ann', sent)],
+    ['wrong', (sent) => receipt('p', 'ann', sent, leafOf('p', 0, 'bob', sent))],
+    ['wrong', () => receipt('p', 'ann', 'no hex', '')],
+    ['wrong', () => undefined],
+  ]) {
+    const script = new Script(inRoom(0), (method, data) => entered(of(data.nonce)));
+    const client = script.client();
+    const reply = await client.grab('p');
+    equal([reply.receiptIs, reply.participants], [want, 3]);
+    asked.push(script.asked.at(-1).data.nonce);
+    client.close();
+  }
+  ok(asked.every((n) => /^[0-9a-f]{32}$/.test(n)) && new Set(asked).size === asked.length, JSON.stringify(asked));
+}
+
+/** Documents are read again after lost answers and errors that pass. A refusal is an error. */
+export async function documents() {
+  const { fetch } = globalThis;
+  const answers = [
+    new TypeError('lost'), [502, 'a proxy'], [503, { error: { code: 1000, message: 'unavailable', temporary: true } }], [200, { packet: 'p/1' }],
+    [200, { keys: ['k1', 'k2'] }], [409, { error: { code: 1008, message: 'conflict field=packet' } }],
+  ];
+  const asked = [];
+  globalThis.fetch = async (address, { headers }) => {
+    asked.push(`${new URL(address).pathname} ${headers.Authorization}`);
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return new Response(JSON.stringify(answer[1]), { status: answer[0] });
+  };
+  const client = new Script(inRoom(0)).client();
+  try {
+    equal(await client.proof('p/1'), { packet: 'p/1' });
+    equal(asked, Array(4).fill('/v1/packets/p%2F1/proof Bearer token'));
+    equal(await client.receiptKeys(), ['k1', 'k2']);
+    const error = await failure(client.proof('p'));
+    equal([error.word, error.fields], ['conflict', { field: 'packet' }]);
+  } finally {
+    globalThis.fetch = fetch;
+    client.close();
+  }
 }
 
 /** The account of the highest version is kept, whatever comes last. */

@@ -9,6 +9,7 @@
 
 import { Account } from './account.js';
 import { Calls } from './calls.js';
+import { Documents } from './documents.js';
 import { ClosedError, RefusedError } from './errors.js';
 import { Feed } from './feed.js';
 import { Link } from './link.js';
@@ -50,6 +51,7 @@ export class Client extends Methods {
   #link;
   #calls;
   #packets;
+  #documents;
   #uploads;
   #links;
   #feed;
@@ -81,6 +83,7 @@ export class Client extends Methods {
     });
     this.#calls = new Calls(this.#link, this.account);
     this.#packets = new Packets(this.#link, this.#calls, this.account);
+    this.#documents = new Documents(address, this.#link);
     this.#uploads = new Uploads(address, this.#link, this.#calls);
     this.#links = new FileLinks(address, this.#calls);
   }
@@ -131,13 +134,32 @@ export class Client extends Methods {
   }
 
   /**
-   * grab grabs a share of a packet, and resolves when the outcome is certain.
+   * grab grabs a share of a packet, or enters a draw, and resolves when the outcome is certain. receiptIs says of the receipt of a draw whether it
+   * is for the nonce that this call has sent ('own'), for that of an earlier entry of the user ('earlier'), or does not fit ('wrong'). Keep the receipt;
+   * verifyReceipt checks its signature.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {import('./types.js').CallOptions} [options]
    */
   grab(packet, passphrase, options) {
     return this.#packets.grab(packet, passphrase, options);
+  }
+
+  /**
+   * proof reads the proof of a finished packet as one document, over HTTP. verifyProof checks it. That of a draw has the leaf of each participant.
+   * @param {string} packet
+   * @param {import('./types.js').CallOptions} [options]
+   */
+  proof(packet, options) {
+    return this.#documents.proof(packet, options);
+  }
+
+  /**
+   * receiptKeys reads the public keys that have signed receipts of draws, in hex, the present one last.
+   * @param {import('./types.js').CallOptions} [options]
+   */
+  receiptKeys(options) {
+    return this.#documents.receiptKeys(options);
   }
 
   /**
