@@ -62,7 +62,7 @@ func (s *Service) drawOf(ctx context.Context, b *Book) (proof.Wave, error) {
 			if i, has := won[n.User]; has {
 				c := &b.Claims[i]
 				w.Winners[i] = proof.Winner{
-					Participant: proof.Participant{User: n.User, Nonce: n.Nonce, ServerNonce: !n.Own, Leaf: leaf},
+					Participant: proof.Participant{User: n.User, Leaf: leaf},
 					Amount:      int64(c.Amount), Rank: c.Rank(),
 				}
 			}

@@ -3,7 +3,6 @@ package redpacket
 import (
 	"context"
 	"crypto/ed25519"
-	cryptorand "crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -17,16 +16,14 @@ import (
 
 // A draw is a packet that users enter for a while (Packet.Window). When that ends, its shares are drawn among the participants, each of
 // whom is equally likely to win, in whatever order they came. The Pool has no part in it. What a user enters is committed like a text. When
-// entering has ended, Ledger.Draw fixes the participants by a root, and the seed and the root say who wins. So any instance may draw at any
+// entering has ended, Ledger.Draw fixes the participants by a root, and the seed says who of them wins. So any instance may draw at any
 // time, again and at once. What is drawn is paid and ended as all grants are (flow.close).
 
 // Participant is a user that has entered a draw.
 type Participant struct {
-	User  string
-	Leaf  proof.Hash
-	Nonce string // hex
-	Own   bool   // the user has chosen the nonce
-	At    time.Time
+	User string
+	Leaf proof.Hash // proof.Leaf of the packet and the user
+	At   time.Time
 }
 
 // Drawn is what is known of a draw once entering has ended.
@@ -47,8 +44,8 @@ type DrawState struct {
 
 // Entrant is a user that wants to enter a draw.
 type Entrant struct {
-	Participant // without Leaf and At
-
+	User    string
+	Leaf    proof.Hash
 	Refused bool // the user may not enter: Ledger.Enter only finds out whether the user has entered before
 }
 
@@ -74,29 +71,17 @@ type Draw struct {
 }
 
 // Winners returns the grants of a draw: each share goes to the participant at its place in the order of the draw.
-func (d Draw) Winners() ([]Grant, error) {
-	root, err := rootOf(d.Book.Draw.Root)
-	if err != nil {
-		return nil, err
-	}
+func (d Draw) Winners() []Grant {
 	leaves := make([]proof.Hash, len(d.Participants))
 	for i := range d.Participants {
 		leaves[i] = d.Participants[i].Leaf
 	}
-	order := proof.Order(d.Book.Seed, d.Book.Packet.ID, 0, root, leaves)
+	order := proof.Order(d.Book.Seed, d.Book.Packet.From.ID, d.Book.Packet.Key, 0, leaves)
 	var grants []Grant
 	for share, i := range proof.Winners(order, len(d.Book.Shares)) {
 		grants = append(grants, Grant{User: d.Participants[i].User, Share: share})
 	}
-	return grants, nil
-}
-
-func rootOf(text string) (root proof.Hash, err error) {
-	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) != len(root) {
-		return root, fmt.Errorf("%q is no root of a draw", text)
-	}
-	return proof.Hash(raw), nil
+	return grants
 }
 
 // Parts returns into how many shares the total of a draw is cut anew, or 0 if it is not.
@@ -121,12 +106,11 @@ func (f *flow) draw(ctx context.Context, p Ref, why CloseReason) (Closing, error
 		return Closing{Reason: d.Book.Status}, nil
 	}
 	crashpoint.Here("draw.after-root")
-	closing := Closing{Reason: Expired}
+	closing := Closing{Reason: Expired, Grants: d.Winners()}
 	if why == CloseCancel {
 		closing.Reason = Cancelled
 	}
-	closing.Grants, err = d.Winners()
-	return closing, err
+	return closing, nil
 }
 
 const (
@@ -154,11 +138,6 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 // of the user find.
 func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	p := &k.packet
-	nonce, own, err := nonceOf(r.Nonce)
-	if err != nil {
-		return Result{}, err
-	}
-	user := Participant{User: r.User, Leaf: proof.Leaf(p.ID, 0, r.User, nonce), Nonce: hex.EncodeToString(nonce), Own: own}
 	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers))
 	done, deny, err := s.receive(ctx, r.User)
 	if err != nil {
@@ -173,7 +152,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	} else if why := s.deny(ctx, p, r, standing); why != nil {
 		deny = why
 	}
-	e, err := s.entering.enter(ctx, k, Entrant{Participant: user, Refused: deny != nil})
+	e, err := s.entering.enter(ctx, k, Entrant{User: r.User, Leaf: proof.Leaf(p.From.ID, p.Key, 0, r.User), Refused: deny != nil})
 	if err != nil {
 		return Result{}, err
 	}
@@ -200,21 +179,6 @@ func (s *Service) answerEnded(ctx context.Context, p *Packet, user string, stand
 		return Result{}, fmt.Errorf("packet %s had ended, and is open again: %w", p.ID, chat.ErrUnavailable)
 	}
 	return s.memory.finish(book).final.Load().answer(p, user, standing)
-}
-
-const nonceBytes = 16
-
-// nonceOf returns the nonce of a request, or draws one.
-func nonceOf(asked string) (nonce []byte, own bool, err error) {
-	if asked == "" {
-		nonce = make([]byte, nonceBytes)
-		_, _ = cryptorand.Read(nonce) // never fails
-		return nonce, false, nil
-	}
-	if nonce, err = hex.DecodeString(asked); err != nil || len(nonce) != nonceBytes {
-		return nil, false, chat.BadField("nonce", fmt.Sprintf("must have %d hex digits", 2*nonceBytes))
-	}
-	return nonce, true, nil
 }
 
 // entering lets users that enter one draw at the same time share a transaction. Those that come while a transaction of the draw runs go
@@ -304,13 +268,9 @@ func (q *entering) next(packet string) []*entry {
 
 // receipt returns the receipt of a participant: the server's word that the participant is in the draw.
 func (s *Service) receipt(packet string, p *Participant) *proof.Receipt {
-	nonce, err := hex.DecodeString(p.Nonce)
-	if err != nil {
-		return nil // changed by hand; the audit reports it
-	}
-	text := proof.ReceiptText(packet, 0, p.Leaf, nonce, p.User, p.At.UnixMilli())
+	text := proof.ReceiptText(packet, 0, p.Leaf, p.User, p.At.UnixMilli())
 	return &proof.Receipt{
-		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), Nonce: p.Nonce, At: p.At.UnixMilli(),
+		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli(),
 		Key: s.ReceiptKey(), Signature: hex.EncodeToString(ed25519.Sign(s.o.ReceiptKey, text)),
 	}
 }

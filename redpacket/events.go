@@ -77,11 +77,11 @@ func progressEvery(shares int) time.Duration {
 func (p *progress) add(k *cachedPacket, rank int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k.final.Load() != nil {
-		return
-	}
 	k.claimed = max(k.claimed, rank)
 	t, first := p.tallyOf(k)
+	if t == nil {
+		return
+	}
 	t.event.Claimed = k.claimed
 	if !cause.IsZero() {
 		t.event.Cause = cause
@@ -101,10 +101,10 @@ func (s *Service) entered(k *cachedPacket, e *Entering) {
 func (p *progress) enter(k *cachedPacket, total int, users []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k.final.Load() != nil {
+	t, first := p.tallyOf(k)
+	if t == nil {
 		return
 	}
-	t, first := p.tallyOf(k)
 	t.event.Participants = max(t.event.Participants, total)
 	t.show(users...)
 	if t.dirty = true; first && p.limiter == nil {
@@ -112,8 +112,12 @@ func (p *progress) enter(k *cachedPacket, total int, users []string) {
 	}
 }
 
-// tallyOf returns the tally of the packet. first reports whether this call has begun it. The caller holds mu.
+// tallyOf returns the tally of the packet, or nil if the packet is known to have ended. first reports whether this call has begun the
+// tally. The caller holds mu.
 func (p *progress) tallyOf(k *cachedPacket) (t *tally, first bool) {
+	if k.final.Load() != nil {
+		return nil, false
+	}
 	if t = p.packets[k.packet.ID]; t != nil {
 		return t, false
 	}

@@ -49,7 +49,6 @@ type GrabRequest struct {
 	User       string
 	Packet     string
 	Passphrase string
-	Nonce      string // hex: what the user adds to the draw; empty: the server draws it
 	// Admit may refuse the grab of a packet that is not known to have ended. waited means that Admit has waited for somebody: then
 	// the user's standing in the room is read again. nil admits every grab.
 	Admit func(ctx context.Context, room string) (waited bool, err error)

@@ -44,8 +44,7 @@ type Ledger interface {
 	// refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
 	// returns Closed.Done false. It returns chat.ErrNotFound for an unknown packet.
 	End(ctx context.Context, c Close) (Closed, error)
-	// Enter lets users enter a draw, in one transaction, unless its window has ended by the engine's clock. A user that has entered keeps
-	// the first nonce. It returns chat.ErrNotFound for an unknown packet, and for one that is no draw.
+	// Enter lets users enter a draw, in one transaction, unless its window has ended by the engine's clock. It returns chat.ErrNotFound for an unknown packet, and for one that is no draw.
 	Enter(ctx context.Context, packet string, users []Entrant) (Entering, error)
 	// Draw ends the entering of an open draw: it stores the number of participants and their root, and nobody can enter any more. Later calls
 	// return the same. It is refused like Pool.Close: CloseDue while the window has not ended by the engine's clock, and CloseCancel if it

@@ -4,11 +4,11 @@ package main
 var packetMutants = []mutant{
 	{
 		file: "redpacket/flow.go",
-		old: `	if err := f.pool.Load(ctx, image); err != nil {
+		old: `	if err := f.pool.Load(ctx, i); err != nil {
 		return poolError{err}
 	}
 	return nil`,
-		new:   `	return f.pool.Load(ctx, image)`,
+		new:   `	return f.pool.Load(ctx, i)`,
 		tests: "-run=PoolThatCannotLoad ./redpacket",
 		harm:  "packets that a sick Redis cannot take are closed half a minute later, as if they were at fault themselves",
 	},
@@ -147,8 +147,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/flow.go",
-		old:   `_ = f.pool.Load(ctx, closed.Book.image())`,
-		new:   `_ = f.pool.Load(ctx, Image{Ref: p, Status: closed.Book.Status})`,
+		old:   `_ = f.load(ctx, closed.Book.image())`,
+		new:   `_ = f.load(ctx, Image{Ref: p, Status: closed.Book.Status})`,
 		tests: "-run=Simulator$ ./redpacket",
 		harm:  "winners whose grant the Pool has lost are answered expired for an hour",
 	},
@@ -242,7 +242,7 @@ var packetMutants = []mutant{
 	{
 		file: "redpacket/events.go",
 		old: `	if k.final.Load() != nil {
-		return
+		return nil, false
 	}
 `,
 		new:   ``,

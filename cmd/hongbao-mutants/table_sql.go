@@ -210,8 +210,8 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "store/sqlitestore/end.go",
-		old:   `case len(b.Claims) == b.Packet.Count:`,
-		new:   `case len(b.Claims) >= b.Packet.Count-1:`,
+		old:   `case len(b.Claims) == len(b.Shares):`,
+		new:   `case len(b.Claims) >= len(b.Shares)-1:`,
 		tests: "-run=^TestLedger$ ./store/sqlitestore",
 		harm:  "a packet with a free share counts as drained",
 	},

@@ -54,14 +54,11 @@ func (p *program) printWinners(w proof.Wave) {
 		wave = fmt.Sprintf("wave %d, ", w.Wave)
 	}
 	for _, winner := range w.Winners {
-		user, nonce := strconv.Quote(winner.User), ""
+		user := strconv.Quote(winner.User)
 		if winner.User == "" {
 			user = "an erased user"
 		}
-		if winner.ServerNonce {
-			nonce = ", with a nonce of the server"
-		}
-		p.print(fmt.Sprintf("winner: %sshare %d: %d to %s%s\n", wave, winner.Rank, winner.Amount, user, nonce))
+		p.print(fmt.Sprintf("winner: %sshare %d: %d to %s\n", wave, winner.Rank, winner.Amount, user))
 	}
 }
 

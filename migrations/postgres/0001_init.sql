@@ -337,9 +337,7 @@ create table claims (
 create table participants (
     packet_id text collate "C" not null,
     user_id   text collate "C" not null,
-    leaf      text collate "C" not null, -- hex, hash of the three others: see package proof
-    nonce     text not null,             -- hex
-    own_nonce boolean not null,          -- the user has chosen the nonce
+    leaf      text collate "C" not null, -- hex: see package proof
     at        bigint not null,
     link      bigint not null default 0, -- see chains
     primary key (packet_id, user_id)

@@ -320,9 +320,7 @@ create table claims (
 create table participants (
     packet_id text not null,
     user_id   text not null,
-    leaf      text not null,              -- hex, hash of the three others: see package proof
-    nonce     text not null,              -- hex
-    own_nonce integer not null,           -- the user has chosen the nonce
+    leaf      text not null,              -- hex: see package proof
     at        integer not null,
     link      integer not null default 0, -- see chains
     primary key (packet_id, user_id)

@@ -49,12 +49,10 @@ type Wave struct {
 	Passed   []Participant `json:"passed,omitempty"` // of a rain: had max_wins shares, so the draw passed them over, in its order
 }
 
-// Participant is a user with what the user's leaf is made of. User and Nonce are empty if the user was erased.
+// Participant is a user with the user's leaf. User is empty if the user was erased.
 type Participant struct {
-	User        string `json:"user,omitempty"`
-	Nonce       string `json:"nonce,omitempty"`
-	ServerNonce bool   `json:"server_nonce,omitempty"` // the server drew the nonce, because the client sent none
-	Leaf        string `json:"leaf"`
+	User string `json:"user,omitempty"`
+	Leaf string `json:"leaf"`
 }
 
 // Winner is a participant that won a share. Rank counts the packet's shares from 1.
@@ -130,6 +128,9 @@ func CheckReceipt(public ed25519.PublicKey, d Document, r Receipt) error {
 	}
 	if r.Packet != d.Packet {
 		return errors.New("receipt: it is of another packet")
+	}
+	if leaf := Leaf(d.Sender, d.Key, r.Wave, r.User); !strings.EqualFold(r.Leaf, hex.EncodeToString(leaf[:])) {
+		return errors.New("receipt: the leaf is not that of the packet, wave and user")
 	}
 	for _, w := range d.Waves {
 		if w.Wave == r.Wave {
@@ -242,7 +243,7 @@ func (c *checker) cut() ([]int64, error) {
 }
 
 func (c *checker) held() error {
-	if !slices.Equal(c.d.Held, HeldRanks(c.seed, c.d.Packet, c.d.Count, len(c.d.Held))) {
+	if !slices.Equal(c.d.Held, HeldRanks(c.seed, c.d.Sender, c.d.Key, c.d.Count, len(c.d.Held))) {
 		return errors.New("the held ranks do not follow from the seed")
 	}
 	return nil
@@ -250,7 +251,7 @@ func (c *checker) held() error {
 
 func (c *checker) offsets() error {
 	rain := c.d.Rain
-	offsets, err := Offsets(c.seed, c.d.Packet, rain.Waves, time.Duration(rain.DurationMS)*time.Millisecond)
+	offsets, err := Offsets(c.seed, c.d.Sender, c.d.Key, rain.Waves, time.Duration(rain.DurationMS)*time.Millisecond)
 	if err != nil {
 		return err
 	}
@@ -264,40 +265,41 @@ func (c *checker) offsets() error {
 
 // wave checks a wave: its root, then its winners.
 func (c *checker) wave(w *Wave, shares []int64) {
-	leaves, root, err := checkRoot(w)
+	leaves, err := checkRoot(w)
 	c.add("root", w.Wave, err, fmt.Sprintf("it covers %d participants", w.Entries))
 	if leaves == nil {
 		return // the winners cannot be compared with anything
 	}
-	order := Order(c.seed, c.d.Packet, w.Wave, root, leaves)
+	order := Order(c.seed, c.d.Sender, c.d.Key, w.Wave, leaves)
 	unnamed, err := c.winners(w, leaves, order, shares)
-	c.add("winners", w.Wave, err, fmt.Sprintf("%d of %d, in the order that follows from the seed and the root", len(w.Winners), w.Entries))
+	c.add("winners", w.Wave, err, fmt.Sprintf("%d of %d, in the order that follows from the seed", len(w.Winners), w.Entries))
 	if unnamed > 0 && err == nil {
 		c.add("unnamed", w.Wave, nil, fmt.Sprintf("%d of them are users that were erased, so their leaves cannot be recomputed", unnamed))
 	}
 }
 
-// checkRoot returns the leaves and the root. leaves is nil if they cannot be read.
-func checkRoot(w *Wave) (leaves []Hash, root Hash, err error) {
-	if root, err = hashOf(w.Root); err != nil {
-		return nil, root, fmt.Errorf("the root %w", err)
+// checkRoot returns the leaves. They are nil if they cannot be read.
+func checkRoot(w *Wave) (leaves []Hash, err error) {
+	root, err := hashOf(w.Root)
+	if err != nil {
+		return nil, fmt.Errorf("the root %w", err)
 	}
 	if w.Entries != len(w.Leaves) {
-		return nil, root, fmt.Errorf("there are %d leaves of %d participants, so who came first in the order cannot be checked", len(w.Leaves), w.Entries)
+		return nil, fmt.Errorf("there are %d leaves of %d participants, so who came first in the order cannot be checked", len(w.Leaves), w.Entries)
 	}
 	leaves = make([]Hash, len(w.Leaves))
 	for i, text := range w.Leaves {
 		if leaves[i], err = hashOf(text); err != nil {
-			return nil, root, fmt.Errorf("leaf %d %w", i, err)
+			return nil, fmt.Errorf("leaf %d %w", i, err)
 		}
 		if i > 0 && bytes.Compare(leaves[i-1][:], leaves[i][:]) >= 0 {
-			return nil, root, fmt.Errorf("leaf %d is not greater than the one before", i)
+			return nil, fmt.Errorf("leaf %d is not greater than the one before", i)
 		}
 	}
 	if Root(leaves) != root {
-		return leaves, root, errors.New("it is not the root of the leaves: one was added, left out or changed")
+		return leaves, errors.New("it is not the root of the leaves: one was added, left out or changed")
 	}
-	return leaves, root, nil
+	return leaves, nil
 }
 
 // winners compares the winners with the order of the draw. It returns how many participants of the wave were erased since.
@@ -308,7 +310,7 @@ func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (
 	} else if len(w.Passed) > 0 {
 		return 0, errors.New("only a rain passes participants over")
 	}
-	winners, passed, users := w.Winners, w.Passed, map[string]bool{}
+	winners, passed := w.Winners, w.Passed
 	for _, at := range order {
 		if len(ranks) == 0 {
 			break
@@ -326,7 +328,7 @@ func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (
 		default:
 			return 0, fmt.Errorf("the leaf %s comes before share %d is given, and did not get it", leaf, ranks[0])
 		}
-		if err := c.named(w, who, leaves[at], users); err != nil {
+		if err := c.named(w, who, leaves[at]); err != nil {
 			return 0, err
 		}
 		if who.User == "" {
@@ -355,21 +357,13 @@ func (c *checker) ranks(w *Wave) []int {
 	return waveRanks(max(1, w.Wave), c.d.Count, c.taken)
 }
 
-// named returns an error unless the leaf is that of the participant, and the participant's only one in the wave.
-func (c *checker) named(w *Wave, who Participant, leaf Hash, users map[string]bool) error {
+// named returns an error unless the leaf is that of the participant.
+func (c *checker) named(w *Wave, who Participant, leaf Hash) error {
 	if who.User == "" {
 		return nil
 	}
-	nonce, err := hex.DecodeString(who.Nonce)
-	if err != nil || len(nonce) != nonceSize {
-		return fmt.Errorf("the nonce of %q must have %d hex digits", who.User, 2*nonceSize)
+	if Leaf(c.d.Sender, c.d.Key, w.Wave, who.User) != leaf {
+		return fmt.Errorf("the leaf of %q is not that of the user", who.User)
 	}
-	if Leaf(c.d.Packet, w.Wave, who.User, nonce) != leaf {
-		return fmt.Errorf("the leaf of %q is not that of the user and nonce", who.User)
-	}
-	if users[who.User] {
-		return fmt.Errorf("user %q takes part twice", who.User)
-	}
-	users[who.User] = true
 	return nil
 }

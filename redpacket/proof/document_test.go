@@ -45,7 +45,8 @@ type receiptCase struct {
 
 type offsetsCase struct {
 	Seed       string  `json:"seed"`
-	Packet     string  `json:"packet"`
+	Sender     string  `json:"sender"`
+	Key        string  `json:"key"`
 	Waves      int     `json:"waves"`
 	DurationMS int64   `json:"duration_ms"`
 	Offsets    []int64 `json:"offsets"`
@@ -53,7 +54,8 @@ type offsetsCase struct {
 
 type heldCase struct {
 	Seed   string `json:"seed"`
-	Packet string `json:"packet"`
+	Sender string `json:"sender"`
+	Key    string `json:"key"`
 	Count  int    `json:"count"`
 	Held   int    `json:"held"`
 	Ranks  []int  `json:"ranks"`
@@ -89,7 +91,7 @@ func draw(tb rapid.TB, d Document, participants ...[]string) Document {
 	parts, maxWins, offsets := d.Count, 0, make([]time.Duration, len(participants))
 	if d.Rain != nil {
 		var err error
-		if offsets, err = Offsets(goldenSeed(), d.Packet, d.Rain.Waves, time.Duration(d.Rain.DurationMS)*time.Millisecond); err != nil {
+		if offsets, err = Offsets(goldenSeed(), d.Sender, d.Key, d.Rain.Waves, time.Duration(d.Rain.DurationMS)*time.Millisecond); err != nil {
 			tb.Fatal(err)
 		}
 		parts, maxWins = parts*d.Rain.Waves, d.Rain.MaxWins
@@ -166,7 +168,7 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	twice.Rain = &Rain{Waves: 3, DurationMS: 10_000, MaxWins: 2}
 	add("rain, two shares each", "", draw(t, twice, testUsers(3), testUsers(3), testUsers(4)))
 	held := testTerms(Lucky, Classic, 1_000, 10)
-	held.Held = HeldRanks(goldenSeed(), held.Packet, 10, 4)
+	held.Held = HeldRanks(goldenSeed(), held.Sender, held.Key, 10, 4)
 	held.Shares = mustCut(t, goldenSeed(), Terms{held.Sender, held.Key, held.Mode, held.Spread, held.Total, held.Count})
 	add("held ranks", "", held)
 
@@ -253,6 +255,7 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	forge("waves of no rain", "form", rain, func(d *Document) { d.Rain = nil })
 	forge("a rain that shares its rest", "form", rain, func(d *Document) { d.Rest = RestShare })
 	forge("no duration", "form", rain, func(d *Document) { d.Rain.DurationMS = 0 })
+	forge("held ranks of another key", "shares", holds, func(d *Document) { d.Key = "k-2" })
 	forge("other held ranks", "held", holds, func(d *Document) { d.Held[0]++ })
 	forge("one held rank more", "held", holds, func(d *Document) { d.Held = append(d.Held, 11) })
 	forge("held ranks in a draw", "form", many, func(d *Document) { d.Held = []int{1} })
@@ -265,16 +268,16 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	f.Receipts = goldenReceipts(f.Proofs[many].Document, f.Proofs[rain].Document)
 	for i, waves := range []int{1, 3, 10, 100} {
 		seed, span := testSeed("golden offsets", i), int64(waves*2_500)
-		offsets, err := Offsets(seed, "p-1", waves, time.Duration(span)*time.Millisecond)
+		offsets, err := Offsets(seed, "u-1", "键-1", waves, time.Duration(span)*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := offsetsCase{hex.EncodeToString(seed[:]), "p-1", waves, span, nil}
+		c := offsetsCase{hex.EncodeToString(seed[:]), "u-1", "键-1", waves, span, nil}
 		for _, offset := range offsets {
 			c.Offsets = append(c.Offsets, offset.Milliseconds())
 		}
 		f.Offsets = append(f.Offsets, c)
-		f.Held = append(f.Held, heldCase{hex.EncodeToString(seed[:]), "p-1", waves, waves/2 + 1, HeldRanks(seed, "p-1", waves, waves/2+1)})
+		f.Held = append(f.Held, heldCase{hex.EncodeToString(seed[:]), "u-1", "键-1", waves, waves/2 + 1, HeldRanks(seed, "u-1", "键-1", waves, waves/2+1)})
 	}
 	return f
 }

@@ -14,27 +14,27 @@ type Hash = [sha256.Size]byte
 
 // The first field of all that a draw hashes. No hash of one kind can stand for one of another kind.
 const (
-	entryLabel   = "hongbao/entry/1"
-	windowLabel  = "hongbao/window/1"
+	entryLabel   = "hongbao/entry/2"
+	windowLabel  = "hongbao/window/2"
 	rainLabel    = "hongbao/rain/1"
 	holdLabel    = "hongbao/hold/1"
-	receiptLabel = "hongbao/receipt/1"
+	receiptLabel = "hongbao/receipt/2"
 )
 
-// Leaf returns what the root covers of one participant of a draw. The wave is 0 unless the packet is a rain. The nonce comes from the
-// participant, so that nobody finds the user of a leaf by guessing.
-func Leaf(packet string, wave uint32, user string, nonce []byte) Hash {
-	return sha256.Sum256(fields([]byte(entryLabel), []byte(packet), number(wave), []byte(user), nonce))
+// Leaf returns what the root covers of one participant of a draw. The packet is named by its sender and key: its id is made by the server when
+// it knows the seed. The wave is 0 unless the packet is a rain.
+func Leaf(sender, key string, wave uint32, user string) Hash {
+	return sha256.Sum256(fields([]byte(entryLabel), []byte(sender), []byte(key), number(wave), []byte(user)))
 }
 
 // Order returns the places of the leaves in the order of the draw: the first one wins the first share. Leaves may be given in any order.
-// root is the Root of the same leaves.
 //
-// Each leaf has a ticket, which is an HMAC of the leaf. The lowest ticket is first. The key of the HMAC depends on the root, so a leaf
-// that is added or left out changes all tickets.
-func Order(seed Seed, packet string, wave uint32, root Hash, leaves []Hash) []int {
+// Each leaf has a ticket, which is an HMAC of the leaf. The lowest ticket is first. A ticket depends on the seed, the packet and the user,
+// and on nothing else. So nobody can change a ticket by what they add to the draw, or by the moment at which they enter: a server that
+// knows the seed could otherwise try out entries of a friend until the friend wins.
+func Order(seed Seed, sender, key string, wave uint32, leaves []Hash) []int {
 	keyed := hmac.New(sha256.New, seed[:])
-	keyed.Write(fields([]byte(windowLabel), []byte(packet), number(wave), root[:]))
+	keyed.Write(fields([]byte(windowLabel), []byte(sender), []byte(key), number(wave)))
 	mac := hmac.New(sha256.New, keyed.Sum(nil))
 	tickets := make([]Hash, len(leaves))
 	places := make([]place, len(leaves))

@@ -13,14 +13,16 @@ const waveGap = 2000
 // Offsets returns the instants of a rain's waves, counted from its begin, in ascending order. They are whole milliseconds below the
 // duration, at least two seconds apart. All such sets of instants are equally likely. It returns an error if the waves do not fit into
 // the duration.
-func Offsets(seed Seed, packet string, waves int, duration time.Duration) ([]time.Duration, error) {
+//
+// They depend on the sender's key as shares do, and not on the packet's id: the server makes the id when it knows the seed and the key.
+func Offsets(seed Seed, sender, key string, waves int, duration time.Duration) ([]time.Duration, error) {
 	span := duration.Milliseconds()
 	free := span - (waveGap-1)*int64(waves-1)
 	if waves < 1 || free < int64(waves) || span > math.MaxUint32 {
 		return nil, fmt.Errorf("%d waves do not fit into %s: they need %s from one to the next", waves, duration, waveGap*time.Millisecond)
 	}
 	// Distinct points in the free time, with the gap added after each: that gives each allowed set of instants exactly once.
-	w := newStream(seed, fields([]byte(rainLabel), []byte(packet), number(uint32(waves)), number(uint32(span))))
+	w := newStream(seed, fields([]byte(rainLabel), []byte(sender), []byte(key), number(uint32(waves)), number(uint32(span))))
 	offsets := make([]time.Duration, 0, waves)
 	for i, point := range w.points(free, waves) {
 		offsets = append(offsets, time.Duration(point+int64(i)*(waveGap-1))*time.Millisecond)
@@ -76,13 +78,13 @@ func waveRanks(wave uint32, count int, taken map[int]bool) []int {
 }
 
 // HeldRanks returns which ranks of a packet of count shares are held for members that are away, in ascending order. Ranks count from 1.
-// All sets of held ranks are equally likely. It returns all ranks if held is greater than count.
-func HeldRanks(seed Seed, packet string, count, held int) []int {
+// All sets of held ranks are equally likely. It returns all ranks if held is greater than count. sender and key are as for Offsets.
+func HeldRanks(seed Seed, sender, key string, count, held int) []int {
 	if count < 1 || held < 1 {
 		return nil
 	}
 	held = min(held, count)
-	w := newStream(seed, fields([]byte(holdLabel), []byte(packet), number(uint32(count)), number(uint32(held))))
+	w := newStream(seed, fields([]byte(holdLabel), []byte(sender), []byte(key), number(uint32(count)), number(uint32(held))))
 	ranks := make([]int, count)
 	for i := range ranks {
 		ranks[i] = i + 1

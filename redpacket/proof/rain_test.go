@@ -14,8 +14,8 @@ import (
 const rainCritical = 21.666
 
 func TestOffsetsGolden(t *testing.T) {
-	got, err := Offsets(goldenSeed(), "p-1", 5, 30*time.Second)
-	if want := offsetsOf(1636, 4599, 7579, 20174, 29405); err != nil || !slices.Equal(got, want) {
+	got, err := Offsets(goldenSeed(), "u-1", "k-1", 5, 30*time.Second)
+	if want := offsetsOf(1797, 4063, 16034, 24648, 29848); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }
@@ -33,7 +33,7 @@ func TestOffsetsProperties(t *testing.T) {
 		least := int64(waves-1)*2000 + 1
 		span := rapid.OneOf(rapid.Just(least), rapid.Int64Range(least, least+200), rapid.Int64Range(least, 600_000)).Draw(t, "span")
 		seed := testSeed("offsets", rapid.Int().Draw(t, "seed"))
-		offsets, err := Offsets(seed, "p", waves, time.Duration(span)*time.Millisecond)
+		offsets, err := Offsets(seed, "u", "p", waves, time.Duration(span)*time.Millisecond)
 		if err != nil || len(offsets) != waves {
 			t.Fatalf("%d offsets, %v", len(offsets), err)
 		}
@@ -45,7 +45,7 @@ func TestOffsetsProperties(t *testing.T) {
 				t.Fatalf("wave %d comes %s after the one before", i, offset-offsets[i-1])
 			}
 		}
-		again, _ := Offsets(seed, "p", waves, time.Duration(span)*time.Millisecond)
+		again, _ := Offsets(seed, "u", "p", waves, time.Duration(span)*time.Millisecond)
 		if !slices.Equal(again, offsets) {
 			t.Fatal("drawn twice, not the same")
 		}
@@ -57,11 +57,11 @@ func TestOffsetsThatDoNotFit(t *testing.T) {
 		waves    int
 		duration time.Duration
 	}{{0, time.Minute}, {-1, time.Minute}, {1, 0}, {1, -time.Second}, {3, 4 * time.Second}, {100, 198 * time.Second}, {2, 1000 * time.Hour * 24}} {
-		if offsets, err := Offsets(goldenSeed(), "p", bad.waves, bad.duration); err == nil {
+		if offsets, err := Offsets(goldenSeed(), "u", "p", bad.waves, bad.duration); err == nil {
 			t.Errorf("%d waves in %s: %v", bad.waves, bad.duration, offsets)
 		}
 	}
-	if _, err := Offsets(goldenSeed(), "p", 100, 198*time.Second+time.Millisecond); err != nil {
+	if _, err := Offsets(goldenSeed(), "u", "p", 100, 198*time.Second+time.Millisecond); err != nil {
 		t.Errorf("100 waves in the shortest time: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestOffsetsAreUniform(t *testing.T) {
 	const draws = 10_000
 	times := map[string]int{}
 	for n := range draws { // instants 0 to 2003: pairs at least 2000 apart are 0+2000..2003, 1+2001..2003, 2+2002..2003, 3+2003
-		offsets, err := Offsets(testSeed("uniform", n), "p", 2, 2004*time.Millisecond)
+		offsets, err := Offsets(testSeed("uniform", n), "u", "p", 2, 2004*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,15 +95,18 @@ func chiSquare(times map[string]int, outcomes, draws int) float64 {
 }
 
 func TestOffsetsDependOn(t *testing.T) {
-	first, err := Offsets(goldenSeed(), "p", 10, time.Minute)
+	first, err := Offsets(goldenSeed(), "u", "p", 10, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, draw := range map[string]func() ([]time.Duration, error){
-		"seed":     func() ([]time.Duration, error) { return Offsets(testSeed("other", 0), "p", 10, time.Minute) },
-		"packet":   func() ([]time.Duration, error) { return Offsets(goldenSeed(), "q", 10, time.Minute) },
-		"waves":    func() ([]time.Duration, error) { return Offsets(goldenSeed(), "p", 11, time.Minute) },
-		"duration": func() ([]time.Duration, error) { return Offsets(goldenSeed(), "p", 10, time.Minute+time.Millisecond) },
+		"seed":   func() ([]time.Duration, error) { return Offsets(testSeed("other", 0), "u", "p", 10, time.Minute) },
+		"sender": func() ([]time.Duration, error) { return Offsets(goldenSeed(), "v", "p", 10, time.Minute) },
+		"key":    func() ([]time.Duration, error) { return Offsets(goldenSeed(), "u", "q", 10, time.Minute) },
+		"waves":  func() ([]time.Duration, error) { return Offsets(goldenSeed(), "u", "p", 11, time.Minute) },
+		"duration": func() ([]time.Duration, error) {
+			return Offsets(goldenSeed(), "u", "p", 10, time.Minute+time.Millisecond)
+		},
 	} {
 		if other, err := draw(); err != nil || slices.Equal(other[:9], first[:9]) {
 			t.Errorf("another %s: %v, %v", what, other, err)
@@ -112,7 +115,7 @@ func TestOffsetsDependOn(t *testing.T) {
 }
 
 func TestHeldRanksGolden(t *testing.T) {
-	if got, want := HeldRanks(goldenSeed(), "p-1", 10, 4), []int{2, 5, 8, 10}; !slices.Equal(got, want) {
+	if got, want := HeldRanks(goldenSeed(), "u-1", "k-1", 10, 4), []int{4, 5, 6, 10}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -122,7 +125,7 @@ func TestHeldRanksProperties(t *testing.T) {
 		count := rapid.IntRange(-1, 300).Draw(t, "count")
 		held := rapid.IntRange(-1, 310).Draw(t, "held")
 		seed := testSeed("held", rapid.Int().Draw(t, "seed"))
-		ranks := HeldRanks(seed, "p", count, held)
+		ranks := HeldRanks(seed, "u", "p", count, held)
 		if len(ranks) != max(0, min(count, held)) {
 			t.Fatalf("%d of %d held: %v", held, count, ranks)
 		}
@@ -131,7 +134,7 @@ func TestHeldRanksProperties(t *testing.T) {
 				t.Fatalf("%d of %d held: %v", held, count, ranks)
 			}
 		}
-		if !slices.Equal(HeldRanks(seed, "p", count, held), ranks) {
+		if !slices.Equal(HeldRanks(seed, "u", "p", count, held), ranks) {
 			t.Fatal("drawn twice, not the same")
 		}
 	})
@@ -142,7 +145,7 @@ func TestHeldRanksAreUniform(t *testing.T) {
 	const draws = 10_000
 	times := map[string]int{}
 	for n := range draws {
-		times[fmt.Sprint(HeldRanks(testSeed("uniform ranks", n), "p", 5, 2))]++
+		times[fmt.Sprint(HeldRanks(testSeed("uniform ranks", n), "u", "p", 5, 2))]++
 	}
 	if x := chiSquare(times, 10, draws); x > rainCritical {
 		t.Errorf("pairs of ranks are not equally likely: chi-square %.1f, %v", x, times)
@@ -158,7 +161,7 @@ func TestHeldRanksSayNothingOfShares(t *testing.T) {
 			seed := testSeed("held shares", n)
 			shares := mustCut(t, seed, cutPacket(cutting{Lucky, spread}, count*each, count))
 			got := 0.0
-			for _, rank := range HeldRanks(seed, "p", count, held) {
+			for _, rank := range HeldRanks(seed, "u", "p", count, held) {
 				got += float64(shares[rank-1]) - each
 			}
 			sum += got

@@ -15,24 +15,18 @@ type Receipt struct {
 	Wave      uint32 `json:"wave,omitempty"`
 	User      string `json:"user"`
 	Leaf      string `json:"leaf"`      // in hex, as all that follows
-	Nonce     string `json:"nonce"`     // 16 bytes
 	At        int64  `json:"at"`        // when the entry was committed, in Unix milliseconds
 	Key       string `json:"key"`       // the server's public key
 	Signature string `json:"signature"` // Ed25519 over ReceiptText
 }
 
 // ReceiptText returns what the server signs. at is in Unix milliseconds.
-func ReceiptText(packet string, wave uint32, leaf Hash, nonce []byte, user string, at int64) []byte {
-	return fields([]byte(receiptLabel), []byte(packet), number(wave), leaf[:], nonce, []byte(user), binary.BigEndian.AppendUint64(nil, uint64(at)))
+func ReceiptText(packet string, wave uint32, leaf Hash, user string, at int64) []byte {
+	return fields([]byte(receiptLabel), []byte(packet), number(wave), leaf[:], []byte(user), binary.BigEndian.AppendUint64(nil, uint64(at)))
 }
 
-// VerifyReceipt returns an error unless the receipt's leaf is that of its packet, wave, user and nonce, and its signature is by the
-// public key. The caller knows which keys are the server's: the key in the receipt proves nothing.
+// VerifyReceipt returns an error unless the receipt's signature is by the public key. CheckReceipt also compares its leaf. The caller knows which keys are the server's: the key in the receipt proves nothing.
 func VerifyReceipt(public ed25519.PublicKey, r Receipt) error {
-	nonce, err := hex.DecodeString(r.Nonce)
-	if err != nil || len(nonce) != nonceSize {
-		return fmt.Errorf("receipt: the nonce must have %d hex digits", 2*nonceSize)
-	}
 	leaf, err := hashOf(r.Leaf)
 	if err != nil {
 		return fmt.Errorf("receipt: the leaf %w", err)
@@ -44,15 +38,11 @@ func VerifyReceipt(public ed25519.PublicKey, r Receipt) error {
 	switch {
 	case len(public) != ed25519.PublicKeySize:
 		return fmt.Errorf("receipt: the public key must have %d bytes", ed25519.PublicKeySize)
-	case leaf != Leaf(r.Packet, r.Wave, r.User, nonce):
-		return errors.New("receipt: the leaf is not that of the packet, wave, user and nonce")
-	case !ed25519.Verify(public, ReceiptText(r.Packet, r.Wave, leaf, nonce, r.User, r.At), signature):
+	case !ed25519.Verify(public, ReceiptText(r.Packet, r.Wave, leaf, r.User, r.At), signature):
 		return errors.New("receipt: the signature is not by this key, or a field was changed")
 	}
 	return nil
 }
-
-const nonceSize = 16
 
 // hashOf decodes a hash.
 func hashOf(text string) (h Hash, err error) {

@@ -22,8 +22,8 @@ var drawChecks = []check{
 
 // drawnRows reads the participants of the draws in which entering has ended, each with the share that was paid to it, or -1. The rows of a
 // draw follow one another, ordered by leaf.
-const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count,
-		n.user_id, n.leaf, n.nonce, coalesce(c.share_no, -1)
+const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
+		n.user_id, n.leaf, coalesce(c.share_no, -1)
 	from {packets} p join participants n on n.packet_id = p.id left join claims c on c.packet_id = n.packet_id and c.user_id = n.user_id
 	where p.drawn_at > 0 order by p.id, n.leaf`
 
@@ -43,23 +43,22 @@ func (a *auditor) draws() error {
 	var d auditedDraw
 	err := a.Each(func(row tables.Row) error {
 		var (
-			next              auditedDraw
-			user, leaf, nonce string
-			share             int
+			next       auditedDraw
+			user, leaf string
+			share      int
 		)
 		p := &next.packet
-		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count,
-			&user, &leaf, &nonce, &share); err != nil {
+		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key,
+			&user, &leaf, &share); err != nil {
 			return err
 		}
 		if p.ID != d.packet.ID {
 			a.draw(&d)
 			d = next
 		}
-		raw, err := hex.DecodeString(nonce)
-		hash := proof.Leaf(p.ID, 0, user, raw)
-		if err != nil || leaf != hex.EncodeToString(hash[:]) {
-			a.report("draw", p.ID, "the leaf of %s is not that of the user and the nonce", user)
+		hash := proof.Leaf(p.From.ID, p.Key, 0, user)
+		if leaf != hex.EncodeToString(hash[:]) {
+			a.report("draw", p.ID, "the leaf of %s is not that of the user", user)
 		}
 		d.leaves, d.shares = append(d.leaves, hash), append(d.shares, share)
 		return nil
@@ -103,7 +102,7 @@ func (a *auditor) draw(d *auditedDraw) {
 	if copy(seed[:], d.seed) != len(seed) {
 		return // it is open and encrypted, or a difference of the packet
 	}
-	for place, i := range proof.Order(seed, d.packet.ID, 0, root, d.leaves) {
+	for place, i := range proof.Order(seed, d.packet.From.ID, d.packet.Key, 0, d.leaves) {
 		if share := d.shares[i]; share >= 0 && share != place {
 			a.report("draw", d.packet.ID, "share %d was paid to the participant that is drawn at place %d", share, place)
 		}

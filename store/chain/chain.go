@@ -105,23 +105,18 @@ func (c Claim) Leaf() Hash {
 		sum()
 }
 
-// Participant holds the fields of a row of participants that never change. Its leaf in the draw stands for the user and the nonce.
+// Participant holds the fields of a row of participants that never change. Its leaf in the draw stands for the user.
 type Participant struct {
 	Packet   string
 	DrawLeaf string // hex
-	Own      bool   // the user has chosen the nonce
 	At       int64
 }
 
 // Leaf returns the hash of the row.
 func (p Participant) Leaf() Hash {
-	own := int64(0)
-	if p.Own {
-		own = 1
-	}
 	return encoding("hongbao/participant/1").
 		texts(p.Packet, p.DrawLeaf).
-		numbers(own, p.At).
+		numbers(p.At).
 		sum()
 }
 
@@ -229,7 +224,7 @@ func ClaimLeaf(c redpacket.Claim, amount redpacket.Money, transfer string) Hash 
 
 // ParticipantLeaf returns the leaf of a participant that is about to be inserted.
 func ParticipantLeaf(packet string, p redpacket.Participant) Hash {
-	return Participant{Packet: packet, DrawLeaf: hex.EncodeToString(p.Leaf[:]), Own: p.Own, At: p.At.UnixMilli()}.Leaf()
+	return Participant{Packet: packet, DrawLeaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli()}.Leaf()
 }
 
 // DrawLeaf returns the leaf of a draw whose entering is about to end.

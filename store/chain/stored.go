@@ -91,7 +91,7 @@ func (c *StoredClaim) Row() StoredRow {
 	return StoredRow{Link: c.link, Leaf: c.Leaf(), ID: fmt.Sprintf("%s/%d", c.Packet, c.Share)}
 }
 
-// StoredParticipant holds these columns: link, packet_id, leaf, own_nonce, at.
+// StoredParticipant holds these columns: link, packet_id, leaf, at.
 type StoredParticipant struct {
 	Participant
 	link int64
@@ -99,7 +99,7 @@ type StoredParticipant struct {
 
 // Into implements Stored.
 func (p *StoredParticipant) Into() []any {
-	return []any{&p.link, &p.Packet, &p.DrawLeaf, &p.Own, &p.At}
+	return []any{&p.link, &p.Packet, &p.DrawLeaf, &p.At}
 }
 
 // Row implements Stored.

@@ -9,7 +9,7 @@ const (
 
 	ClaimRows = `select link, packet_id, share_no, user_id, amount, at, transfer from claims`
 
-	ParticipantRows = `select link, packet_id, leaf, own_nonce, at from participants`
+	ParticipantRows = `select link, packet_id, leaf, at from participants`
 
 	// DrawRows reads the ends of entering. A draw that has not ended has no link.
 	DrawRows = `select link, id, drawn_at, participants, parts, root

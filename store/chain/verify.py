@@ -16,7 +16,7 @@ TABLES = {
                " seq, created_at, expires_at, hex:name_seal, sender_name, sender_avatar, hex:text_seal, greeting, passphrase,"
                " hex:encrypted_seed", "packets"),
     "claim": ("link, packet_id, share_no, user_id, amount, at, transfer", "claims"),
-    "participant": ("link, packet_id, leaf, own_nonce, at", "participants"),
+    "participant": ("link, packet_id, leaf, at", "participants"),
     "draw": ("draw_link, id, drawn_at, participants, parts, root", "packets where drawn_at > 0"),
     "transfer": ("link, id, at, debit, credit, amount, kind, user_id, key, hex:hash, note, actor, request_id, reason",
                  "transfers where kind in ('credit', 'debit')"),

@@ -83,7 +83,7 @@ var auditWords = storetest.AuditWords{
 		"shares[cardinality(shares)] || shares[2:cardinality(shares) - 1] || shares[1]",
 	},
 	To:       `'{u1}'`,
-	Unmarked: "false", OtherMarked: "not luckiest", NotOwn: "not own_nonce",
+	Unmarked: "false", OtherMarked: "not luckiest",
 	NoBody:     "'no JSON'",
 	OtherTotal: `regexp_replace(body, '"total":\d+', '"total":5')`,
 	OtherSeed:  `regexp_replace(body, '"seed":"\w+"', '"seed":"other"')`,

@@ -96,7 +96,7 @@ var auditWords = storetest.AuditWords{
 		"json_set(shares, '$[0]', shares -> '$[#-1]', '$[#-1]', shares -> 0)",
 	},
 	To:       `'["u1"]'`,
-	Unmarked: "0", OtherMarked: "1 - luckiest", NotOwn: "1 - own_nonce",
+	Unmarked: "0", OtherMarked: "1 - luckiest",
 	NoBody: "'no JSON'", OtherTotal: "json_set(body, '$.total', 5)", OtherSeed: "json_set(body, '$.seed', 'other')",
 }
 

@@ -43,7 +43,6 @@ type AuditWords struct {
 	OtherTotal  string             // body with another total
 	OtherSeed   string             // body with another seed
 	OtherMarked string             // the negation of luckiest
-	NotOwn      string             // the negation of own_nonce
 }
 
 // TestAudit changes the stored data in many ways, one at a time. It changes the columns that moneyColumns lists, removes

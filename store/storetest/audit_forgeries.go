@@ -30,7 +30,7 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 		},
 		"participants": {
 			"packet_id": {"'another'", "'open'", "'shared'"}, "user_id": {"'u9'", "'somebody'"}, "leaf": {"'" + strings.Repeat("0", 64) + "'", "''"},
-			"nonce": {"'" + strings.Repeat("0", 32) + "'", "''", "'no hex'"}, "own_nonce": {w.NotOwn}, "at": {"at + 1"}, "link": links,
+			"at": {"at + 1"}, "link": links,
 		},
 		"transfers": {
 			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
@@ -85,7 +85,7 @@ func forgeries(w AuditWords) []string {
 		// A participant is left out, a ghost is added, and the share of a winner goes to another participant.
 		`delete from participants where packet_id = 'drawn' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'drawn'`,
 		`delete from participants where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'entered'`,
-		`insert into participants (packet_id, user_id, leaf, nonce, own_nonce, at) select packet_id, 'u9', leaf, nonce, own_nonce, at from participants
+		`insert into participants (packet_id, user_id, leaf, at) select packet_id, 'u9', leaf, at from participants
 			where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants + 1 where id = 'entered'`,
 		`update claims set user_id = 'u0' where packet_id = 'drawn' and share_no = 0`,
 		`update claims set user_id = (select min(user_id) from participants where packet_id = 'drawn'

@@ -149,9 +149,7 @@ func (l *Life) draw(id string, count int, rest redpacket.Rest, users ...string) 
 	l.enter(p, users...)
 	d, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
 	l.Must(err)
-	grants, err := d.Winners()
-	l.Must(err)
-	_, err = l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: grants, At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})
+	_, err = l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: d.Winners(), At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})
 	l.Must(err)
 }
 

@@ -74,10 +74,8 @@ func readEntered(q Querier, packet string, users []redpacket.Entrant, entered ma
 
 // participantRecord is a row of participants as a record for Dialect.Records.
 type participantRecord struct {
-	User  string `json:"user_id"`
-	Leaf  string `json:"leaf"`
-	Nonce string `json:"nonce"`
-	Own   bool   `json:"own_nonce"`
+	User string `json:"user_id"`
+	Leaf string `json:"leaf"`
 }
 
 // insertParticipants adds those of the users that may enter and have not entered. The draw's row is locked.
@@ -90,9 +88,8 @@ func insertParticipants(w Tx, packet string, now int64, users []redpacket.Entran
 		if _, before := e.Entered[u.User]; before || u.Refused {
 			continue
 		}
-		p := u.Participant
-		p.At = Millis(now)
-		rows = append(rows, participantRecord{p.User, hex.EncodeToString(p.Leaf[:]), p.Nonce, p.Own})
+		p := redpacket.Participant{User: u.User, Leaf: u.Leaf, At: Millis(now)}
+		rows = append(rows, participantRecord{p.User, hex.EncodeToString(p.Leaf[:])})
 		leaves = append(leaves, chain.ParticipantLeaf(packet, p))
 		e.Entered[p.User], e.New = p, append(e.New, p.User)
 	}
@@ -105,18 +102,18 @@ func insertParticipants(w Tx, packet string, now int64, users []redpacket.Entran
 	}
 	e.Participants += len(rows)
 	var b Batch
-	b.Exec(`insert into participants (/*! bucket, */ packet_id, user_id, leaf, nonce, own_nonce, at, link)
-		select /*! bucket_of($1), */ $1, user_id, leaf, nonce, own_nonce, $3, $4
-		from `+w.Records(2, "n", `user_id text, leaf text, nonce text, own_nonce boolean`), packet, JSON(rows), now, link)
+	b.Exec(`insert into participants (/*! bucket, */ packet_id, user_id, leaf, at, link)
+		select /*! bucket_of($1), */ $1, user_id, leaf, $3, $4
+		from `+w.Records(2, "n", `user_id text, leaf text`), packet, JSON(rows), now, link)
 	b.Exec(`update packets set participants = $2 where id = $1 /*! and bucket = bucket_of($1) */`, packet, e.Participants)
 	return w.Send(&b)
 }
 
-const participantColumns = `user_id, leaf, nonce, own_nonce, at`
+const participantColumns = `user_id, leaf, at`
 
 func scanParticipant(row Row) (p redpacket.Participant, err error) {
 	var leaf string
-	if err = row.Scan(&p.User, &leaf, &p.Nonce, &p.Own, Time(&p.At)); err != nil {
+	if err = row.Scan(&p.User, &leaf, Time(&p.At)); err != nil {
 		return p, err
 	}
 	raw, err := hex.DecodeString(leaf)

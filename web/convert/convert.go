@@ -162,7 +162,7 @@ func Receipt(r *proof.Receipt) *wire.Receipt {
 	if r == nil {
 		return nil
 	}
-	return &wire.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, Nonce: r.Nonce, At: r.At, Key: r.Key, Signature: r.Signature}
+	return &wire.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
 }
 
 // Claims converts the claims of a packet for one user. Amounts of other users are included only if Details.ShowAmounts is

@@ -247,7 +247,6 @@ func (r *Receipt) appendJSON(b []byte) []byte {
 	b = scan.AppendString(append(b, `{"packet":`...), r.Packet)
 	b = scan.AppendString(append(b, `,"user":`...), r.User)
 	b = scan.AppendString(append(b, `,"leaf":`...), r.Leaf)
-	b = scan.AppendString(append(b, `,"nonce":`...), r.Nonce)
 	b = strconv.AppendInt(append(b, `,"at":`...), r.At, 10)
 	b = scan.AppendString(append(b, `,"key":`...), r.Key)
 	return append(scan.AppendString(append(b, `,"signature":`...), r.Signature), '}')

@@ -82,11 +82,10 @@ func drawPacket() wire.Packet {
 // receipt is signed by the key whose seed is 32 zero bytes.
 func receipt() *wire.Receipt {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	r := wire.Receipt{Packet: "p-3", User: bob.ID, Nonce: "3e15ffcf2007ecee8955ada098d2bf6f", At: 1767225605000}
-	nonce, _ := hex.DecodeString(r.Nonce)
-	leaf := proof.Leaf(r.Packet, 0, r.User, nonce)
+	r := wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}
+	leaf := proof.Leaf(ann.ID, drawPacket().Key, 0, r.User)
 	r.Leaf, r.Key = hex.EncodeToString(leaf[:]), hex.EncodeToString(key.Public().(ed25519.PublicKey))
-	r.Signature = hex.EncodeToString(ed25519.Sign(key, proof.ReceiptText(r.Packet, 0, leaf, nonce, r.User, r.At)))
+	r.Signature = hex.EncodeToString(ed25519.Sign(key, proof.ReceiptText(r.Packet, 0, leaf, r.User, r.At)))
 	return &r
 }
 

@@ -75,7 +75,6 @@ type Receipt struct {
 	Packet    string `json:"packet" doc:"id of the draw"`
 	User      string `json:"user" doc:"id"`
 	Leaf      string `json:"leaf" doc:"hex: what the root covers of the user, see [Proof](proof.md)"`
-	Nonce     string `json:"nonce" doc:"32 hex digits: what the client sent, or what the server drew"`
 	At        int64  `json:"at" doc:"Unix milliseconds"`
 	Key       string `json:"key" doc:"hex: the public key of the signature"`
 	Signature string `json:"signature" doc:"hex: Ed25519 over the other fields"`

@@ -36,7 +36,6 @@ type SendPacketReply struct {
 type GrabRequest struct {
 	Packet     string `json:"packet"`
 	Passphrase string `json:"passphrase,omitempty" doc:"of a locked packet; one that is too long is simply wrong"`
-	Nonce      string `json:"nonce,omitempty" doc:"for a draw: 32 hex digits that the client has drawn; default: the server draws them"`
 }
 
 // GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Receipt is set for entered, and Participants for an open

@@ -82,12 +82,12 @@ def check(d):
     need(sha(seed).hex() == d["commitment"], "commitment")
     shares = shares_of(seed, d, min(count, waves[0]["entries"]) if rest == "share" else count * n)
     need(d.get("shares", shares) == shares, "shares")
-    need(held == sorted(shuffled(drawer(seed, lp("hongbao/hold/1", packet, count, len(held))), list(range(1, count + 1)),
+    need(held == sorted(shuffled(drawer(seed, lp("hongbao/hold/1", d["sender"], d["key"], count, len(held))), list(range(1, count + 1)),
                                  max(0, count - len(held)))[count - len(held):] if held else []), "held")
     if rain:
         ms = rain["duration_ms"]
         need(1 <= ms < 2**32 and ms - 1999 * (n - 1) >= n, "offsets")
-        drawn = points(drawer(seed, lp("hongbao/rain/1", packet, n, ms)), ms - 1999 * (n - 1), n)
+        drawn = points(drawer(seed, lp("hongbao/rain/1", d["sender"], d["key"], n, ms)), ms - 1999 * (n - 1), n)
         need([w.get("offset_ms", 0) for w in waves] == [p + 1999 * i for i, p in enumerate(drawn)], "offsets")
     won, ranks, limit = {}, [], rain and rain["max_wins"]
     for w in waves:

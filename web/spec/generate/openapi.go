@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hongbao/redpacket/proof"
 	"hongbao/web/wire"
 )
 
@@ -33,6 +34,7 @@ func openAPI(examples exampleSet) object {
 		path[strings.ToLower(e.Verb)] = o
 	}
 	maps.Copy(paths, contentPaths(all, examples))
+	maps.Copy(paths, proofPaths(all, examples))
 	return object{
 		"openapi": "3.1.1",
 		"info": info("Group chats with red packets, over HTTP. Every command is there over the socket too; " +
@@ -49,6 +51,20 @@ func openAPI(examples exampleSet) object {
 			}},
 		},
 	}
+}
+
+// proofPaths describes the requests for the proof of a packet and for the keys of receipts.
+func proofPaths(all schemas, examples exampleSet) object {
+	document := operation(all, examples, wire.Method{
+		Name: "proof", Group: "packets", Does: "Returns the proof of a finished packet.", Reply: proof.Document{},
+		Errors: []wire.Code{wire.CodeNotFound, wire.CodeNotMember, wire.CodeBanned, wire.CodeConflict},
+	}, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeSuspended)
+	document["parameters"] = []object{{"in": "path", "name": "packet", "required": true, "description": "the packet", "schema": object{"type": "string"}}}
+	keys := operation(all, examples, wire.Method{
+		Name: "receipt_keys", Group: "packets", Does: "Returns the public keys of receipts.", Reply: wire.ReceiptKeysReply{},
+	})
+	keys["security"] = []object{}
+	return object{"/v1/packets/{packet}/proof": object{"get": document}, "/v1/receipt-keys": object{"get": keys}}
 }
 
 // contentPaths describes the requests that carry the content of files: their bodies are no JSON.

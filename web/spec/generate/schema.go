@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -45,6 +46,8 @@ func (all schemas) ofType(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
 		return object{"type": "integer", "minimum": -strict.MaxInt, "maximum": strict.MaxInt}
+	case reflect.Uint32:
+		return object{"type": "integer", "minimum": 0, "maximum": math.MaxUint32}
 	case reflect.Slice:
 		return object{"type": "array", "items": all.ofType(t.Elem())}
 	case reflect.Map:

@@ -48,10 +48,10 @@ export async function inclusion() {
 export async function rains() {
   const { offsets, held } = await get('/proofs.json');
   ok(offsets.length > 0 && held.length > 0, 'vectors');
-  for (const c of offsets) equal(offsetsOf(c.seed, c.packet, c.waves, c.duration_ms), c.offsets, `${c.waves} waves`);
-  for (const c of held) equal(heldRanks(c.seed, c.packet, c.count, c.held), c.ranks, `${c.held} of ${c.count} held`);
+  for (const c of offsets) equal(offsetsOf(c.seed, c.sender, c.key, c.waves, c.duration_ms), c.offsets, `${c.waves} waves`);
+  for (const c of held) equal(heldRanks(c.seed, c.sender, c.key, c.count, c.held), c.ranks, `${c.held} of ${c.count} held`);
   for (const [waves, duration] of [[0, 10_000], [3, 4000], [1.5, 10_000], [2, 2 ** 40]]) {
-    ok(await failure((async () => offsetsOf('ab'.repeat(32), 'p', waves, duration))()) instanceof RangeError, `${waves} waves in ${duration}`);
+    ok(await failure((async () => offsetsOf('ab'.repeat(32), 'u', 'k', waves, duration))()) instanceof RangeError, `${waves} waves in ${duration}`);
   }
 }
 

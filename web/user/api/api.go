@@ -484,7 +484,7 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (redpacket.Re
 		}
 		return true, a.askGrab(ctx, c, room, &g.request)
 	}
-	return a.packets.Grab(ctx, redpacket.GrabRequest{User: c.User.ID, Packet: g.request.Packet, Passphrase: g.request.Passphrase, Nonce: g.request.Nonce, Admit: admit})
+	return a.packets.Grab(ctx, redpacket.GrabRequest{User: c.User.ID, Packet: g.request.Packet, Passphrase: g.request.Passphrase, Admit: admit})
 }
 
 // wants reports whether the host is asked about the command.

@@ -95,30 +95,32 @@ export function orderOf(seed, packet, wave, root, leaves) {
 /**
  * offsetsOf returns the instants of a rain's waves in milliseconds from its begin.
  * @param {string} seed
- * @param {string} packet
+ * @param {string} sender id of the user
+ * @param {string} key of the request to send the packet
  * @param {number} waves
  * @param {number} duration in milliseconds
  */
-export function offsetsOf(seed, packet, waves, duration) {
+export function offsetsOf(seed, sender, key, waves, duration) {
   const free = duration - (waveGap - 1) * (waves - 1);
   if (!(Number.isInteger(waves) && waves >= 1 && Number.isInteger(duration) && duration < 2 ** 32 && free >= waves)) {
     throw new RangeError(`${waves} waves do not fit into ${duration} ms`);
   }
-  const words = new Words(seedOf(seed), fields('hongbao/rain/1', packet, number(waves), number(duration)));
+  const words = new Words(seedOf(seed), fields('hongbao/rain/1', sender, key, number(waves), number(duration)));
   return words.points(free, waves).map((point, i) => point + i * (waveGap - 1));
 }
 
 /**
  * heldRanks returns which ranks of a packet are held for members that are away, in ascending order.
  * @param {string} seed
- * @param {string} packet
+ * @param {string} sender id of the user
+ * @param {string} key of the request to send the packet
  * @param {number} count of shares
  * @param {number} held how many are held
  */
-export function heldRanks(seed, packet, count, held) {
+export function heldRanks(seed, sender, key, count, held) {
   if (!(count >= 1 && held >= 1)) return [];
   const n = Math.min(count, held);
-  const words = new Words(seedOf(seed), fields('hongbao/hold/1', packet, number(count), number(n)));
+  const words = new Words(seedOf(seed), fields('hongbao/hold/1', sender, key, number(count), number(n)));
   const ranks = Array.from({ length: count }, (_, i) => i + 1);
   for (let i = count - 1; i >= count - n; i--) {
     const j = Number(words.below(BigInt(i + 1)));

@@ -144,13 +144,13 @@ class Checker {
   }
 
   #held() {
-    const { seed, packet, count, held = [] } = this.#d;
-    need(same(held, heldRanks(seed, packet, count, held.length)), 'the held ranks do not follow from the seed');
+    const { seed, sender, key, count, held = [] } = this.#d;
+    need(same(held, heldRanks(seed, sender, key, count, held.length)), 'the held ranks do not follow from the seed');
   }
 
   #offsets() {
-    const { seed, packet, rain, waves = [] } = this.#d;
-    offsetsOf(seed, packet, waves.length, rain?.duration_ms ?? 0).forEach((offset, i) => {
+    const { seed, sender, key, rain, waves = [] } = this.#d;
+    offsetsOf(seed, sender, key, waves.length, rain?.duration_ms ?? 0).forEach((offset, i) => {
       const came = waves[i].offset_ms ?? 0;
       need(came === offset, `wave ${i + 1} came after ${came} ms, but the seed says ${offset} ms`);
     });

@@ -72,7 +72,6 @@
  * @property {string} packet  id of the draw
  * @property {string} user  id
  * @property {string} leaf  hex: what the root covers of the user, see Proof
- * @property {string} nonce  32 hex digits: what the client sent, or what the server drew
  * @property {number} at  Unix milliseconds
  * @property {string} key  hex: the public key of the signature
  * @property {string} signature  hex: Ed25519 over the other fields
