@@ -24,7 +24,10 @@ func TestBrowserScratch(t *testing.T) {
 		v.Press("link", "Tea")
 	}
 	ann.Press("button", "Send a red packet")
+	ann.WaitForAnimations()
+	ann.Screenshot("0 compose first")
 	ann.Press("radio", "Draw")
+	ann.Screenshot("0 compose top")
 	ann.Press("radio", "10 sec")
 	ann.Fill("Total", "3")
 	ann.Fill("How many shares", "2")

@@ -119,18 +119,16 @@ func TestDraw(t *testing.T) {
 	if sent.Packet.Window != 3*time.Second || sent.Packet.Rest != "share" {
 		t.Errorf("sent %+v", sent.Packet)
 	}
-	var receipts []proof.Receipt
+	var receipts []model.Receipt
 	for n, c := range []*client.Client{ann, bob} {
 		g := must[model.Grab](t)(c.Grab(soon(t), sent.Packet.ID, ""))
-		if g.Outcome != model.EnteredDraw || g.Participants != n+1 || g.ReceiptIs != model.ReceiptOwn {
+		if g.Outcome != model.EnteredDraw || g.Participants != n+1 || g.Receipt == nil {
 			t.Fatalf("entered: %+v", g)
 		}
-		again := must[model.Grab](t)(c.Grab(soon(t), sent.Packet.ID, ""))
-		if again.ReceiptIs != model.ReceiptEarlier || *again.Receipt != *g.Receipt {
+		if again := must[model.Grab](t)(c.Grab(soon(t), sent.Packet.ID, "")); *again.Receipt != *g.Receipt {
 			t.Errorf("entered again: %+v, before %+v", again, g)
 		}
-		r := g.Receipt
-		receipts = append(receipts, proof.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, Nonce: r.Nonce, At: r.At, Key: r.Key, Signature: r.Signature})
+		receipts = append(receipts, *g.Receipt)
 	}
 	transfer := files.Transfer{
 		Client: bob, Address: "http://" + shared.addr,
@@ -146,9 +144,22 @@ func TestDraw(t *testing.T) {
 		t.Errorf("%+v, %v: %+v after %+v", findings, err, document, done)
 	}
 	public := must[[]byte](t)(hex.DecodeString(keys[len(keys)-1]))
-	for _, r := range receipts {
-		if err := proof.CheckReceipt(public, document, r); err != nil {
+	for n, user := range []string{annID, bobID} {
+		r := receipts[n]
+		if err := errors.Join(client.CheckReceipt(keys, sent.Packet, user, r), proof.CheckReceipt(public, document, client.ReceiptOf(r))); err != nil {
 			t.Error(err)
+		}
+		for what, change := range map[string]func(*model.Receipt){
+			"user":      func(r *model.Receipt) { r.User = receipts[1-n].User },
+			"leaf":      func(r *model.Receipt) { r.Leaf = receipts[1-n].Leaf },
+			"signature": func(r *model.Receipt) { r.Signature = receipts[1-n].Signature },
+			"key":       func(r *model.Receipt) { r.Key = r.Leaf },
+		} {
+			forged := r
+			change(&forged)
+			if client.CheckReceipt(keys, sent.Packet, user, forged) == nil {
+				t.Errorf("a receipt with another %s fits", what)
+			}
 		}
 	}
 }

@@ -2,46 +2,44 @@ package client
 
 import (
 	"context"
-	cryptorand "crypto/rand"
+	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
+	"fmt"
 
 	"hongbao/redpacket/proof"
 	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
-const nonceBytes = 16
-
 // Grab grabs a share of a packet, or enters a draw. passphrase is "" for a packet without one. Like every command it is repeated until the server
-// answers or refuses it, ctx is done or the client has ended. A repeated grab that has won before is answered "already". Each grab has a
-// random nonce, which only draws use: with it the server cannot choose what the user adds to a draw.
+// answers or refuses it, ctx is done or the client has ended. A repeated grab that has won before is answered "already".
 func (c *Client) Grab(ctx context.Context, packet, passphrase string) (model.Grab, error) {
-	nonce := make([]byte, nonceBytes)
-	_, _ = cryptorand.Read(nonce) // never fails
-	sent := hex.EncodeToString(nonce)
 	var reply wire.GrabReply
-	if err := c.Call(ctx, "grab", wire.GrabRequest{Packet: packet, Passphrase: passphrase, Nonce: sent}, &reply); err != nil {
+	if err := c.Call(ctx, "grab", wire.GrabRequest{Packet: packet, Passphrase: passphrase}, &reply); err != nil {
 		return model.Grab{}, err
 	}
-	grab := model.GrabOf(reply)
-	if grab.Outcome == model.EnteredDraw {
-		grab.ReceiptIs = receiptIs(grab.Receipt, packet, c.Me().ID, sent)
-	}
-	return grab, nil
+	return model.GrabOf(reply), nil
 }
 
-// receiptIs returns what a receipt fits.
-func receiptIs(r *model.Receipt, packet, user, sent string) string {
-	if r == nil || r.Packet != packet || r.User != user {
-		return model.ReceiptWrong
+// CheckReceipt returns an error unless the receipt is the server's word that a user takes part in a packet: its packet, user and leaf fit, and
+// one of the server's keys, in hex, has signed it. Package files reads the keys.
+func CheckReceipt(keys []string, p model.Packet, user string, r model.Receipt) error {
+	leaf := proof.Leaf(p.From.ID, p.Key, 0, user)
+	if r.Packet != p.ID || r.User != user || r.Leaf != hex.EncodeToString(leaf[:]) {
+		return fmt.Errorf("the receipt is not that of user %s and packet %s", user, p.ID)
 	}
-	nonce, err := hex.DecodeString(r.Nonce)
-	leaf := proof.Leaf(packet, 0, user, nonce)
-	switch {
-	case err != nil || hex.EncodeToString(leaf[:]) != r.Leaf:
-		return model.ReceiptWrong
-	case r.Nonce != sent:
-		return model.ReceiptEarlier
+	for _, key := range keys {
+		public, err := hex.DecodeString(key)
+		if err != nil || key != r.Key {
+			continue
+		}
+		return proof.VerifyReceipt(ed25519.PublicKey(public), ReceiptOf(r))
 	}
-	return model.ReceiptOwn
+	return errors.New("the receipt has a key that is none of the server's")
+}
+
+// ReceiptOf returns a receipt as package proof checks it.
+func ReceiptOf(r model.Receipt) proof.Receipt {
+	return proof.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
 }

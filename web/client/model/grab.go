@@ -15,13 +15,6 @@ const (
 	EnteredDraw = "entered" // the user takes part in a draw
 )
 
-// What the receipt of a draw fits.
-const (
-	ReceiptOwn     = "own"     // the nonce of this grab
-	ReceiptEarlier = "earlier" // the nonce of an earlier entry of the user
-	ReceiptWrong   = "wrong"   // not this packet and user, or there is none: the server has not told the truth
-)
-
 // Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
 // missing there.
 type Grab struct {
@@ -38,7 +31,6 @@ type Grab struct {
 	// Set for EnteredDraw. Keep the receipt: with it, the user can prove that the server has left them out of the draw.
 	Participants int
 	Receipt      *Receipt
-	ReceiptIs    string // ReceiptOwn, ReceiptEarlier or ReceiptWrong. The signature is not checked: package proof does that
 }
 
 // GrabOf reads the result of a grab.

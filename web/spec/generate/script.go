@@ -17,7 +17,7 @@ var byHandInScript = map[string]string{
 	"kick":        "a ban is one argument",
 	"delete_room": "a room that an earlier try has deleted is no error",
 	"send_packet": "the SDK checks the commitment",
-	"grab":        "the SDK draws the nonce and checks the receipt",
+	"grab":        "the reply says whether the grab was repeated",
 }
 
 // scriptMethods returns methods.js: a method for each command, and the names of the events.
@@ -108,7 +108,7 @@ var scriptEnums = []struct{ values, name, does string }{
 // scriptExtras are fields of types that the SDK adds, or that only some rooms have.
 var scriptExtras = map[string]string{
 	"Room":      "read_seq?: number, unread?: number",
-	"GrabReply": "repeated?: true, receiptIs?: 'own'|'earlier'|'wrong'",
+	"GrabReply": "repeated?: true",
 }
 
 // scriptDoes says of some types what their fields do not.
@@ -119,7 +119,7 @@ var scriptDoes = map[string]string{
 	"State":                "the state of a packet as the user may see it",
 	"Link":                 "an invite link",
 	"Face":                 "what visitors see of a user",
-	"GrabReply":            "repeated: an earlier try of the call was not answered, so 'already' may mean that it has won; receiptIs: see Client.grab",
+	"GrabReply":            "repeated: an earlier try of the call was not answered, so 'already' may mean that it has won",
 	"UsersReply":           "without the users that the caller may not know",
 	"PushSubscriptionKeys": "the keys are in base64url",
 	"JoinRefusedEvent":     "the user's request to enter the room was dropped",

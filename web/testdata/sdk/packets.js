@@ -1,7 +1,7 @@
 // Red packets where answers are late, lost or cross.
 
 import { Ear, equal, failure, ok, pause } from './check.js';
-import { leafOf } from '/sdk/draw.js';
+import { leafOf, verifyReceipt } from '/sdk/draw.js';
 import { commitmentOf } from '/sdk/verify.js';
 import { Script, inRoom, refusal } from './script.js';
 
@@ -103,33 +103,27 @@ export async function repeatedGrab() {
   const script = new Script(inRoom(0), () => answers[n++]);
   const reply = await script.client().grab('p', 'sesame');
   equal([reply.outcome, reply.amount, reply.repeated, script.count('grab')], ['already', 7, true, 2]);
-  const [first, last] = script.asked.slice(-2).map(({ data }) => data);
-  equal([first, last.passphrase], [last, 'sesame']);
+  equal(script.asked.at(-1).data, { packet: 'p', passphrase: 'sesame' });
 }
 
-/** Each grab has a nonce of its own. The receipt of a draw must be of this packet and user; it may have the nonce of an earlier entry. */
+/** A receipt must be of the packet and the user, have the leaf of both, and the key with which the server signs. */
 export async function receipts() {
-  const nonce = 'ab'.repeat(16);
-  const entered = (receipt) => ({ data: { packet: 'p', outcome: 'entered', at: 1, claimed: 0, count: 2, participants: 3, receipt } });
-  const receipt = (packet, user, nonce, leaf = leafOf(packet, 0, user, nonce)) => ({ packet, user, nonce, leaf, at: 1, key: '', signature: '' });
-  const asked = [];
-  for (const [want, of] of [
-    ['own', (sent) => receipt('p', 'ann', sent)],
-    ['earlier', () => receipt('p', 'ann', nonce)],
-    ['wrong', (sent) => receipt('p', 'bob', sent)],
-    ['wrong', (sent) => receipt('q', 'ann', sent)],
-    ['wrong', (sent) => receipt('p', 'ann', sent, leafOf('p', 0, 'bob', sent))],
-    ['wrong', () => receipt('p', 'ann', 'no hex', '')],
-    ['wrong', () => undefined],
-  ]) {
-    const script = new Script(inRoom(0), (method, data) => entered(of(data.nonce)));
-    const client = script.client();
-    const reply = await client.grab('p');
-    equal([reply.receiptIs, reply.participants], [want, 3]);
-    asked.push(script.asked.at(-1).data.nonce);
-    client.close();
-  }
-  ok(asked.every((n) => /^[0-9a-f]{32}$/.test(n)) && new Set(asked).size === asked.length, JSON.stringify(asked));
+  const key = 'ab'.repeat(32);
+  const script = new Script({ ...inRoom(0), receipt_key: key });
+  const client = script.client();
+  await new Ear(client).next('ready');
+  const packet = { id: 'p', from: { id: 'bob', name: 'Bob' }, key: 'k' };
+  const receipt = { packet: 'p', user: client.me.id, leaf: leafOf('bob', 'k', 0, client.me.id), at: 1, key, signature: '00'.repeat(64) };
+  const whole = await client.checkReceipt(packet, receipt); // whose signature is bad, if this browser can tell
+  for (const [what, changed] of [
+    ['none', undefined],
+    ['another packet', { ...receipt, packet: 'q' }],
+    ['another user', { ...receipt, user: 'bob', leaf: leafOf('bob', 'k', 0, 'bob') }],
+    ['another leaf', { ...receipt, leaf: leafOf('bob', 'other', 0, client.me.id) }],
+    ['another key', { ...receipt, key: 'cd'.repeat(32) }],
+  ]) equal(await client.checkReceipt(packet, changed), 'bad', what);
+  equal(whole, await verifyReceipt(key, receipt));
+  client.close();
 }
 
 /** Documents are read again after lost answers and errors that pass. A refusal is an error. */

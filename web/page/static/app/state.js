@@ -76,7 +76,7 @@ import { emptyPages } from './model/pages.js';
  * @property {{amount: number, rank: number, at: number}|null} won  the share of a draw whose end may not be told yet
  * @property {PacketState|null} ending  the end of a draw, until it is known whether the user has won
  * @property {boolean} veiled           the envelope of a draw is open on this page and has not told the end
- * @property {'own'|'earlier'|'wrong'|null} receiptIs  what the receipt of the last grab fits
+ * @property {'good'|'bad'|'unavailable'|null} receiptIs  what checking the receipt of the last grab has found
  *
  * @typedef {object} ClaimList
  * @property {import('../sdk/types.js').Claim[]} all   by rank, from 1 without gaps

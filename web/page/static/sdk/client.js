@@ -43,6 +43,7 @@ export class Client extends Methods {
   #listeners = new Listeners();
   /** @type {Map<string, State>} */
   #states = new Map(); // states of the packets among the entries of the connect reply
+  #receiptKey = ''; // with which the server signs receipts of draws
   #ever = false; // 'ready' was published at least once
   /** @type {AbortController|undefined} */
   #listing; // of rooms that the connect reply has left out; until it ends, events of rooms and messages wait for 'ready'
@@ -134,9 +135,8 @@ export class Client extends Methods {
   }
 
   /**
-   * grab grabs a share of a packet, or enters a draw, and resolves when the outcome is certain. receiptIs says of the receipt of a draw whether it
-   * is for the nonce that this call has sent ('own'), for that of an earlier entry of the user ('earlier'), or does not fit ('wrong'). Keep the receipt;
-   * verifyReceipt checks its signature.
+   * grab grabs a share of a packet, or enters a draw, and resolves when the outcome is certain. Keep the receipt of a draw: the State has it, too.
+   * checkReceipt says whether it fits.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {import('./types.js').CallOptions} [options]
@@ -152,6 +152,19 @@ export class Client extends Methods {
    */
   proof(packet, options) {
     return this.#documents.proof(packet, options);
+  }
+
+  /**
+   * checkReceipt says whether a receipt is the server's word that this user takes part in a packet: its packet, user and leaf fit, and the key with
+   * which the server signs at present has signed it. It says 'unavailable' if all fits and this browser cannot check signatures.
+   * @param {import('./types.js').Packet} packet
+   * @param {import('./types.js').Receipt|undefined} receipt
+   * @returns {Promise<'good'|'bad'|'unavailable'>}
+   */
+  async checkReceipt(packet, receipt) {
+    const { leafOf, verifyReceipt } = await import('./draw.js'); // only draws need it
+    const fits = receipt?.packet === packet.id && receipt.user === this.me.id && receipt.leaf === leafOf(packet.from.id, packet.key, 0, receipt.user);
+    return fits && receipt.key === this.#receiptKey ? verifyReceipt(receipt.key, receipt) : 'bad';
   }
 
   /**
@@ -229,6 +242,7 @@ export class Client extends Methods {
     const again = this.#ever;
     this.me = data.user;
     this.limits = data.limits ?? {};
+    this.#receiptKey = data.receipt_key ?? '';
     this.#calls.frameBytes = this.limits.frame_bytes || this.#calls.frameBytes;
     this.account.connected(data);
     this.#states = byPacket(data.packet_states ?? []);

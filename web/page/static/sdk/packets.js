@@ -124,7 +124,7 @@ export class Packets {
 
   /**
    * grab grabs a share, or enters a draw. A user that has won before is answered "already". So is a winner whose first answer was lost:
-   * repeated is then true. Each grab has a random nonce, which only draws use: with it the server cannot choose what the user adds to a draw.
+   * repeated is then true.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {CallOptions} [options]
@@ -132,29 +132,7 @@ export class Packets {
    */
   async grab(packet, passphrase, options) {
     let lost = false;
-    const nonce = newKey();
-    /** @type {GrabReply} */
-    const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined, nonce }, { ...options, onLost: () => { lost = true; } });
-    const receiptIs = reply.outcome === 'entered' ? await kindOf(reply.receipt, packet, this.#account.user, nonce) : undefined;
-    return { ...reply, ...lost && { repeated: true }, ...receiptIs && { receiptIs } };
+    const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { ...options, onLost: () => { lost = true; } });
+    return lost ? { ...reply, repeated: true } : reply;
   }
-}
-
-/**
- * kindOf says whether a receipt is for the nonce of a grab, for that of an earlier entry, or does not fit the packet and the user.
- * @param {import('./types.js').Receipt|undefined} receipt
- * @param {string} packet
- * @param {string} user
- * @param {string} nonce
- * @returns {Promise<'own'|'earlier'|'wrong'>}
- */
-async function kindOf(receipt, packet, user, nonce) {
-  const { leafOf } = await import('./draw.js'); // only draws need it
-  try {
-    const fits = receipt?.packet === packet && receipt.user === user && leafOf(packet, 0, user, receipt.nonce) === receipt.leaf.toLowerCase();
-    if (!fits) return 'wrong';
-  } catch {
-    return 'wrong'; // the nonce is not hex
-  }
-  return receipt.nonce.toLowerCase() === nonce ? 'own' : 'earlier';
 }

@@ -150,7 +150,7 @@
  *   dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered', amount?: number, rank?: number, at?: number,
  *   balance?: number, account_version?: number, claimed: number, count: number, participants?: number, receipt?: Receipt,
- *   repeated?: true, receiptIs?: 'own'|'earlier'|'wrong'}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won; receiptIs: see Client.grab
+ *   repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof

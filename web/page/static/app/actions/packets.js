@@ -69,6 +69,7 @@ export async function openPacket(id, passphrase) {
   try {
     const answer = await client.grab(id, passphrase, view.packet.locked ? { patience: lockPatience } : {});
     change(() => { setGrabbed(answer); noteAccount(); });
+    if (answer.outcome === 'entered') checkReceipt(view, answer.receipt);
     if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount ?? 0) }));
   } catch (/** @type {any} */ error) {
     change(() => {
@@ -77,6 +78,12 @@ export async function openPacket(id, passphrase) {
       if (error.word === 'wrong_passphrase') view.wrongTries.push(Date.now());
     });
   }
+}
+
+/** A receipt that does not fit is told at once, as long as the user can ask for another. @param {PacketView} view @param {any} receipt */
+async function checkReceipt(view, receipt) {
+  const is = await client.checkReceipt(view.packet, receipt).catch(() => null); // the code could not be loaded; the check of the draw has it again
+  change(() => { view.receiptIs = is; });
 }
 
 /** Reads the user's share of a packet that was opened elsewhere, for example in another tab. @param {string|undefined} id */

@@ -87,7 +87,6 @@ export function setGrabbed(g) {
   view.refusal = null;
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
   if (isDraw(view.packet) && (g.outcome === 'entered' || g.outcome === 'expired')) {
-    view.receiptIs = g.receiptIs ?? null;
     view.state = { ...view.state, draw: drawOf({ participants: g.participants ?? 0, ...g.receipt && { receipt: g.receipt } }, view.state.draw) };
     return; // the end is an entry of the room
   }

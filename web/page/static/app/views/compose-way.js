@@ -12,9 +12,8 @@ export function Way({ form, fill }) {
       ['first', 'draw'].map((way) => h('label', { key: way, class: 'way' },
         h('input', { class: 'only-read', type: 'radio', name: 'compose-way', value: way, checked: way === form.way, onChange: () => fill({ way }) }),
         h(Picture, { way }),
-        h('span', { class: 'way-words' },
-          h('b', null, t(`compose.ways.${way}`)),
-          h('span', { class: 'muted small' }, t(`compose.wayMeans.${way}`)))))),
+        h('b', null, t(`compose.ways.${way}`)),
+        h('span', { class: 'muted small' }, t(`compose.wayMeans.${way}`))))),
     form.way === 'draw' && h(Fragment, null,
       h(Choice, {
         name: 'compose-window', label: t('compose.window'), value: String(form.window), choose: (window) => fill({ window: Number(window) }),

@@ -1,9 +1,10 @@
 // "Check the draw": this browser recomputes the participants' root, the winners and their amounts from the proof, and looks for the user's own receipt in it.
 import { h, Component, Fragment, createRef } from '../dom.js';
+import { state } from '../state.js';
 import { inWords, t } from '../words.js';
 import { number } from '../format.js';
 import { readProof, saveFile } from '../actions/draws.js';
-import { verifyReceipt } from '../../sdk/draw.js';
+import { leafOf, verifyReceipt } from '../../sdk/draw.js';
 import { receiptInProof, verifyProof } from '../../sdk/proof.js';
 import { Icon } from './icon.js';
 
@@ -98,7 +99,8 @@ function claimsFit({ waves: [{ winners }] }, { claims, state: s }) {
  */
 async function receiptLines(document, receipt, keys) {
   if (!receipt) return [];
-  const inside = receiptInProof(document, receipt) === 'in';
+  const own = receipt.user === state.me?.id && receipt.leaf === leafOf(document.sender, document.key, 0, receipt.user);
+  const inside = own && receiptInProof(document, receipt) === 'in';
   const signed = keys.includes(receipt.key) ? await verifyReceipt(receipt.key, receipt) : 'bad';
   return [
     { word: inside ? 'mine' : 'mineNot', is: inside ? 'good' : 'problem' },

@@ -37,7 +37,7 @@ export function DrawFoot({ view }) {
     h('p', { class: `small ${entered ? 'draw-in' : ''}` }, entered && h(Icon, { name: 'check', size: 16 }), entered ? t('draw.in') : over ? '' : t('draw.ifYou')),
     h('p', { class: 'draw-chance number' }, over && !entered ? t('draw.tooLate') : chance(view)),
     h('p', { class: 'small number' }, over && !entered ? '' : worth(view)),
-    view.receiptIs === 'wrong' && h('p', { class: 'opening-refusal', role: 'alert' }, t('draw.receiptWrong')),
+    view.receiptIs === 'bad' && h('p', { class: 'opening-refusal', role: 'alert' }, t('draw.receiptWrong')),
     h('p', { class: 'draw-people small' },
       users.length > 0 && h('span', { class: 'envelope-openers' }, users.map((user) => h(Avatar, { key: user.id, user, size: 'tiny' }))),
       h('span', { class: 'number' }, t('draw.count', { count: n, shown: number(n) }), ' · ', h(TimeLeft, { packet }))));
