@@ -40,7 +40,6 @@ func TestBrowserCompose(t *testing.T) {
 	ann.Sees("You have ¥10.00 in your wallet")
 	ann.Fill("Amount for each", "3.33")
 	ann.Sees("¥6.66 altogether")
-	webtest.Ask[bool](ann.Tab, `document.querySelector('.skins').scrollIntoView({ block: 'center' }), true`) // from behind the button
 	ann.Press("radio", "Koi")
 	ann.Fill("Greeting", "for tea")
 	if class := webtest.Ask[string](ann.Tab, `document.querySelector('.compose-preview .envelope').className + document.querySelector('.compose-preview').innerText`); !strings.Contains(class, "skin-koi") ||

@@ -4,7 +4,7 @@ import { state } from '../state.js';
 import { inWords, t } from '../words.js';
 import { number } from '../format.js';
 import { readProof, saveFile } from '../actions/draws.js';
-import { leafOf, verifyReceipt } from '../../sdk/draw.js';
+import { verifyReceipt } from '../../sdk/draw.js';
 import { receiptInProof, verifyProof } from '../../sdk/proof.js';
 import { Icon } from './icon.js';
 
@@ -99,8 +99,7 @@ function claimsFit({ waves: [{ winners }] }, { claims, state: s }) {
  */
 async function receiptLines(document, receipt, keys) {
   if (!receipt) return [];
-  const own = receipt.user === state.me?.id && receipt.leaf === leafOf(document.sender, document.key, 0, receipt.user);
-  const inside = own && receiptInProof(document, receipt) === 'in';
+  const inside = receipt.user === state.me?.id && receiptInProof(document, receipt) === 'in';
   const signed = keys.includes(receipt.key) ? await verifyReceipt(receipt.key, receipt) : 'bad';
   return [
     { word: inside ? 'mine' : 'mineNot', is: inside ? 'good' : 'problem' },
