@@ -297,6 +297,13 @@ var packetMutants = []mutant{
 		harm:  "the first to enter wins the draw",
 	},
 	{
+		file:  "redpacket/proof/draw.go",
+		old:   `		mac.Write(leaves[i][:])`,
+		new:   `		mac.Write(append(leaves[i][:], byte(len(leaves))))`,
+		tests: "-run=Steered ./redpacket/proof",
+		harm:  "a server that knows the seed has users enter until its friends win",
+	},
+	{
 		file: "redpacket/proof/merkle.go",
 		old: `	text[0] = 1
 `,
@@ -312,24 +319,10 @@ var packetMutants = []mutant{
 		harm:  "a path that is too short proves that a participant was included",
 	},
 	{
-		file:  "redpacket/proof/rain.go",
-		old:   `maxWins > 0 && has[user] >= maxWins`,
-		new:   `maxWins > 0 && has[user] > maxWins`,
-		tests: "-run=Deal ./redpacket/proof",
-		harm:  "a user wins one share of a rain more than allowed",
-	},
-	{
-		file:  "redpacket/proof/rain.go",
-		old:   `i >= count-held; i--`,
-		new:   `i > count-held; i--`,
-		tests: "-run=Held ./redpacket/proof",
-		harm:  "some ranks are held more often than others",
-	},
-	{
-		file:  "redpacket/proof/receipt.go",
-		old:   `	case leaf != Leaf(r.Packet, r.Wave, r.User, nonce):`,
-		new:   `	case false:`,
-		tests: "-run=Receipt ./redpacket/proof",
+		file:  "redpacket/proof/document.go",
+		old:   `r.Wave, r.User); !strings.EqualFold(`,
+		new:   `r.Wave, r.User); false && !strings.EqualFold(`,
+		tests: "-run=ProofsGolden ./redpacket/proof",
 		harm:  "a receipt for the leaf of another user passes",
 	},
 	{
@@ -341,17 +334,10 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/proof/document.go",
-		old:   `	if users[who.User] {`,
-		new:   `	if false {`,
+		old:   `bytes.Compare(leaves[i-1][:], leaves[i][:]) >= 0 {`,
+		new:   `bytes.Compare(leaves[i-1][:], leaves[i][:]) > 0 {`,
 		tests: "-run=ProofsGolden ./redpacket/proof",
 		harm:  "a proof passes in which one user took part twice",
-	},
-	{
-		file:  "redpacket/proof/document.go",
-		old:   `limit > 0 && c.wins[who.User] >= limit`,
-		new:   `limit > 0 && isPassed`,
-		tests: "-run=ProofsGolden ./redpacket/proof",
-		harm:  "a proof passes in which a user was passed over for no reason",
 	},
 	{
 		file:  "redpacket/grab.go",

@@ -31,7 +31,7 @@ type shareProof struct {
 }
 
 func verifyCommand() command {
-	return command{name: "verify", summary: "recompute a finished packet's shares and the winners of its draws; exits 1 if they do not match", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "verify", summary: "recompute a finished packet's shares and the winners of its draw; exits 1 if they do not match", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
 		var q shareProof
 		file := fs.String("file", "", "proof file, as proof.md describes it, or {sender, key, mode, spread, total, count, seed, commitment, shares?}; without it and --seed: standard input")
 		var receipt receiptFlags

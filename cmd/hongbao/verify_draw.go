@@ -49,16 +49,12 @@ func (p *program) verifyDocument(text []byte, receipt receiptFlags) error {
 }
 
 func (p *program) printWinners(w proof.Wave) {
-	wave := ""
-	if w.Wave > 0 {
-		wave = fmt.Sprintf("wave %d, ", w.Wave)
-	}
 	for _, winner := range w.Winners {
 		user := strconv.Quote(winner.User)
 		if winner.User == "" {
 			user = "an erased user"
 		}
-		p.print(fmt.Sprintf("winner: %sshare %d: %d to %s\n", wave, winner.Rank, winner.Amount, user))
+		p.print(fmt.Sprintf("winner: share %d: %d to %s\n", winner.Rank, winner.Amount, user))
 	}
 }
 

@@ -16,7 +16,8 @@ func TestVerifyDraw(t *testing.T) {
 		}
 		Receipts []struct {
 			Name, Public, Proof string
-			Signed, Leaf        bool
+			Signed              bool
+			Leaf                string
 			Receipt             json.RawMessage
 		}
 	}
@@ -35,18 +36,18 @@ func TestVerifyDraw(t *testing.T) {
 			t.Errorf("%s: exit code %d, want an output with %q:\n%s%s", c.Name, code, want, out, stderr)
 		}
 	}
-	mustPrint(t, 0, "winner: wave 1, share 1: ", "verify", "--file", files["rain"])
+	mustPrint(t, 0, "winner: share 1: ", "verify", "--file", files["many participants"])
 	mustPrint(t, 0, "to an erased user", "verify", "--file", files["an erased user"])
 	for _, c := range golden.Receipts {
 		receipt := writeFile(t, string(c.Receipt))
-		if c.Signed && c.Leaf {
+		if c.Signed && c.Leaf == "in" {
 			mustPrint(t, 0, "receipt: OK, the server has signed it", "verify", "--file", files[c.Proof], "--receipt", receipt, "--receipt-key", c.Public)
 			mustPrint(t, 0, "compare the key", "verify", "--file", files[c.Proof], "--receipt", receipt)
 		} else {
 			mustPrint(t, 1, "receipt: WRONG", "verify", "--file", files[c.Proof], "--receipt", receipt, "--receipt-key", c.Public)
 		}
 	}
-	mustPrint(t, 1, "receipt: WRONG, the key must have 64 hex digits", "verify", "--file", files["rain"], "--receipt", writeFile(t, "{}"))
-	mustPrint(t, 1, "receipt: WRONG, cannot read it", "verify", "--file", files["rain"], "--receipt", writeFile(t, "7"))
+	mustPrint(t, 1, "receipt: WRONG, the key must have 64 hex digits", "verify", "--file", files["many participants"], "--receipt", writeFile(t, "{}"))
+	mustPrint(t, 1, "receipt: WRONG, cannot read it", "verify", "--file", files["many participants"], "--receipt", writeFile(t, "7"))
 	mustPrint(t, 1, "needs a proof file of a draw", "verify", "--file", writeFile(t, examplePacket), "--receipt", writeFile(t, "{}"))
 }

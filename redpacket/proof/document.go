@@ -10,7 +10,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Document is the proof of a finished packet as one file, from which anybody can check its shares and winners. All bytes are in hex.
@@ -23,30 +22,19 @@ type Document struct {
 	Mode       string  `json:"mode"`
 	Spread     string  `json:"spread,omitempty"`
 	Total      int64   `json:"total"`
-	Count      int     `json:"count"`            // of shares; of a rain: in each wave
+	Count      int     `json:"count"`            // of shares
 	Rest       string  `json:"rest,omitempty"`   // what becomes of shares that nobody wins: "refund", as without it, or "share"
-	Rain       *Rain   `json:"rain,omitempty"`   // only of a rain
-	Held       []int   `json:"held,omitempty"`   // ranks that were held for members that were away, in ascending order
 	Shares     []int64 `json:"shares,omitempty"` // by rank; they follow from the other fields
-	Waves      []Wave  `json:"waves,omitempty"`  // of a draw: one; of a rain: all; none if the first to come got the shares
-}
-
-// Rain has the terms of a rain.
-type Rain struct {
-	Waves      int   `json:"waves"`
-	DurationMS int64 `json:"duration_ms"`
-	MaxWins    int   `json:"max_wins"` // of one user; 0: any number
+	Waves      []Wave  `json:"waves,omitempty"`  // of a draw: one; none if the first to come got the shares
 }
 
 // Wave is one draw of a packet.
 type Wave struct {
-	Wave     uint32        `json:"wave"`                // from 1; 0 if the packet is no rain
-	OffsetMS int64         `json:"offset_ms,omitempty"` // of a rain: from its begin to the begin of the wave
-	Root     string        `json:"root"`
-	Entries  int           `json:"entries"`          // number of participants
-	Leaves   []string      `json:"leaves,omitempty"` // of all participants, in ascending order
-	Winners  []Winner      `json:"winners"`          // in the order of the draw
-	Passed   []Participant `json:"passed,omitempty"` // of a rain: had max_wins shares, so the draw passed them over, in its order
+	Wave    uint32   `json:"wave"` // 0
+	Root    string   `json:"root"`
+	Entries int      `json:"entries"`          // number of participants
+	Leaves  []string `json:"leaves,omitempty"` // of all participants, in ascending order
+	Winners []Winner `json:"winners"`          // in the order of the draw
 }
 
 // Participant is a user with the user's leaf. User is empty if the user was erased.
@@ -65,8 +53,7 @@ type Winner struct {
 
 // Finding is one thing that Check has looked at.
 type Finding struct {
-	What  string // commitment, shares, held, offsets, root, winners or unnamed
-	Wave  uint32 // of root, winners and unnamed
+	What  string // commitment, shares, root, winners or unnamed
 	Holds bool
 	Text  string // what holds, or the first fault
 }
@@ -77,7 +64,7 @@ const (
 	RestShare  = "share"
 )
 
-// maxShares bounds the work for a document from a stranger: a rain of 100 waves, each of 10,000 shares.
+// maxShares bounds the work for a document from a stranger.
 const maxShares = 1_000_000
 
 // ReadDocument decodes a document. A field that no document has is an error, because a misspelt field would not be checked.
@@ -100,21 +87,15 @@ func Check(d Document) ([]Finding, error) {
 	if err := c.form(); err != nil {
 		return nil, fmt.Errorf("proof: %w", err)
 	}
-	c.add("commitment", 0, c.commitment(), "it is the SHA-256 of the seed")
+	c.add("commitment", c.commitment(), "it is the SHA-256 of the seed")
 	shares, err := c.cut()
-	c.add("shares", 0, err, "they follow from the seed")
-	if len(d.Held) > 0 {
-		c.add("held", 0, c.held(), "the held ranks follow from the seed")
-	}
-	if d.Rain != nil {
-		c.add("offsets", 0, c.offsets(), "the instants of the waves follow from the seed")
-	}
+	c.add("shares", err, "they follow from the seed")
 	for i := range d.Waves {
 		c.wave(&d.Waves[i], shares)
 	}
 	for _, f := range c.findings {
 		if !f.Holds {
-			return c.findings, fmt.Errorf("proof: %s: %s", f.name(), f.Text)
+			return c.findings, fmt.Errorf("proof: %s: %s", f.What, f.Text)
 		}
 	}
 	return c.findings, nil
@@ -143,19 +124,12 @@ func CheckReceipt(public ed25519.PublicKey, d Document, r Receipt) error {
 	return errors.New("receipt: the proof has no such wave")
 }
 
-func (f Finding) name() string {
-	if f.Wave == 0 {
-		return f.What
-	}
-	return fmt.Sprintf("%s of wave %d", f.What, f.Wave)
-}
-
 // String returns the finding as a line for people.
 func (f Finding) String() string {
 	if f.Holds {
-		return f.name() + ": OK, " + f.Text
+		return f.What + ": OK, " + f.Text
 	}
-	return f.name() + ": WRONG, " + f.Text
+	return f.What + ": WRONG, " + f.Text
 }
 
 // checker compares a document with what follows from its seed.
@@ -163,15 +137,13 @@ type checker struct {
 	d        Document
 	seed     Seed
 	findings []Finding
-	wins     map[string]int // shares of each user in the waves so far
-	taken    map[int]bool   // ranks given in the waves so far
 }
 
-func (c *checker) add(what string, wave uint32, fault error, holds string) {
+func (c *checker) add(what string, fault error, holds string) {
 	if fault != nil {
 		holds = fault.Error()
 	}
-	c.findings = append(c.findings, Finding{What: what, Wave: wave, Holds: fault == nil, Text: holds})
+	c.findings = append(c.findings, Finding{What: what, Holds: fault == nil, Text: holds})
 }
 
 // form returns an error if the document is of no packet that there can be.
@@ -181,7 +153,7 @@ func (c *checker) form() error {
 	if err != nil {
 		return fmt.Errorf("the seed %w", err)
 	}
-	c.seed, c.wins, c.taken = seed, map[string]int{}, map[int]bool{}
+	c.seed = seed
 	switch {
 	case d.Packet == "" || d.Sender == "" || d.Key == "" || d.Commitment == "":
 		return errors.New("packet, sender, key and commitment are needed")
@@ -189,26 +161,10 @@ func (c *checker) form() error {
 		return fmt.Errorf("count must be 1 to %d", maxShares)
 	case d.Rest != "" && d.Rest != RestRefund && d.Rest != RestShare:
 		return fmt.Errorf("rest must be %s or %s", RestRefund, RestShare)
-	case d.Rest == RestShare && (len(d.Waves) == 0 || d.Rain != nil):
-		return errors.New("only a draw with one wave can share its rest")
-	case len(d.Held) > 0 && len(d.Waves) > 0:
-		return errors.New("a draw has no held ranks")
-	case d.Rain == nil && len(d.Waves) > 1, d.Rain == nil && len(d.Waves) == 1 && d.Waves[0].Wave != 0:
-		return errors.New("only a rain has several waves or a wave with a number")
-	}
-	if d.Rain == nil {
-		return nil
-	}
-	if d.Rain.Waves < 1 || d.Rain.Waves > maxShares/d.Count || d.Rain.Waves != len(d.Waves) {
-		return fmt.Errorf("the rain of %d waves has %d", d.Rain.Waves, len(d.Waves))
-	}
-	if d.Rain.DurationMS < 1 || d.Rain.DurationMS > 1<<32-1 {
-		return errors.New("duration_ms is out of range")
-	}
-	for i, w := range d.Waves {
-		if w.Wave != uint32(i+1) {
-			return fmt.Errorf("wave %d has the number %d", i+1, w.Wave)
-		}
+	case d.Rest == RestShare && len(d.Waves) == 0:
+		return errors.New("only a draw can share its rest")
+	case len(d.Waves) > 1 || len(d.Waves) == 1 && d.Waves[0].Wave != 0:
+		return errors.New("a packet has at most one draw, with the wave 0")
 	}
 	return nil
 }
@@ -223,9 +179,6 @@ func (c *checker) commitment() error {
 // cut returns the shares by rank.
 func (c *checker) cut() ([]int64, error) {
 	parts := c.d.Count
-	if c.d.Rain != nil {
-		parts *= c.d.Rain.Waves
-	}
 	if c.d.Rest == RestShare {
 		parts = max(0, min(parts, c.d.Waves[0].Entries))
 	}
@@ -242,39 +195,18 @@ func (c *checker) cut() ([]int64, error) {
 	return shares, nil
 }
 
-func (c *checker) held() error {
-	if !slices.Equal(c.d.Held, HeldRanks(c.seed, c.d.Sender, c.d.Key, c.d.Count, len(c.d.Held))) {
-		return errors.New("the held ranks do not follow from the seed")
-	}
-	return nil
-}
-
-func (c *checker) offsets() error {
-	rain := c.d.Rain
-	offsets, err := Offsets(c.seed, c.d.Sender, c.d.Key, rain.Waves, time.Duration(rain.DurationMS)*time.Millisecond)
-	if err != nil {
-		return err
-	}
-	for i, offset := range offsets {
-		if offset.Milliseconds() != c.d.Waves[i].OffsetMS {
-			return fmt.Errorf("wave %d came after %d ms, but the seed says %d ms", i+1, c.d.Waves[i].OffsetMS, offset.Milliseconds())
-		}
-	}
-	return nil
-}
-
 // wave checks a wave: its root, then its winners.
 func (c *checker) wave(w *Wave, shares []int64) {
 	leaves, err := checkRoot(w)
-	c.add("root", w.Wave, err, fmt.Sprintf("it covers %d participants", w.Entries))
+	c.add("root", err, fmt.Sprintf("it covers %d participants", w.Entries))
 	if leaves == nil {
 		return // the winners cannot be compared with anything
 	}
 	order := Order(c.seed, c.d.Sender, c.d.Key, w.Wave, leaves)
 	unnamed, err := c.winners(w, leaves, order, shares)
-	c.add("winners", w.Wave, err, fmt.Sprintf("%d of %d, in the order that follows from the seed", len(w.Winners), w.Entries))
+	c.add("winners", err, fmt.Sprintf("%d of %d, in the order that follows from the seed", len(w.Winners), w.Entries))
 	if unnamed > 0 && err == nil {
-		c.add("unnamed", w.Wave, nil, fmt.Sprintf("%d of them are users that were erased, so their leaves cannot be recomputed", unnamed))
+		c.add("unnamed", nil, fmt.Sprintf("%d of them are users that were erased, so their leaves cannot be recomputed", unnamed))
 	}
 }
 
@@ -302,68 +234,27 @@ func checkRoot(w *Wave) (leaves []Hash, err error) {
 	return leaves, nil
 }
 
-// winners compares the winners with the order of the draw. It returns how many participants of the wave were erased since.
+// winners compares the winners with the order of the draw. It returns how many of them were erased since.
 func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (unnamed int, err error) {
-	ranks, limit := c.ranks(w), 0
-	if c.d.Rain != nil {
-		limit = c.d.Rain.MaxWins
-	} else if len(w.Passed) > 0 {
-		return 0, errors.New("only a rain passes participants over")
-	}
-	winners, passed := w.Winners, w.Passed
-	for _, at := range order {
-		if len(ranks) == 0 {
-			break
+	for place, at := range Winners(order, c.d.Count) {
+		rank, leaf := place+1, hex.EncodeToString(leaves[at][:])
+		if place >= len(w.Winners) || !strings.EqualFold(w.Winners[place].Leaf, leaf) {
+			return 0, fmt.Errorf("share %d goes to the leaf %s, which did not get it", rank, leaf)
 		}
-		who, amount, isPassed := Participant{}, int64(0), false
-		switch leaf := hex.EncodeToString(leaves[at][:]); {
-		case len(passed) > 0 && strings.EqualFold(passed[0].Leaf, leaf):
-			who, passed, isPassed = passed[0], passed[1:], true
-		case len(winners) > 0 && strings.EqualFold(winners[0].Leaf, leaf):
-			who, amount = winners[0].Participant, winners[0].Amount
-			if winners[0].Rank != ranks[0] {
-				return 0, fmt.Errorf("winner %q has rank %d, want %d", who.User, winners[0].Rank, ranks[0])
-			}
-			winners = winners[1:]
-		default:
-			return 0, fmt.Errorf("the leaf %s comes before share %d is given, and did not get it", leaf, ranks[0])
-		}
-		if err := c.named(w, who, leaves[at]); err != nil {
-			return 0, err
-		}
-		if who.User == "" {
+		winner := &w.Winners[place]
+		switch {
+		case winner.Rank != rank:
+			return 0, fmt.Errorf("winner %q has rank %d, want %d", winner.User, winner.Rank, rank)
+		case rank > len(shares) || winner.Amount != shares[place]:
+			return 0, fmt.Errorf("winner %q has %d, which is not share %d", winner.User, winner.Amount, rank)
+		case winner.User == "":
 			unnamed++
-		} else if full := limit > 0 && c.wins[who.User] >= limit; full != isPassed {
-			return 0, fmt.Errorf("user %q has %d shares of at most %d: passed over is %v", who.User, c.wins[who.User], limit, isPassed)
+		case Leaf(c.d.Sender, c.d.Key, w.Wave, winner.User) != leaves[at]:
+			return 0, fmt.Errorf("the leaf of %q is not that of the user", winner.User)
 		}
-		if isPassed {
-			continue
-		}
-		if ranks[0] > len(shares) || amount != shares[ranks[0]-1] {
-			return 0, fmt.Errorf("winner %q has %d, which is not share %d", who.User, amount, ranks[0])
-		}
-		c.wins[who.User]++
-		c.taken[ranks[0]] = true
-		ranks = ranks[1:]
 	}
-	if len(winners)+len(passed) > 0 {
-		return 0, fmt.Errorf("%d winners and %d passed over are not among the first of the order", len(winners), len(passed))
+	if more := len(w.Winners) - min(c.d.Count, len(order)); more > 0 {
+		return 0, fmt.Errorf("%d winners are not among the first of the order", more)
 	}
 	return unnamed, nil
-}
-
-// ranks returns the ranks that the wave gives, in their order.
-func (c *checker) ranks(w *Wave) []int {
-	return waveRanks(max(1, w.Wave), c.d.Count, c.taken)
-}
-
-// named returns an error unless the leaf is that of the participant.
-func (c *checker) named(w *Wave, who Participant, leaf Hash) error {
-	if who.User == "" {
-		return nil
-	}
-	if Leaf(c.d.Sender, c.d.Key, w.Wave, who.User) != leaf {
-		return fmt.Errorf("the leaf of %q is not that of the user", who.User)
-	}
-	return nil
 }

@@ -16,13 +16,11 @@ type Hash = [sha256.Size]byte
 const (
 	entryLabel   = "hongbao/entry/2"
 	windowLabel  = "hongbao/window/2"
-	rainLabel    = "hongbao/rain/1"
-	holdLabel    = "hongbao/hold/1"
 	receiptLabel = "hongbao/receipt/2"
 )
 
-// Leaf returns what the root covers of one participant of a draw. The packet is named by its sender and key: its id is made by the server when
-// it knows the seed. The wave is 0 unless the packet is a rain.
+// Leaf returns what the root covers of one participant of a draw. The packet is named by its sender and key: its id is made by the
+// server when it knows the seed. The wave is always 0 today; a packet with several draws would number them from 1.
 func Leaf(sender, key string, wave uint32, user string) Hash {
 	return sha256.Sum256(fields([]byte(entryLabel), []byte(sender), []byte(key), number(wave), []byte(user)))
 }

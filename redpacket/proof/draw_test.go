@@ -13,21 +13,23 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 )
 
-// drawVector is a draw that another program has computed, as testdata/draw.json holds it. Tests of the browser SDK and of the
-// verifier in Python read the same file.
+// drawVector is a draw of testdata/draw.json, which testdata/make_draw.py has computed. Tests of the browser SDK and of the verifier in
+// Python read the same file.
 type drawVector struct {
-	Seed, Packet, Root string
-	Wave               uint32
-	Entries            []struct{ User, Nonce, Leaf string } // in no order
-	Order, Winners     []string                             // users
-	Count              int
-	Inclusion          struct {
+	Seed, Sender, Key string
+	Wave              uint32
+	Entries           []struct{ User, Leaf string } // in no order
+	Root              string
+	Order, Winners    []string // users
+	Count             int
+	Inclusion         struct {
 		User  string
 		Index int // among the sorted leaves
 		Path  []string
@@ -101,7 +103,7 @@ func TestDrawGolden(t *testing.T) {
 	for i, v := range drawVectors(t) {
 		leaves := v.leaves(t)
 		for k, entry := range v.Entries {
-			if got := Leaf(v.Packet, v.Wave, entry.User, mustHex(t, entry.Nonce)); got != leaves[k] {
+			if got := Leaf(v.Sender, v.Key, v.Wave, entry.User); got != leaves[k] {
 				t.Errorf("vector %d: the leaf of %s is %x", i, entry.User, got)
 			}
 		}
@@ -109,7 +111,7 @@ func TestDrawGolden(t *testing.T) {
 		if got := Root(leaves); got != root {
 			t.Errorf("vector %d: the root is %x", i, got)
 		}
-		order := Order(Seed(mustHash(t, v.Seed)), v.Packet, v.Wave, root, leaves)
+		order := Order(Seed(mustHash(t, v.Seed)), v.Sender, v.Key, v.Wave, leaves)
 		if got := v.users(order); !slices.Equal(got, v.Order) {
 			t.Errorf("vector %d: the order is %v, want %v", i, got, v.Order)
 		}
@@ -138,16 +140,17 @@ func TestDrawGolden(t *testing.T) {
 
 // TestLeafDependsOnEachField changes one field at a time, and moves bytes from one field to the next.
 func TestLeafDependsOnEachField(t *testing.T) {
-	nonce := bytes.Repeat([]byte{7}, 16)
 	seen := map[Hash]string{}
 	for what, leaf := range map[string]Hash{
-		"the first":      Leaf("p-1", 1, "u-1", nonce),
-		"another packet": Leaf("p-2", 1, "u-1", nonce),
-		"another wave":   Leaf("p-1", 2, "u-1", nonce),
-		"another user":   Leaf("p-1", 1, "u-2", nonce),
-		"another nonce":  Leaf("p-1", 1, "u-1", nonce[1:]),
-		"moved bytes":    Leaf("p-1", 1, "u-1\x07", nonce[1:]),
-		"no packet":      Leaf("", 1, "p-1u-1", nonce),
+		"the first":        Leaf("u-1", "k-1", 1, "u-2"),
+		"another sender":   Leaf("u-9", "k-1", 1, "u-2"),
+		"another key":      Leaf("u-1", "k-9", 1, "u-2"),
+		"another wave":     Leaf("u-1", "k-1", 2, "u-2"),
+		"another user":     Leaf("u-1", "k-1", 1, "u-9"),
+		"a longer sender":  Leaf("u-1k", "-1", 1, "u-2"),
+		"a longer key":     Leaf("u-1", "k-1\x00\x00\x00\x04", 1, "u-2"),
+		"sender and user":  Leaf("u-2", "k-1", 1, "u-1"),
+		"nothing but user": Leaf("", "", 1, "u-1k-1u-2"),
 	} {
 		if other, same := seen[leaf]; same {
 			t.Errorf("%s and %s: the same leaf", what, other)
@@ -161,7 +164,7 @@ func TestRootOfNothing(t *testing.T) {
 	if got := hex.EncodeToString(rootBytes(nil)); got != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
 		t.Errorf("got %s", got)
 	}
-	if order := Order(goldenSeed(), "p", 0, Root(nil), nil); len(order) != 0 {
+	if order := Order(goldenSeed(), "u", "k", 0, nil); len(order) != 0 {
 		t.Errorf("the order of nothing is %v", order)
 	}
 }
@@ -188,21 +191,25 @@ func oracleRoot(sorted []Hash) []byte {
 	return h.Sum(nil)
 }
 
-// oracleOrder sorts the leaves by their tickets in hex, with the fields written as web/docs/protocol/proof.md says. It shares no code
-// with Order.
-func oracleOrder(seed Seed, packet string, wave uint32, leaves []Hash) []string {
+// oracleTicket returns the ticket of a leaf in hex, with the fields written as web/docs/protocol/proof.md says. It shares no code with Order.
+func oracleTicket(seed Seed, sender, key string, wave uint32, leaf Hash) string {
 	text := new(bytes.Buffer)
-	for _, field := range []any{[]byte("hongbao/window/1"), []byte(packet), wave, oracleRoot(sorted(leaves))} {
+	for _, field := range []any{[]byte("hongbao/window/2"), []byte(sender), []byte(key), wave} {
 		_ = binary.Write(text, binary.BigEndian, uint32(binary.Size(field)))
 		_ = binary.Write(text, binary.BigEndian, field)
 	}
-	key := hmac.New(sha256.New, seed[:])
-	key.Write(text.Bytes())
+	keyed := hmac.New(sha256.New, seed[:])
+	keyed.Write(text.Bytes())
+	ticket := hmac.New(sha256.New, keyed.Sum(nil))
+	ticket.Write(leaf[:])
+	return hex.EncodeToString(ticket.Sum(nil))
+}
+
+// oracleOrder sorts the leaves by their tickets in hex.
+func oracleOrder(seed Seed, sender, key string, wave uint32, leaves []Hash) []string {
 	all := make([]string, 0, len(leaves))
 	for _, leaf := range leaves {
-		ticket := hmac.New(sha256.New, key.Sum(nil))
-		ticket.Write(leaf[:])
-		all = append(all, fmt.Sprintf("%x %x", ticket.Sum(nil), leaf))
+		all = append(all, fmt.Sprintf("%s %x", oracleTicket(seed, sender, key, wave, leaf), leaf))
 	}
 	sort.Strings(all)
 	for i := range all {
@@ -223,13 +230,13 @@ func TestDrawAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leaves := leafSeries(fmt.Sprint("oracle", rapid.Int().Draw(t, "leaves")), rapid.IntRange(0, 130).Draw(t, "n"))
 		seed, wave := testSeed("draw", rapid.Int().Draw(t, "seed")), rapid.Uint32().Draw(t, "wave")
-		packet := rapid.String().Draw(t, "packet")
+		sender, key := rapid.String().Draw(t, "sender"), rapid.String().Draw(t, "key")
 		root := Root(leaves)
 		if !bytes.Equal(root[:], oracleRoot(sorted(leaves))) {
 			t.Fatalf("the root of %d leaves is %x", len(leaves), root)
 		}
-		order := Order(seed, packet, wave, root, leaves)
-		if got, want := hexes(leaves, order), oracleOrder(seed, packet, wave, leaves); !slices.Equal(got, want) {
+		order := Order(seed, sender, key, wave, leaves)
+		if got, want := hexes(leaves, order), oracleOrder(seed, sender, key, wave, leaves); !slices.Equal(got, want) {
 			t.Fatalf("the order of %d leaves is %v, want %v", len(leaves), got, want)
 		}
 		each := slices.Clone(order)
@@ -243,7 +250,7 @@ func TestDrawAgainstOracle(t *testing.T) {
 		n := rand.New(rand.NewPCG(uint64(wave), 1))
 		other := slices.Clone(leaves)
 		n.Shuffle(len(other), func(i, j int) { other[i], other[j] = other[j], other[i] })
-		if Root(other) != root || !slices.Equal(hexes(leaves, order), hexes(other, Order(seed, packet, wave, root, other))) {
+		if Root(other) != root || !slices.Equal(hexes(leaves, order), hexes(other, Order(seed, sender, key, wave, other))) {
 			t.Fatal("another order of entries, another draw")
 		}
 	})
@@ -252,7 +259,7 @@ func TestDrawAgainstOracle(t *testing.T) {
 // TestOrderOfEqualTickets gives one leaf twice: such tickets are equal, and the order must still be complete.
 func TestOrderOfEqualTickets(t *testing.T) {
 	leaves := append(leafSeries("equal", 5), leafSeries("equal", 5)...)
-	order := Order(goldenSeed(), "p", 0, Root(leaves), leaves)
+	order := Order(goldenSeed(), "u", "k", 0, leaves)
 	for i := 0; i < len(order); i += 2 {
 		if leaves[order[i]] != leaves[order[i+1]] || order[i] == order[i+1] {
 			t.Errorf("places %d and %d are of the leaves %d and %d", i, i+1, order[i], order[i+1])
@@ -263,13 +270,14 @@ func TestOrderOfEqualTickets(t *testing.T) {
 // TestOrderDependsOn changes one input at a time. The order of 60 leaves must change with each.
 func TestOrderDependsOn(t *testing.T) {
 	leaves := leafSeries("depends", 60)
-	root := Root(leaves)
-	first := Order(goldenSeed(), "p", 1, root, leaves)
+	first := Order(goldenSeed(), "u", "k", 1, leaves)
 	for what, order := range map[string][]int{
-		"seed":   Order(testSeed("other", 1), "p", 1, root, leaves),
-		"packet": Order(goldenSeed(), "q", 1, root, leaves),
-		"wave":   Order(goldenSeed(), "p", 2, root, leaves),
-		"root":   Order(goldenSeed(), "p", 1, Root(leaves[1:]), leaves),
+		"seed":              Order(testSeed("other", 1), "u", "k", 1, leaves),
+		"sender":            Order(goldenSeed(), "v", "k", 1, leaves),
+		"key":               Order(goldenSeed(), "u", "l", 1, leaves),
+		"wave":              Order(goldenSeed(), "u", "k", 2, leaves),
+		"end of the sender": Order(goldenSeed(), "uk", "", 1, leaves),
+		"begin of the key":  Order(goldenSeed(), "", "uk", 1, leaves),
 	} {
 		if slices.Equal(order, first) {
 			t.Errorf("another %s, the same order", what)
@@ -443,13 +451,12 @@ func TestDrawIsFairByArrival(t *testing.T) {
 	const draws, participants, count, limit = 10_000, 10, 3, 21.666 // 1 % of chi-square with 9 degrees of freedom
 	wins, firsts := make([][]float64, draws), make([][]float64, draws)
 	for n := range draws {
-		packet := fmt.Sprint("packet ", n)
+		key := fmt.Sprint("k-", n)
 		leaves := make([]Hash, participants)
 		for i := range leaves { // the users are the same ones in each draw, in the same order of arrival
-			nonce := sha256.Sum256(fmt.Appendf(nil, "%d %d", n, i))
-			leaves[i] = Leaf(packet, 0, fmt.Sprint("u-", i), nonce[:16])
+			leaves[i] = Leaf("u-0", key, 0, fmt.Sprint("u-", i))
 		}
-		order := Order(testSeed("fair draws", n), packet, 0, Root(leaves), leaves)
+		order := Order(testSeed("fair draws", n), "u-0", key, 0, leaves)
 		wins[n], firsts[n] = make([]float64, participants), make([]float64, participants)
 		for _, i := range Winners(order, count) {
 			wins[n][i] = 1
@@ -471,7 +478,7 @@ func TestFairnessTestDetectsFirstCome(t *testing.T) {
 	rows := make([][]float64, 10_000)
 	for n := range rows {
 		leaves := leafSeries(fmt.Sprint("first come ", n), 10)
-		order := Order(testSeed("unfair draws", n), "p", 0, Root(leaves), leaves)
+		order := Order(testSeed("unfair draws", n), "u", "k", 0, leaves)
 		rows[n] = make([]float64, 10)
 		if n%10 == 0 {
 			order[0] = 0
@@ -483,25 +490,42 @@ func TestFairnessTestDetectsFirstCome(t *testing.T) {
 	}
 }
 
-// TestNonceThatIsChosenLastWins shows a limit of draws that web/docs/protocol/proof.md names: a server that knows the seed lets one
-// friend win, by the choice of the friend's nonce. It takes about as many tries as there are participants for each share.
-func TestNonceThatIsChosenLastWins(t *testing.T) {
-	const participants, friends = 50, 20
-	tries := 0
-	for friend := range friends {
-		packet := fmt.Sprint("packet ", friend)
-		leaves := append(leafSeries(packet, participants-1), Hash{})
-		for {
-			tries++
-			leaves[participants-1] = Leaf(packet, 0, "friend", number(uint32(tries)))
-			if Order(goldenSeed(), packet, 0, Root(leaves), leaves)[0] == participants-1 {
-				break
-			}
+// TestTicketsCannotBeSteered adds users to a draw and removes some, in any order of arrival. The others keep their tickets, so their order
+// stays the same. A server that knows the seed can thus let nobody win by what it enters: see web/docs/protocol/proof.md.
+func TestTicketsCannotBeSteered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed, key := testSeed("steered", rapid.Int().Draw(t, "seed")), rapid.String().Draw(t, "key")
+		alone := func(user string) string { // the ticket of a user that takes part alone
+			return oracleTicket(seed, "u-0", key, 0, Leaf("u-0", key, 0, user))
 		}
+		users := rapid.Permutation(testUsers(rapid.IntRange(1, 40).Draw(t, "n"))).Draw(t, "arrival")
+		some := users[:rapid.IntRange(0, len(users)).Draw(t, "without others")]
+		all := orderOfUsers(seed, key, users)
+		left := slices.DeleteFunc(slices.Clone(all), func(user string) bool { return !slices.Contains(some, user) })
+		if got := orderOfUsers(seed, key, some); !slices.Equal(got, left) {
+			t.Fatalf("%v without the others are in the order %v, with them in %v", some, got, left)
+		}
+		if !slices.IsSortedFunc(all, func(a, b string) int { return strings.Compare(alone(a), alone(b)) }) {
+			t.Fatalf("the order %v is not that of the tickets that the users have alone", all)
+		}
+		slices.Sort(users)
+		if got := orderOfUsers(seed, key, users); !slices.Equal(got, all) {
+			t.Fatalf("another order of arrival, the order %v instead of %v", got, all)
+		}
+	})
+}
+
+// orderOfUsers returns the users in the order of the draw.
+func orderOfUsers(seed Seed, key string, users []string) []string {
+	leaves := make([]Hash, len(users))
+	for i, user := range users {
+		leaves[i] = Leaf("u-0", key, 0, user)
 	}
-	if mean := tries / friends; mean > 3*participants {
-		t.Errorf("%d tries for one friend: then proof.md says too little of the draw", mean)
+	order := make([]string, 0, len(users))
+	for _, i := range Order(seed, "u-0", key, 0, leaves) {
+		order = append(order, users[i])
 	}
+	return order
 }
 
 // TestPageHasTheGoldenDraw compares the example in web/docs/protocol/proof.md with the golden draw, and checks its proof file.
@@ -511,9 +535,9 @@ func TestPageHasTheGoldenDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := drawVectors(t)[2]
-	wants := []string{v.Seed, v.Packet, v.Root, "1797 4063 16034 24648 29848", "4 5 6 10"}
+	wants := []string{v.Seed, v.Root}
 	for _, entry := range v.Entries {
-		wants = append(wants, entry.User, entry.Nonce, entry.Leaf)
+		wants = append(wants, entry.User, entry.Leaf)
 	}
 	for _, want := range wants {
 		if !bytes.Contains(page, []byte(want)) {
@@ -535,7 +559,7 @@ func TestPageHasTheGoldenDraw(t *testing.T) {
 func TestLargeDraw(t *testing.T) {
 	leaves := leafSeries("large", 100_000)
 	begin := time.Now()
-	order := Order(goldenSeed(), "p", 0, Root(leaves), leaves)
+	order := Order(goldenSeed(), "u", "k", 0, leaves)
 	if took := time.Since(begin); took > 10*time.Second || len(order) != len(leaves) {
 		t.Errorf("%d leaves took %s", len(leaves), took)
 	}
@@ -557,11 +581,10 @@ func BenchmarkDraw(b *testing.B) {
 				Root(ordered)
 			}
 		})
-		root := Root(leaves)
 		b.Run(fmt.Sprintf("order/%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Order(goldenSeed(), "p", 0, root, leaves)
+				Order(goldenSeed(), "u", "k", 0, leaves)
 			}
 		})
 	}

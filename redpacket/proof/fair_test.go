@@ -1,8 +1,11 @@
 package proof
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -100,6 +103,47 @@ func TestCutSpreads(t *testing.T) {
 		}
 		if math.Abs(best-want) > 0.06 {
 			t.Errorf("%s: the best of ten gets %.3f times the mean, want about %.1f", spread, best, want)
+		}
+	}
+}
+
+// TestRobotsWinByChance has 10 robots that answer first, and 30 people that answer later, but within the window. A packet has 10 shares.
+// First come, first served gives the robots all shares. A draw gives them a quarter, as they are a quarter of the participants.
+func TestRobotsWinByChance(t *testing.T) {
+	const packets, robots, people, count = 2_000, 10, 30, 10
+	first, drawn := 0, 0
+	for n := range packets {
+		key := fmt.Sprint("k-", n)
+		var leaves []Hash // in the order of arrival
+		for i := range robots {
+			leaves = append(leaves, Leaf("sender", key, 0, fmt.Sprint("robot-", i)))
+		}
+		for i := range people {
+			leaves = append(leaves, Leaf("sender", key, 0, fmt.Sprint("person-", i)))
+		}
+		first += min(robots, count)
+		for _, place := range Winners(Order(testSeed("robots", n), "sender", key, 0, leaves), count) {
+			if place < robots {
+				drawn++
+			}
+		}
+	}
+	part := func(wins int) float64 { return 100 * float64(wins) / (packets * count) }
+	chance := 100 * float64(robots) / (robots + people)
+	figures := fmt.Sprintf("%.1f %% first come, first served; %.1f %% in a draw", part(first), part(drawn))
+	t.Logf("the robots' part of %d shares: %s", packets*count, figures)
+	if math.Abs(part(drawn)-chance) > 1 || part(first) != 100 {
+		t.Errorf("chance is %.1f %%, and the robots got %s", chance, figures)
+	}
+	for _, page := range []string{"../../web/docs/protocol/draws.md", "../../web/pictures/robots.svg"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []float64{part(first), part(drawn)} {
+			if figure := fmt.Sprintf("%.1f %%", want); !strings.Contains(string(text), figure) {
+				t.Errorf("%s has no %s", page, figure)
+			}
 		}
 	}
 }

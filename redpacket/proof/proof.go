@@ -1,5 +1,5 @@
 // Package proof computes the shares of a packet from its seed, and who wins them if they are drawn: proof.go has the shares, draw.go the
-// order of a draw, merkle.go the root that fixes the participants, rain.go the waves of a rain, receipt.go what a participant gets,
+// order of a draw, merkle.go the root that fixes the participants, receipt.go what a participant gets,
 // document.go checks all of it. web/docs/protocol/proof.md defines the computation byte by byte.
 // The server cuts and draws packets with this package, and programs of other teams verify packets with it. So it imports neither the
 // server nor the wire. It must always hold: every version, and every verifier in another language, gets the same shares from
@@ -111,10 +111,16 @@ func cutDraws(w *words, total int64, count int, spread string) []int64 {
 // cutAtPoints draws distinct random points and cuts the total there. The pieces need no shuffle: all orders are
 // equally likely.
 func cutAtPoints(w *words, total int64, count int) []int64 {
-	cuts := w.points(total-1, count-1)
-	for i := range cuts {
-		cuts[i]++
+	seen := make(map[int64]struct{}, count)
+	cuts := make([]int64, 0, count)
+	for len(cuts) < count-1 {
+		c := 1 + int64(w.below(uint64(total-1)))
+		if _, dup := seen[c]; !dup {
+			seen[c] = struct{}{}
+			cuts = append(cuts, c)
+		}
 	}
+	slices.Sort(cuts)
 	cuts = append(cuts, total)
 	for i := len(cuts) - 1; i > 0; i-- {
 		cuts[i] -= cuts[i-1]
@@ -122,7 +128,7 @@ func cutAtPoints(w *words, total int64, count int) []int64 {
 	return cuts
 }
 
-// words is a stream of random 64-bit words of one packet. Block n is HMAC-SHA256(seed, prefix + n), with n in decimal.
+// words is the stream of random 64-bit words of one packet. Block n is HMAC-SHA256(seed, prefix + n), with n in decimal.
 type words struct {
 	mac    hash.Hash
 	prefix []byte
@@ -133,10 +139,6 @@ type words struct {
 
 func newWords(seed Seed, p Terms) *words {
 	prefix := fmt.Appendf(nil, "hongbao/1\n%s\n%s\n%s\n%s\n%d\n%d\n", p.Sender, p.Key, p.Mode, p.Spread, p.Total, p.Count)
-	return newStream(seed, prefix)
-}
-
-func newStream(seed Seed, prefix []byte) *words {
 	return &words{mac: hmac.New(sha256.New, seed[:]), prefix: prefix}
 }
 
@@ -163,21 +165,6 @@ func (w *words) below(n uint64) uint64 {
 			return v % n
 		}
 	}
-}
-
-// points returns count distinct random numbers in [0, n), in ascending order. All sets are equally likely. n must not be below count.
-func (w *words) points(n int64, count int) []int64 {
-	seen := make(map[int64]struct{}, count)
-	points := make([]int64, 0, count+1)
-	for len(points) < count {
-		p := int64(w.below(uint64(n)))
-		if _, dup := seen[p]; !dup {
-			seen[p] = struct{}{}
-			points = append(points, p)
-		}
-	}
-	slices.Sort(points)
-	return points
 }
 
 func (w *words) shuffle(shares []int64) {

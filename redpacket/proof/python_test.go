@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -39,11 +40,22 @@ func TestOtherVerifier(t *testing.T) {
 	}
 }
 
+// TestGoldenDrawsAreOfAnotherProgram makes testdata/draw.json once more with a program in Python that shares no code with hongbao.
+func TestGoldenDrawsAreOfAnotherProgram(t *testing.T) {
+	want, err := exec.CommandContext(t.Context(), enginetest.Program(t, "python3"), "testdata/make_draw.py").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := os.ReadFile("testdata/draw.json"); err != nil || !bytes.Equal(stored, want) {
+		t.Errorf("testdata/draw.json is not what make_draw.py writes: %v", err)
+	}
+}
+
 // document returns the proof of the draw, with the terms of testTerms.
 func (v drawVector) document(t *testing.T) Document {
 	t.Helper()
 	d := testTerms(Lucky, Classic, 1_000, v.Count)
-	d.Packet, d.Seed, d.Commitment = v.Packet, v.Seed, Commitment(Seed(mustHash(t, v.Seed)))
+	d.Sender, d.Key, d.Seed, d.Commitment = v.Sender, v.Key, v.Seed, Commitment(Seed(mustHash(t, v.Seed)))
 	shares := mustCut(t, Seed(mustHash(t, v.Seed)), Terms{d.Sender, d.Key, d.Mode, d.Spread, d.Total, d.Count})
 	w := Wave{Root: v.Root, Entries: len(v.Entries), Winners: []Winner{}}
 	for _, leaf := range sorted(v.leaves(t)) {
@@ -52,7 +64,7 @@ func (v drawVector) document(t *testing.T) Document {
 	for i, user := range v.Winners {
 		for _, entry := range v.Entries {
 			if entry.User == user {
-				w.Winners = append(w.Winners, Winner{Participant{User: user, Nonce: entry.Nonce, Leaf: entry.Leaf}, shares[i], i + 1})
+				w.Winners = append(w.Winners, Winner{Participant{User: user, Leaf: entry.Leaf}, shares[i], i + 1})
 			}
 		}
 	}

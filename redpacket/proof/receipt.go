@@ -25,7 +25,8 @@ func ReceiptText(packet string, wave uint32, leaf Hash, user string, at int64) [
 	return fields([]byte(receiptLabel), []byte(packet), number(wave), leaf[:], []byte(user), binary.BigEndian.AppendUint64(nil, uint64(at)))
 }
 
-// VerifyReceipt returns an error unless the receipt's signature is by the public key. CheckReceipt also compares its leaf. The caller knows which keys are the server's: the key in the receipt proves nothing.
+// VerifyReceipt returns an error unless the receipt's signature is by the public key. CheckReceipt also compares its leaf. The caller knows
+// which keys are the server's: the key in the receipt proves nothing.
 func VerifyReceipt(public ed25519.PublicKey, r Receipt) error {
 	leaf, err := hashOf(r.Leaf)
 	if err != nil {

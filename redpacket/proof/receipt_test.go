@@ -11,12 +11,11 @@ import (
 // goldenReceipt returns the receipt of the example in web/docs/protocol/proof.md, with the key that signed it.
 func goldenReceipt() (Receipt, ed25519.PrivateKey) {
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
-	nonce := bytes.Repeat([]byte{2}, nonceSize)
-	leaf := Leaf("p-1", 0, "u-2", nonce)
+	leaf := Leaf("u-1", "k-1", 0, "u-2")
 	return Receipt{
-		Packet: "p-1", User: "u-2", Leaf: hex.EncodeToString(leaf[:]), Nonce: hex.EncodeToString(nonce), At: 1_800_000_000_000,
+		Packet: "p-1", User: "u-2", Leaf: hex.EncodeToString(leaf[:]), At: 1_800_000_000_000,
 		Key:       hex.EncodeToString(private.Public().(ed25519.PublicKey)),
-		Signature: hex.EncodeToString(ed25519.Sign(private, ReceiptText("p-1", 0, leaf, nonce, "u-2", 1_800_000_000_000))),
+		Signature: hex.EncodeToString(ed25519.Sign(private, ReceiptText("p-1", 0, leaf, "u-2", 1_800_000_000_000))),
 	}, private
 }
 
@@ -25,12 +24,12 @@ func TestReceiptGolden(t *testing.T) {
 	if err := VerifyReceipt(private.Public().(ed25519.PublicKey), r); err != nil {
 		t.Error(err)
 	}
-	if want := "5c8c29eedb823ff50fb3962d1621514e87985a97c3ad6e3ef25503aee2ed8145fbc7448a8b5ed747e15e704e956489eb3da940dcd14f81b2c9c91faad2c46a0f"; r.Signature != want {
+	if want := "8568d5d8bd366a6ce5b8331e5124f7d1c49c3c2869edbfce5ea94c010ba552b727eb165057e093be73b640460d83e879d456381fc7f0b9dee5d84da16c05a104"; r.Signature != want {
 		t.Errorf("the signature is %s", r.Signature)
 	}
-	text := ReceiptText("p", 1, Hash{}, []byte{9}, "u", 258)
-	want := "\x00\x00\x00\x11hongbao/receipt/1" + "\x00\x00\x00\x01p" + "\x00\x00\x00\x04\x00\x00\x00\x01" + "\x00\x00\x00\x20" + strings.Repeat("\x00", 32) +
-		"\x00\x00\x00\x01\x09" + "\x00\x00\x00\x01u" + "\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x01\x02"
+	text := ReceiptText("p", 1, Hash{}, "u", 258)
+	want := "\x00\x00\x00\x11hongbao/receipt/2" + "\x00\x00\x00\x01p" + "\x00\x00\x00\x04\x00\x00\x00\x01" + "\x00\x00\x00\x20" + strings.Repeat("\x00", 32) +
+		"\x00\x00\x00\x01u" + "\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x01\x02"
 	if string(text) != want {
 		t.Errorf("the text is %q, want %q", text, want)
 	}
@@ -44,20 +43,12 @@ func TestReceiptRefuses(t *testing.T) {
 		"another packet":        func(r *Receipt) { r.Packet = "p-2" },
 		"another wave":          func(r *Receipt) { r.Wave = 1 },
 		"another user":          func(r *Receipt) { r.User = "u-3" },
-		"another nonce":         func(r *Receipt) { r.Nonce = strings.Repeat("03", nonceSize) },
 		"another leaf":          func(r *Receipt) { r.Leaf = strings.Repeat("03", 32) },
 		"another instant":       func(r *Receipt) { r.At-- },
 		"another signature":     func(r *Receipt) { r.Signature = strings.Repeat("0", 128) },
-		"a short nonce":         func(r *Receipt) { r.Nonce = "02" },
-		"a nonce in no hex":     func(r *Receipt) { r.Nonce = "x" },
 		"a short leaf":          func(r *Receipt) { r.Leaf = "02" },
 		"a short signature":     func(r *Receipt) { r.Signature = "02" },
 		"a signature in no hex": func(r *Receipt) { r.Signature = "x" },
-		"a leaf of another user": func(r *Receipt) {
-			leaf := Leaf(r.Packet, 0, "u-9", mustHex(t, r.Nonce))
-			r.Leaf = hex.EncodeToString(leaf[:])
-			r.Signature = hex.EncodeToString(ed25519.Sign(private, ReceiptText(r.Packet, 0, leaf, mustHex(t, r.Nonce), r.User, r.At)))
-		},
 	} {
 		r := good
 		change(&r)

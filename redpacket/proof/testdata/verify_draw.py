@@ -66,51 +66,31 @@ def shares_of(seed, d, parts):
     return shuffled(below, shares + [left] * (mode == "lucky"))
 
 
-def shuffled(below, items, stop=1):
-    for i in range(len(items) - 1, stop - 1, -1):
+def shuffled(below, items):
+    for i in range(len(items) - 1, 0, -1):
         j = below(i + 1)
         items[i], items[j] = items[j], items[i]
     return items
 
 
 def check(d):
-    seed, rain, waves, count = bytes.fromhex(d["seed"]), d.get("rain"), d.get("waves", []), d["count"]
-    packet, held, rest, n = d["packet"], d.get("held", []), d.get("rest", "refund"), rain["waves"] if rain else 1
-    need(len(seed) == 32 and all(d[f] for f in ("packet", "sender", "key")) and 1 <= count * n <= 10**6, "form")
-    need(rest in ("refund", "share") and (rest == "refund" or waves and not rain) and not (held and waves), "form")
-    need([w["wave"] for w in waves] == (list(range(1, n + 1)) if rain else [0] * min(1, len(waves))), "form")
+    seed, sender, key, count, rest, waves = bytes.fromhex(d["seed"]), d["sender"], d["key"], d["count"], d.get("rest", "refund"), d.get("waves", [])
+    need(len(seed) == 32 and all(d[f] for f in ("packet", "sender", "key")) and 1 <= count <= 10**6, "form")
+    need(rest in ("refund", "share") and (rest == "refund" or waves) and [w["wave"] for w in waves] in ([], [0]), "form")
     need(sha(seed).hex() == d["commitment"], "commitment")
-    shares = shares_of(seed, d, min(count, waves[0]["entries"]) if rest == "share" else count * n)
+    shares = shares_of(seed, d, min(count, waves[0]["entries"]) if rest == "share" else count)
     need(d.get("shares", shares) == shares, "shares")
-    need(held == sorted(shuffled(drawer(seed, lp("hongbao/hold/1", d["sender"], d["key"], count, len(held))), list(range(1, count + 1)),
-                                 max(0, count - len(held)))[count - len(held):] if held else []), "held")
-    if rain:
-        ms = rain["duration_ms"]
-        need(1 <= ms < 2**32 and ms - 1999 * (n - 1) >= n, "offsets")
-        drawn = points(drawer(seed, lp("hongbao/rain/1", d["sender"], d["key"], n, ms)), ms - 1999 * (n - 1), n)
-        need([w.get("offset_ms", 0) for w in waves] == [p + 1999 * i for i, p in enumerate(drawn)], "offsets")
-    won, ranks, limit = {}, [], rain and rain["max_wins"]
     for w in waves:
-        leaves, no, users = [bytes.fromhex(leaf) for leaf in w.get("leaves", [])], w["wave"], set()
-        need(len(leaves) == w["entries"] and all(len(leaf) == 32 for leaf in leaves), "leaves of wave %d" % no)
-        need(all(a < b for a, b in zip(leaves, leaves[1:])) and root_of(leaves).hex() == w["root"], "root of wave %d" % no)
-        key, start = hmac.digest(seed, lp("hongbao/window/1", packet, no, bytes.fromhex(w["root"])), "sha256"), max(0, no - 1) * count
-        ranks, winners, passed = list(range(start + 1, start + count + 1)) + ranks, w["winners"][:], w.get("passed", [])[:]
-        for leaf in sorted(leaves, key=lambda leaf: (hmac.digest(key, leaf, "sha256"), leaf)):
-            if not ranks:
-                break
-            over = bool(rain and passed and passed[0]["leaf"] == leaf.hex())
-            need(over or winners and winners[0]["leaf"] == leaf.hex(), "winners of wave %d: %s comes first" % (no, leaf.hex()))
-            p = passed.pop(0) if over else winners.pop(0)
-            user, nonce = p.get("user"), bytes.fromhex(p.get("nonce", ""))
-            need(not user or len(nonce) == 16 and sha(lp("hongbao/entry/1", packet, no, user, nonce)) == leaf, "leaf of %s" % user)
-            need(not user or user not in users and bool(limit and won.get(user, 0) >= limit) == over, "winners: user %s" % user)
-            users.add(user)
-            if not over:
-                need((p["rank"], p["amount"]) == (ranks[0], shares[ranks[0] - 1]), "winners: share %d" % ranks[0])
-                won[user] = won.get(user, 0) + 1
-                ranks.pop(0)
-        need(not winners and not passed, "winners of wave %d: too many" % no)
+        leaves, winners = [bytes.fromhex(leaf) for leaf in w.get("leaves", [])], w["winners"]
+        need(len(leaves) == w["entries"] and all(len(leaf) == 32 for leaf in leaves), "leaves")
+        need(all(a < b for a, b in zip(leaves, leaves[1:])) and root_of(leaves).hex() == w["root"], "root")
+        k = hmac.digest(seed, lp("hongbao/window/2", sender, key, 0), "sha256")
+        order = sorted(leaves, key=lambda leaf: hmac.digest(k, leaf, "sha256"))
+        need([winner["leaf"] for winner in winners] == [leaf.hex() for leaf in order[:count]], "winners: the first of the order are others")
+        for place, winner in enumerate(winners):
+            need((winner["rank"], winner["amount"]) == (place + 1, shares[place]), "winners: share %d" % (place + 1))
+            user = winner.get("user")  # a user that was erased has no name
+            need(not user or sha(lp("hongbao/entry/2", sender, key, 0, user)).hex() == winner["leaf"], "winners: the leaf of %s" % user)
 
 
 try:

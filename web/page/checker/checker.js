@@ -50,10 +50,10 @@ function verdict(proof) {
   const findings = verifyProof(proof);
   const good = findings.every((f) => f.holds);
   const lines = findings.flatMap((f) => {
-    const wave = (proof.waves ?? [])[Math.max(0, f.wave - 1)];
+    const wave = proof.waves?.[0];
     const values = { text: f.text, commitment: proof.commitment, entries: wave?.entries, winners: wave?.winners?.length };
     const text = t(f.what === 'unnamed' ? 'unnamed' : `${f.what}.${f.holds ? 'good' : 'bad'}`, values);
-    const item = line(f.wave ? t('wave', { wave: f.wave, text }) : text, f.what === 'unnamed' ? 'note' : f.holds ? '' : 'bad');
+    const item = line(text, f.what === 'unnamed' ? 'note' : f.holds ? '' : 'bad');
     return f.holds || f.what === 'unnamed' ? [item] : [item, line(t('detail', { text: f.text }), 'note')];
   });
   return [element('h2', { class: good ? 'good' : 'bad', children: [t(good ? 'good' : 'bad')] }), element('ul', { children: lines })];
@@ -66,20 +66,20 @@ async function receiptVerdict(proof) {
   const lines = await signatureLines(receipt);
   receipt.wave ??= 0;
   const wave = proof.waves?.find((w) => w.wave === receipt.wave);
-  let leaf = '';
-  try {
-    leaf = leafOf(receipt.packet ?? proof.packet, receipt.wave, receipt.user, receipt.nonce);
-  } catch {
-    // a field is missing: the entry cannot be recomputed
-  }
-  if (!leaf || (receipt.leaf && receipt.leaf.toLowerCase() !== leaf)) {
-    lines.push(line(t('included.bad'), 'bad'));
-  } else {
-    const where = receiptInProof(proof, { ...receipt, packet: receipt.packet ?? proof.packet, leaf });
-    lines.push(line(t(`included.${where}`, { entries: wave?.entries }), where === 'in' ? '' : 'bad'));
-    if (where === 'in') lines.push(ownLine(proof, wave, leaf));
-  }
+  const { packet = proof.packet, user, leaf = own(proof, receipt) } = receipt;
+  const where = receiptInProof(proof, { ...receipt, packet, user, leaf });
+  lines.push(line(t(`included.${where}`, { entries: wave?.entries }), where === 'in' ? '' : 'bad'));
+  if (where === 'in') lines.push(ownLine(proof, wave, leaf.toLowerCase()));
   return [title, element('ul', { children: lines })];
+}
+
+/** own returns the leaf of the receipt's user, or '' if fields are missing. */
+function own(proof, receipt) {
+  try {
+    return leafOf(proof.sender, proof.key, receipt.wave, receipt.user);
+  } catch {
+    return '';
+  }
 }
 
 async function signatureLines(receipt) {
@@ -93,15 +93,14 @@ async function signatureLines(receipt) {
 function ownLine(proof, wave, leaf) {
   const win = wave.winners?.find((w) => w.leaf.toLowerCase() === leaf);
   if (win) return line(t('mine.won', win));
-  if (proof.rain) return line(t('mine.none'), 'note'); // the chance depends on what earlier waves left
   return line(t('mine.lost', { shares: Math.min(wave.entries, proof.count), entries: wave.entries }), 'note');
 }
 
 function winnersTable(proof) {
-  const all = (proof.waves ?? []).flatMap((w) => (w?.winners ?? []).map((winner) => ({ ...winner, wave: w.wave })));
+  const all = (proof.waves ?? []).flatMap((w) => w?.winners ?? []);
   if (all.length === 0) return [];
   const mine = parsed($('receipt').value).value?.user;
-  const columns = [...(proof.rain ? ['wave'] : []), 'rank', 'amount', 'user'];
+  const columns = ['rank', 'amount', 'user'];
   const number = (column) => (column === 'user' ? '' : 'number');
   const head = columns.map((column) => element('th', { scope: 'col', class: number(column), children: [t(`column.${column}`)] }));
   const rows = all.map((winner) => element('tr', {
@@ -119,9 +118,7 @@ function winnersTable(proof) {
 
 function cell(winner, column) {
   if (column !== 'user') return String(winner[column]);
-  const name = element('bdi', { children: [winner.user || t('erased')] });
-  if (winner.server_nonce) name.append(` (${t('serverNonce')})`);
-  return name;
+  return element('bdi', { children: [winner.user || t('erased')] });
 }
 
 /** translate writes the texts of the form in the language. */

@@ -1,22 +1,19 @@
-// Who wins the shares of a draw, the instants of a rain and receipts, as web/docs/protocol/proof.md defines them. Hashes, seeds,
-// nonces and keys are texts in hex.
+// Who wins the shares of a draw, and receipts, as web/docs/protocol/proof.md defines them. Hashes, seeds and public keys are texts in hex.
 
 import { hmac, sha256 } from './sha256.js';
 import { seedOf } from './split.js';
-import { Words } from './words.js';
 
 const encoder = new TextEncoder();
-const waveGap = 2000; // milliseconds from the begin of a wave to the begin of the next one, at least
 
 /**
  * leafOf returns what the root covers of one participant.
- * @param {string} packet
- * @param {number} wave 0 if the packet is no rain
+ * @param {string} sender id of the user
+ * @param {string} key of the request to send the packet
+ * @param {number} wave always 0 today
  * @param {string} user
- * @param {string} nonce
  */
-export function leafOf(packet, wave, user, nonce) {
-  return toHex(sha256(fields('hongbao/entry/1', packet, number(wave), user, fromHex(nonce))));
+export function leafOf(sender, key, wave, user) {
+  return toHex(sha256(fields('hongbao/entry/2', sender, key, number(wave), user)));
 }
 
 /**
@@ -81,52 +78,15 @@ export function included(leaf, index, n, path, root) {
 /**
  * orderOf returns the leaves in the order of the draw: the first one wins the first share.
  * @param {string} seed
- * @param {string} packet
+ * @param {string} sender id of the user
+ * @param {string} key of the request to send the packet
  * @param {number} wave
- * @param {string} root
  * @param {string[]} leaves
  */
-export function orderOf(seed, packet, wave, root, leaves) {
-  const mac = hmac(hmac(seedOf(seed))(fields('hongbao/window/1', packet, number(wave), seedOf(root))));
+export function orderOf(seed, sender, key, wave, leaves) {
+  const mac = hmac(hmac(seedOf(seed))(fields('hongbao/window/2', sender, key, number(wave))));
   const tickets = leaves.map((leaf) => toHex(mac(seedOf(leaf))) + leaf.toLowerCase()); // equal tickets are ordered by leaf
   return tickets.sort(byText).map((ticket) => ticket.slice(64));
-}
-
-/**
- * offsetsOf returns the instants of a rain's waves in milliseconds from its begin.
- * @param {string} seed
- * @param {string} sender id of the user
- * @param {string} key of the request to send the packet
- * @param {number} waves
- * @param {number} duration in milliseconds
- */
-export function offsetsOf(seed, sender, key, waves, duration) {
-  const free = duration - (waveGap - 1) * (waves - 1);
-  if (!(Number.isInteger(waves) && waves >= 1 && Number.isInteger(duration) && duration < 2 ** 32 && free >= waves)) {
-    throw new RangeError(`${waves} waves do not fit into ${duration} ms`);
-  }
-  const words = new Words(seedOf(seed), fields('hongbao/rain/1', sender, key, number(waves), number(duration)));
-  return words.points(free, waves).map((point, i) => point + i * (waveGap - 1));
-}
-
-/**
- * heldRanks returns which ranks of a packet are held for members that are away, in ascending order.
- * @param {string} seed
- * @param {string} sender id of the user
- * @param {string} key of the request to send the packet
- * @param {number} count of shares
- * @param {number} held how many are held
- */
-export function heldRanks(seed, sender, key, count, held) {
-  if (!(count >= 1 && held >= 1)) return [];
-  const n = Math.min(count, held);
-  const words = new Words(seedOf(seed), fields('hongbao/hold/1', sender, key, number(count), number(n)));
-  const ranks = Array.from({ length: count }, (_, i) => i + 1);
-  for (let i = count - 1; i >= count - n; i--) {
-    const j = Number(words.below(BigInt(i + 1)));
-    [ranks[i], ranks[j]] = [ranks[j], ranks[i]];
-  }
-  return ranks.slice(count - n).sort((a, b) => a - b);
 }
 
 /**
@@ -135,7 +95,6 @@ export function heldRanks(seed, sender, key, count, held) {
  * @property {number} [wave]
  * @property {string} user
  * @property {string} leaf
- * @property {string} nonce
  * @property {number} at  when the entry was committed, in Unix milliseconds
  * @property {string} key  the server's public key
  * @property {string} signature
@@ -148,13 +107,13 @@ export function heldRanks(seed, sender, key, count, held) {
 export function receiptText(r) {
   const at = new DataView(new ArrayBuffer(8));
   at.setBigInt64(0, BigInt(r.at));
-  return fields('hongbao/receipt/1', r.packet, number(r.wave ?? 0), seedOf(r.leaf), fromHex(r.nonce), r.user, new Uint8Array(at.buffer));
+  return fields('hongbao/receipt/2', r.packet, number(r.wave ?? 0), seedOf(r.leaf), r.user, new Uint8Array(at.buffer));
 }
 
 /**
- * verifyReceipt says whether the receipt's leaf is that of its packet, wave, user and nonce, and its signature is by the key. The caller
- * knows which keys are the server's: the key in the receipt proves nothing. It says 'unavailable' if this browser cannot check
- * signatures of Ed25519; insecure pages never can.
+ * verifyReceipt says whether the receipt's signature is by the key. The caller knows which keys are the server's: the key in the receipt
+ * proves nothing. It says 'unavailable' if this browser cannot check signatures of Ed25519; insecure pages never can. It does not check
+ * the leaf: compare it with leafOf, or call receiptInProof.
  * @param {string} key
  * @param {Receipt} receipt
  * @returns {Promise<'good'|'bad'|'unavailable'>}
@@ -163,9 +122,7 @@ export async function verifyReceipt(key, receipt) {
   /** @type {Uint8Array<ArrayBuffer>[]} */
   let parts;
   try {
-    const { packet, wave = 0, user, nonce, leaf, signature } = receipt;
-    if (fromHex(nonce).length !== 16 || leafOf(packet, wave, user, nonce) !== leaf.toLowerCase()) return 'bad';
-    parts = [fromHex(key), fromHex(signature), receiptText(receipt)];
+    parts = [fromHex(key), fromHex(receipt.signature), receiptText(receipt)];
   } catch {
     return 'bad'; // a field is missing or malformed
   }
