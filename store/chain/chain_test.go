@@ -46,7 +46,9 @@ func TestVectors(t *testing.T) {
 			Commitment: "ab", Key: "key-2", Seq: 8, CreatedAt: 1700000000124, ExpiresAt: 1700000060124,
 			Name: name, Text: Sealed(other, "恭喜", "c2VjcmV0"),
 		}.Leaf(),
-		"claim": Claim{Packet: "packet-1", Share: 1, User: "bob", Amount: 40, At: 1700000000125, Transfer: "transfer-1"}.Leaf(),
+		"claim":       Claim{Packet: "packet-1", Share: 1, User: "bob", Amount: 40, At: 1700000000125, Transfer: "transfer-1"}.Leaf(),
+		"participant": Participant{Packet: "packet-2", DrawLeaf: "0a0b", At: 1700000000127}.Leaf(),
+		"draw":        Draw{Packet: "packet-2", At: 1700000000128, Participants: 3, Parts: 2, Root: "0c0d"}.Leaf(),
 		"transfer": Transfer{
 			ID: "transfer-2", At: 1700000000126, Debit: "outside", Credit: "user:ann", Amount: 500, Kind: "credit", User: "ann",
 			Key: "key-3", Request: []byte{9}, Note: "a gift", Actor: "ops", RequestID: "req-1", Reason: "refill",

@@ -31,20 +31,20 @@ type ChainedStore interface {
 }
 
 // TestUnchainedRows takes all rows out of their chains, as a forger does that knows no chain. The audit must report one difference for each
-// table. empty is the SQL for an empty byte string.
+// table, and one for each draw that has ended. empty is the SQL for an empty byte string.
 func TestUnchainedRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	s := u.Open(t)
 	Live(t, s, s)
 	for _, statement := range []string{
 		`update entries set link = 0, name_seal = EMPTY, text_seal = EMPTY`, `update packets set link = 0, name_seal = EMPTY, text_seal = EMPTY`,
-		`update claims set link = 0`, `update transfers set link = 0`, `delete from links`, `delete from chains`,
+		`update claims set link = 0`, `update transfers set link = 0`, `update participants set link = 0`, `update packets set draw_link = 0`, `delete from links`, `delete from chains`,
 	} {
 		u.Exec(t, strings.ReplaceAll(statement, "EMPTY", empty))
 	}
 	a, err := s.Audit(t.Context(), nil)
-	if err != nil || len(a.Differences) != 4 || !strings.Contains(fmt.Sprint(a.Differences), "in no hash chain") {
-		t.Errorf("%+v, %v, want one difference for each of four tables", a.Differences, err)
+	if err != nil || len(a.Differences) != 5+3 || !strings.Contains(fmt.Sprint(a.Differences), "in no hash chain") {
+		t.Errorf("%+v, %v, want one difference for each of five tables and three draws", a.Differences, err)
 	}
 }
 

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
+	"hongbao/redpacket/proof"
 	"hongbao/web/wire"
 )
 
@@ -190,8 +193,10 @@ var endpointExamples = map[string]struct{ request, reply any }{
 		OK: true, Funded: 20000, InWallets: 19000, InPackets: 1000, Wallets: 2, Packets: 3, OpenPackets: 1, Claims: 8, Transfers: 13, Rooms: 1, Entries: 43,
 		Differences: []wire.Difference{}, Notes: []wire.Difference{}, At: 1767225600000, WholeAt: 1767139200000, Heads: []string{exampleHead},
 	}},
-	"start_audit": {wire.StartAuditRequest{Whole: true}, wire.StartAuditReply{At: 1767225600000}},
-	"heads":       {nil, wire.HeadsReply{Heads: []string{exampleHead}}},
+	"proof":        {nil, exampleProof()},
+	"receipt_keys": {nil, wire.ReceiptKeysReply{Keys: []string{"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"}}},
+	"start_audit":  {wire.StartAuditRequest{Whole: true}, wire.StartAuditReply{At: 1767225600000}},
+	"heads":        {nil, wire.HeadsReply{Heads: []string{exampleHead}}},
 	"stats": {nil, wire.StatsReply{
 		Instance: "i-1", Version: "1.0.0", StartedAt: 1767225600000, Connections: 2, Users: 2, Topics: 1, Delivered: 86, Closes: map[int]int64{3001: 1},
 		Grabs: wire.GrabStats{Won: 8, Empty: 3},
@@ -216,5 +221,33 @@ const (
 	exampleHead = "7/e-43/b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d"
 	exampleLink = "r-1.Zp3kQ0aB9cD2eF4gH6iJ"
 )
+
+// exampleProof returns the proof of a draw of two shares with three participants.
+func exampleProof() proof.Document {
+	seed := proof.Seed{31: 1}
+	d := proof.Document{
+		Packet: "p-3", Seed: hex.EncodeToString(seed[:]), Commitment: proof.Commitment(seed), Sender: "u-ann", Key: "k-3", Mode: proof.Lucky, Spread: proof.Classic,
+		Total: 1000, Count: 2, Rest: proof.RestRefund,
+	}
+	users, leaves := map[proof.Hash]string{}, []proof.Hash{}
+	for _, user := range []string{"u-ann", "u-bob", "u-cy"} {
+		leaf := proof.Leaf(d.Sender, d.Key, 0, user)
+		users[leaf], leaves = user, append(leaves, leaf)
+	}
+	slices.SortFunc(leaves, func(a, b proof.Hash) int { return bytes.Compare(a[:], b[:]) })
+	root := proof.Root(leaves)
+	w := proof.Wave{Root: hex.EncodeToString(root[:]), Entries: len(leaves)}
+	for _, leaf := range leaves {
+		w.Leaves = append(w.Leaves, hex.EncodeToString(leaf[:]))
+	}
+	d.Shares, _ = proof.Shares(seed, proof.Terms{Sender: d.Sender, Key: d.Key, Mode: d.Mode, Spread: d.Spread, Total: d.Total, Count: d.Count})
+	for rank, i := range proof.Winners(proof.Order(seed, d.Sender, d.Key, 0, leaves), d.Count) {
+		w.Winners = append(w.Winners, proof.Winner{
+			Participant: proof.Participant{User: users[leaves[i]], Leaf: w.Leaves[i]}, Amount: d.Shares[rank], Rank: rank + 1,
+		})
+	}
+	d.Waves = []proof.Wave{w}
+	return d
+}
 
 var exampleGuest = wire.GuestReply{Token: "<token>", User: wire.User{ID: "guest:mei", Name: "Mei", Guest: true}}
