@@ -21,7 +21,7 @@ const recordSpoilers = `window.spoiled = [], new MutationObserver(() => {
 	const opening = document.querySelector('.opening');
 	if (!opening || opening.dataset.open === 'yes') return;
 	const shown = document.querySelector('.room .bar .number').innerText + document.querySelector('.lines').innerText;
-	if (!shown.includes('¥10.00') || /got|抢到|won|没抽中|Not this time/.test(shown)) spoiled.push(shown);
+	if (!shown.includes('¥10.00') || /You won|抽中|won|没抽中|Not this time/.test(shown)) spoiled.push(shown);
 }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true }), 0`
 
 // recordFiles makes the page record the files that it gives to the user, by name.
@@ -151,7 +151,7 @@ func TestBrowserDraw(t *testing.T) {
 	loser.Screenshot("checked")
 	webtest.Ask[bool](loser.Tab, `document.querySelector('.draw-files button').click(), true`)
 	awaitAsk(t, loser, `Object.values(saved).some((file) => file.seed && file.waves[0].leaves.length === 2)`)
-	if text := ann.Text(); strings.Contains(text, "You got") {
+	if text := ann.Text(); strings.Contains(text, "You won") {
 		t.Errorf("the sender, who has not entered, reads %q", text)
 	}
 }

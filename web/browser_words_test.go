@@ -104,15 +104,16 @@ func errorWords() (words []string) {
 	return append(words, "unknown", "closed")
 }
 
-// isErrorWord reports whether a text is for an error: the error's word, the word with the name of a field, or the
-// reason of a close.
+// isErrorWord reports whether a text is for an error: the error's word, the word with the name of a field, perhaps with the cause of a
+// refused file, or the reason of a close.
 func isErrorWord(word string) bool {
 	if code, isEnd := strings.CutPrefix(word, "closed_"); isEnd {
 		return slices.Contains([]string{"3500", "3501", "3502", "3503", "3504", "3505"}, code)
 	}
 	return slices.ContainsFunc(errorWords(), func(known string) bool {
 		field, ofField := strings.CutPrefix(word, known+"_")
-		return word == known || ofField && isField(field)
+		_, isCause := strings.CutPrefix(field, "file_") // why a file was refused
+		return word == known || ofField && (isCause || isField(field))
 	})
 }
 

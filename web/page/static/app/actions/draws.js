@@ -51,7 +51,7 @@ export function tellEnd(view) {
   const { state: s, packet } = view;
   if (s.status === 'open' || s.status === 'cancelled' || view.stage || !hasEntered(view)) return;
   const act = { label: t('packet.about'), run: () => openSheet('packet', packet.id) };
-  toast(s.mine ? t('packet.gotLate', { amount: money(s.mine.amount) }) : t('draw.lostLate', { name: packet.from.name }), act, toastLasts);
+  toast(s.mine ? t('draw.gotLate', { amount: money(s.mine.amount) }) : t('draw.lostLate', { name: packet.from.name }), act, toastLasts);
 }
 
 /** The proof of a finished packet, and the keys of receipts. @param {string} packet */

@@ -37,7 +37,7 @@ export class DrawCheck extends Component {
     const { packet, state: { draw } } = view;
     const n = draw?.participants ?? 0;
     return h('section', { class: 'verify stack', ref: this.root, tabIndex: -1, 'aria-label': t('packet.verify.title'), 'aria-live': 'polite' },
-      verdict ? h(Verdict, { lines: verdict.lines, n }) : h(Fragment, null,
+      verdict ? h(Verdict, { lines: verdict.lines, n, name: packet.from.name }) : h(Fragment, null,
         h('p', { class: 'muted small' }, t('draw.check.offer')),
         error && h('p', { class: 'problem', role: 'alert' }, inWords(error)),
         h('button', { class: 'button', type: 'button', 'aria-busy': busy, onClick: this.check }, h(Icon, { name: 'check' }), t('draw.check.button'))),
@@ -55,13 +55,13 @@ export function SaveReceipt({ view }) {
     h(Icon, { name: 'download', size: 18 }), t('draw.saveReceipt'));
 }
 
-function Verdict({ lines, n }) {
+function Verdict({ lines, n, name }) {
   const bad = lines.some((line) => line.is === 'problem');
   return h(Fragment, null,
     h('h4', { class: bad ? 'problem' : '' }, t(bad ? 'draw.check.bad' : 'draw.check.good')),
     h('ul', { class: 'verdict' }, lines.map(({ word, is }) => h('li', { key: word, class: is },
       h(Icon, { name: is === 'good' ? 'check' : 'warn', size: 20 }), t(`draw.check.${word}`, { count: n, shown: number(n) })))),
-    h('p', { class: 'muted small' }, t(bad ? 'draw.check.tell' : 'draw.check.proves')));
+    h('p', { class: 'muted small' }, t(bad ? 'draw.check.tell' : 'draw.check.proves', { name })));
 }
 
 /** @param {any} document @param {import('../state.js').PacketView} view @returns {Line[]} */

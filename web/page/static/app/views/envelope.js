@@ -57,7 +57,7 @@ class Received extends Component {
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
     h(EnvelopeFace, {
-      greeting: packet.greeting, got: mine ? t('envelope.got', { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t('draw.lost'), standing: standing(view),
+      greeting: packet.greeting, got: mine ? t(isDraw(packet) ? 'draw.gotAmount' : 'envelope.got', { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t('draw.lost'), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
       openers: status === 'open' && openers(view), ends: opens && !isDraw(packet) && packet.expires_at,
       draw: opens && isDraw(packet) ? packet : undefined,

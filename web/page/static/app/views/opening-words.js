@@ -8,7 +8,8 @@ import { won } from './draw-words.js';
 /** @param {import('../state.js').PacketView} view that was answered @returns {{title: string, more: string}} */
 export function outcome(view) {
   const { packet, state: s } = view;
-  if (s.mine) return { title: t(view.answer === 'already' ? 'packet.gotBefore' : 'packet.got'), more: isDraw(packet) ? `${t('packet.inWallet')} · ${won(s)}` : t('packet.inWallet') };
+  if (s.mine && isDraw(packet)) return { title: t('draw.got'), more: `${t('packet.inWallet')} · ${won(s)}` };
+  if (s.mine) return { title: t(view.answer === 'already' ? 'packet.gotBefore' : 'packet.got'), more: t('packet.inWallet') };
   if (isDraw(packet) && s.status !== 'cancelled') return drawOutcome(view);
   const shares = { count: packet.count, shown: number(packet.count) };
   switch (s.status) {

@@ -45,7 +45,7 @@ export class Details extends Component {
         audience(packet) && h('p', { class: 'envelope-whom small' }, audience(packet)),
         checks && !view.state.mine && h('p', null, outcome(view).title),
         view.state.mine && h('p', { class: 'packet-mine' },
-          h('span', { class: 'only-read' }, t('packet.got')),
+          h('span', { class: 'only-read' }, t(draws ? 'draw.got' : 'packet.got')),
           h('span', { class: 'amount number' }, money(view.state.mine.amount)),
           h('span', { class: 'muted small' }, t('packet.inWallet')))),
       h(Summary, { view }),

@@ -558,6 +558,9 @@ export default {
     returnedTo: ({ amount, name }) => `${amount} went back to ${name}.`,
     won: ({ shown, winners }) => `${winners} of ${shown} won`,
     allWon: ({ count, shown }) => (count === 1 ? 'The only one who entered won' : count === 2 ? 'Both who entered won' : `All ${shown} who entered won`),
+    got: 'You won',
+    gotAmount: ({ amount }) => `You won ${amount}`,
+    gotLate: ({ amount }) => `You won ${amount}. It is in your wallet.`,
     lost: 'Not this time',
     notIn: 'The draw is over',
     yourChance: ({ won }) => `${won}: that was your chance.`,
@@ -585,7 +588,9 @@ export default {
       signedUnknown: 'This browser can’t check the signature of your receipt. It needs Ed25519, and a page with https',
       formNot: 'The proof is incomplete',
       otherNot: 'The proof is not that of this draw',
-      proves: 'Nobody could choose who wins after the list was closed. It doesn’t prove that everyone in the list is a person: the server could have entered users of its own.',
+      proves: ({ name }) => (
+        'Everyone’s luck was fixed when the packet was sent, so nobody could choose who of those in the list wins. '
+        + `It doesn’t prove that all of them are real people, or that the server and ${name} didn’t act together.`),
       tell: 'Save the proof and your receipt, and show them to whoever runs this server.',
     },
   },
