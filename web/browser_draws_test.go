@@ -187,6 +187,28 @@ func TestBrowserDrawOfNobody(t *testing.T) {
 	ann.Sees("Checked in this browser: the draw is right", "The list has exactly the 1 person who entered")
 }
 
+// TestBrowserDrawWithPassphrase enters a draw that asks for a passphrase, with the keyboard. Once the user is in, the page asks no more, and the keyboard stays in
+// the envelope.
+func TestBrowserDrawWithPassphrase(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	bob.packet(room, 123, 1, `,"greeting":"for tea","window_s":10,"passphrase":"oolong"`)
+	ann.Press("link", "Tea")
+	ann.Press("button", "for tea")
+	ann.Fill("Passphrase", "sencha")
+	ann.Key("\r")
+	ann.Sees("That isn’t the passphrase.")
+	ann.Fill("Passphrase", "oolong")
+	ann.Key("\r")
+	ann.Sees("You’re in")
+	ann.Lacks("textbox", "Passphrase")
+	awaitAsk(t, ann, `document.activeElement.matches('.opening-coin')`)
+	ann.Sees("You won", "¥1.23", "The only one who entered won")
+}
+
 // TestBrowserDrawTampered changes the proof on its way. The page must name what is wrong, and say so if it cannot check a signature.
 func TestBrowserDrawTampered(t *testing.T) {
 	enginetest.Nightly(t, "page")

@@ -1,6 +1,7 @@
 // Draws in the model: the chances, and that nothing tells the user's own result before the end.
 
 import { state } from '/app/state.js';
+import { noteServerDate, serverNow } from '/app/model/clock.js';
 import { isUntold, oddsOf, shownBalance } from '/app/model/draws.js';
 import { notePacket, noteWon, packetView, setGrabbed, setPacketState, setProgress, stageOf } from '/app/model/packets.js';
 import { equal } from '/test/check.js';
@@ -95,4 +96,22 @@ export async function progress() {
   equal([view.state.draw.participants, view.latest, view.state.claimed], [6, ['a', 'b', 'c'], 0]);
   setGrabbed({ packet: 'p', outcome: 'expired', claimed: 0, count: 3, participants: 6 });
   equal([view.state.status, view.state.draw.receipt], ['open', receipt]);
+}
+
+/** The time left follows the server's clock, if this device's is off by more than the server's time is known. */
+export async function serverClock() {
+  const off = () => Math.round((Date.now() - serverNow()) / 10_000) * 10;
+  const note = (seconds, took = 0) => {
+    const now = Date.now();
+    noteServerDate(new Date(now - took / 2 - seconds * 1000).toUTCString(), now - took, now);
+  };
+  note(60);
+  equal(off(), 60);
+  note(-120, 200);
+  equal(off(), -120);
+  note(30, 5000); // an answer that took so long tells nothing
+  noteServerDate(null, 0, 0);
+  equal(off(), -120);
+  note(0);
+  equal(Date.now() - serverNow() < 5, true);
 }

@@ -77,7 +77,9 @@ export class Opening extends Component {
   async entered() {
     await this.turning.rest();
     const { view } = this.props;
-    if (hasEntered(view)) change(() => { state.announcement = `${t('draw.in')}. ${chance(view)}`; });
+    if (!hasEntered(view)) return;
+    change(() => { state.announcement = `${t('draw.in')}. ${chance(view)}`; });
+    if (document.activeElement === document.body) this.coin.current?.focus({ preventScroll: true }); // the passphrase is not asked any more
   }
 
   /** The end of a draw opens all envelopes at once. */
@@ -162,7 +164,7 @@ export class Opening extends Component {
           h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
           h('div', { class: 'opening-outside' },
             h(Paper, { part: 'outside', path: flapPath }),
-            h(Address, { packet, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
+            h(Address, { packet, locked: packet.locked && !rests, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
         draws && !open && h(DrawRing, { packet }),
         h('button', {
           class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': draws ? drawLabel(view) : t('packet.open'),
@@ -192,14 +194,14 @@ function Paper({ part, path }) {
 }
 
 /** The text on the flap: sender, greeting, and the passphrase field. */
-function Address({ packet, phrase, missing, onInput }) {
+function Address({ packet, locked, phrase, missing, onInput }) {
   const whom = audience(packet);
   return h('div', { class: 'opening-address' },
     h(Avatar, { user: packet.from, size: 'large' }),
     h('h3', null, t('packet.from', { name: packet.from.name })),
     h('p', { class: 'opening-greeting', dir: 'auto' }, packet.greeting),
     whom && h('p', { class: 'envelope-whom small' }, whom),
-    packet.locked && h('label', { class: 'opening-phrase' },
+    locked && h('label', { class: 'opening-phrase' },
       h(Icon, { name: 'lock', size: 18 }),
       h('span', { class: 'only-read' }, t('packet.passphrase')),
       h('input', {

@@ -75,7 +75,7 @@ function Summary({ view }) {
       h(Time, { at: packet.created_at }, t('packet.sent', { ago: ago(packet.created_at), amount: money(packet.total) }))),
     isOpen && h('div', { class: 'row packet-do' },
       !s.mine && isForMe(packet) && h('button', { class: 'button gold', type: 'button', onClick: () => showEnvelope(view) },
-        t(!draws ? 'packet.open' : entered ? 'draw.toEnvelope' : 'draw.enter')),
+        t(draws ? 'draw.toEnvelope' : 'packet.open')),
       room && mayInvite(room) && h('button', { class: 'button', type: 'button', onClick: () => go({ room: packet.room, sheet: { name: 'links', id: packet.id } }) },
         t('links.toPacket')),
       own && s.claimed === 0 && participants(view) === 0 && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) },

@@ -465,8 +465,8 @@ export default {
     way: '怎么分',
     ways: { first: '抢', draw: '抽' },
     wayMeans: {
-      first: '先到先得，手快有手慢无',
-      draw: '限时参与，人人机会均等',
+      first: '先到先得，拼手速',
+      draw: '限时参与，机会均等',
     },
     window: '参与时间',
     rest: '参与的人比份数少时',
