@@ -242,6 +242,7 @@ func (q *entering) run(k *cachedPacket) {
 		ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
 		result, err := q.ledger.Enter(ctx, k.packet.ID, users)
 		cancel()
+		crashpoint.Here("enter.after-commit")
 		if err == nil && len(result.New) > 0 {
 			q.entered(k, &result)
 		}

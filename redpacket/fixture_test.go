@@ -125,8 +125,9 @@ func (h *testService) balance(tb testing.TB, user string) redpacket.Money {
 // run runs the service's background tasks until the test ends.
 func (h *testService) run(tb testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
+	packets := h.packets // a test may replace it
 	var done sync.WaitGroup
-	done.Go(func() { _ = h.packets.Run(ctx) })
+	done.Go(func() { _ = packets.Run(ctx) })
 	tb.Cleanup(func() { cancel(); done.Wait() })
 }
 

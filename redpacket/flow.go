@@ -409,9 +409,10 @@ func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 		}
 		var soon [Partitions][]string
 		for _, o := range page {
-			if o.ExpiresAt.Add(overdueBy).Before(now) {
+			switch {
+			case o.ExpiresAt.Add(overdueBy).Before(now), o.IsDraw() && o.ExpiresAt.Before(now): // no sweep lists draws
 				closeSoon(o.Ref)
-			} else if !o.IsDraw() {
+			case !o.IsDraw():
 				at := uint(o.Partition) % Partitions
 				soon[at] = append(soon[at], o.ID)
 			}

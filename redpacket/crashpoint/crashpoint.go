@@ -15,6 +15,8 @@ var Points = []string{
 	"settle.after-commit",
 	"grab.after-settle",
 	"grab.after-ack",
+	"enter.after-commit",
+	"draw.after-root",
 	"close.after-script",
 	"close.after-settle",
 	"close.before-commit",

@@ -112,6 +112,12 @@ func (w *workload) checkClaims() {
 			w.t.Errorf("the cancellation of packet %s was acknowledged, but its status is %s", key, reply.State.Status)
 		}
 	}
+	for _, g := range w.entered {
+		reply := e2e.Call[wire.PacketReply](g.by, "packet", wire.PacketRequest{Packet: g.reply.Packet})
+		if d := reply.State.Draw; d == nil || d.Receipt == nil || *d.Receipt != *g.reply.Receipt || d.Root == "" {
+			w.t.Errorf("%s has entered %s with %+v, and now the state is %+v", g.by.User.Name, g.reply.Packet, g.reply.Receipt, d)
+		}
+	}
 	for _, g := range w.won {
 		if !stored[fmt.Sprint(g.reply.Packet, g.by.User.ID, g.reply.Rank, g.reply.Amount)] {
 			w.t.Errorf("a grab of %s was answered %+v, but no such claim is stored", g.by.User.Name, g.reply)

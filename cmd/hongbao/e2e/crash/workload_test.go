@@ -32,6 +32,7 @@ type workload struct {
 	packets   map[string]wire.SendPacketReply // acknowledged, by key
 	texts     map[string]wire.SendReply       // acknowledged, by key
 	won       []wonGrab
+	entered   []wonGrab // the same of grabs that were answered "entered"
 	cancelled map[string]bool // packets whose cancellation was acknowledged
 }
 
@@ -84,7 +85,11 @@ func (w *workload) run(stop <-chan struct{}, longest time.Duration) {
 	}
 	all.Go(func() {
 		for i := range w.rounds {
-			id := w.send(ctx, fmt.Sprint("packet-", i), int64(100*(i%4+1)))
+			send := w.send
+			if i%4 == 2 {
+				send = w.sendDraw
+			}
+			id := send(ctx, fmt.Sprint("packet-", i), int64(100*(i%4+1)))
 			w.say(ctx, fmt.Sprint("text-", i))
 			if id != "" && i%4 == 3 {
 				w.cancel(ctx, id)
@@ -161,13 +166,21 @@ func (w *workload) grabAll(ctx context.Context, i int, c *e2e.Client) {
 
 // send sends a packet once, and returns its id if the answer came.
 func (w *workload) send(ctx context.Context, key string, total int64) (id string) {
-	request := wire.SendPacketRequest{Room: w.room, Key: key, Total: total, Count: new(w.count), TTLS: &w.ttl}
+	return w.sendPacket(ctx, wire.SendPacketRequest{Room: w.room, Key: key, Total: total, Count: new(w.count), TTLS: &w.ttl})
+}
+
+// sendDraw does the same with a draw.
+func (w *workload) sendDraw(ctx context.Context, key string, total int64) (id string) {
+	return w.sendPacket(ctx, wire.SendPacketRequest{Room: w.room, Key: key, Total: total, Count: new(2), WindowS: new(int64(3)), Rest: "share"})
+}
+
+func (w *workload) sendPacket(ctx context.Context, request wire.SendPacketRequest) (id string) {
 	reply, err := e2e.Try[wire.SendPacketReply](ctx, w.sender, "send_packet", request)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, request)
 	if err == nil {
-		w.packets[key] = reply
+		w.packets[request.Key] = reply
 	}
 	return reply.Packet.ID
 }
@@ -188,6 +201,9 @@ func (w *workload) grab(ctx context.Context, c *e2e.Client, packet string) {
 	if err == nil && (reply.Outcome == "won" || reply.Outcome == "already") {
 		w.won = append(w.won, wonGrab{c, reply})
 	}
+	if err == nil && reply.Outcome == "entered" {
+		w.entered = append(w.entered, wonGrab{c, reply})
+	}
 }
 
 func (w *workload) cancel(ctx context.Context, packet string) {
@@ -203,5 +219,5 @@ func (w *workload) cancel(ctx context.Context, packet string) {
 func (w *workload) acknowledged() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.won) + len(w.texts) + len(w.packets)
+	return len(w.won) + len(w.entered) + len(w.texts) + len(w.packets)
 }
