@@ -102,7 +102,6 @@ func TestBrowserDraw(t *testing.T) {
 	mei.Press("button", "参与")
 	mei.Sees("已参与", "1 人参与")
 	awaitAsk(t, mei, `Number(document.querySelector('.opening .draw-left').style.strokeDashoffset) < 0`)
-	mei.Screenshot("entered, phone, Chinese, dark")
 
 	webtest.Ask[bool](bob.Tab, `document.querySelector('.envelope').focus(), true`)
 	bob.Key("\r")
@@ -256,6 +255,7 @@ func TestBrowserDrawTampered(t *testing.T) {
 		if what != "" && !strings.Contains(ann.Text(), what) {
 			t.Errorf("the page does not say %q", what)
 		}
+		ann.Screenshot(what)
 		ann.Press("button", "Close")
 		ann.Lacks("button", "Check the draw")
 		ann.Press("button", "for tea")

@@ -591,7 +591,7 @@ export default {
       proves: ({ name }) => (
         'Everyone’s luck was fixed when the packet was sent, so nobody could choose who of those in the list wins. '
         + `It doesn’t prove that all of them are real people, or that the server and ${name} didn’t act together.`),
-      tell: 'Save the proof and your receipt, and show them to whoever runs this server.',
+      tell: 'Save the proof and your receipt: anybody can check them without this server.',
     },
   },
   thanks: {
