@@ -16,8 +16,9 @@ const (
 	ByPacket  Reason = "packet"  // a packet that the user may grab
 )
 
-// MostPacketNews bounds the cost of one packet: in a room with more members, a packet that all members may grab is not news.
-const MostPacketNews = 10_000
+// MostNews bounds the cost of one entry: in a room with more members, neither a packet that all members may grab is news, nor that a text mentions
+// all members.
+const MostNews = 10_000
 
 // Unread asks for the members of a room that have not read an entry.
 type Unread struct {
@@ -65,7 +66,7 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 	switch e.Kind {
 	case KindText:
 		var text Text
-		if json.Unmarshal(e.Body, &text) != nil || text.Text == "" && text.Data == nil {
+		if json.Unmarshal(e.Body, &text) != nil || text.Text == "" && text.Data == nil && len(text.Files) == 0 {
 			return "", nil, nil //nolint:nilerr // the text was recalled, or the body is not a Text
 		}
 		direct, err := s.isDirect(ctx, e.Room)
@@ -74,7 +75,12 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 			return "", nil, err
 		case direct:
 			return ByDirect, nil, nil
-		case len(text.Mentions) > 0:
+		case text.MentionAll:
+			if all, err := s.newsForAll(ctx, e.Room); err != nil || all {
+				return ByMention, nil, err
+			}
+		}
+		if len(text.Mentions) > 0 {
 			return ByMention, text.Mentions, nil
 		}
 	case KindPacket:
@@ -87,13 +93,18 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 		if len(packet.To) > 0 {
 			return ByPacket, packet.To, nil
 		}
-		room, err := s.store.Room(ctx, e.Room)
-		if err != nil || room.Members > MostPacketNews {
+		if all, err := s.newsForAll(ctx, e.Room); err != nil || !all {
 			return "", nil, err
 		}
 		return ByPacket, nil, nil
 	}
 	return "", nil, nil
+}
+
+// newsForAll reports whether an entry for all members of the room is news for each of them.
+func (s *Service) newsForAll(ctx context.Context, room string) (bool, error) {
+	r, err := s.store.Room(ctx, room)
+	return err == nil && r.Members <= MostNews, err
 }
 
 // roomKinds remembers which rooms are direct rooms.

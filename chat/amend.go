@@ -15,6 +15,9 @@ type Amendment struct {
 	Target int64
 	By     User
 	Text   string // the new text; KindEdit only
+
+	Preview *Preview // of a link of the new text; nil: none
+
 	Emoji  string // KindReact only
 	On     bool
 	At     time.Time
@@ -24,8 +27,9 @@ type Amendment struct {
 
 // Edit is the body of an edit entry.
 type Edit struct {
-	Target int64  `json:"target"`
-	Text   string `json:"text"`
+	Target  int64    `json:"target"`
+	Text    string   `json:"text"`
+	Preview *Preview `json:"preview,omitempty"`
 }
 
 // Recall is the body of a recall entry.
@@ -45,6 +49,7 @@ type Reaction struct {
 // reactions only.
 type Fold struct {
 	Text      *string        `json:"text,omitempty"`       // after the last edit
+	Preview   *Preview       `json:"preview,omitempty"`    // of the text after the last edit; nil: none
 	EditedAt  int64          `json:"edited_at,omitempty"`  // Unix milliseconds
 	EditSeq   int64          `json:"edit_seq,omitempty"`   // seq of the last edit entry
 	RecallSeq int64          `json:"recall_seq,omitempty"` // seq of the recall entry
@@ -71,8 +76,9 @@ type AmendmentRuling struct {
 	Fold    Fold            // the target's Fold after the amendment
 	Empty   bool            // the store must remove the texts of the target and its edits (EmptyText, EmptyEdit), and its reactions
 
-	Mentioned []string // users that the emptied text mentioned; the store must remove these mentions
-	HasFiles  bool     // the emptied text had files; the store must drop them
+	Mentioned    []string // users that the emptied text mentioned; the store must remove these mentions
+	MentionedAll bool     // the emptied text mentioned all members; the store must remove this mention
+	HasFiles     bool     // the emptied text had files; the store must drop them
 }
 
 // Amended is the result of Store.Amend.
@@ -145,8 +151,8 @@ func (a Amendment) edit(s *Subject, next int64) (AmendmentRuling, error) {
 		return AmendmentRuling{}, ErrEditWindowOver
 	}
 	fold := s.Fold
-	fold.Text, fold.EditedAt, fold.EditSeq = &a.Text, a.At.UnixMilli(), next
-	return amends(next, fold, Edit{Target: a.Target, Text: a.Text})
+	fold.Text, fold.Preview, fold.EditedAt, fold.EditSeq = &a.Text, a.Preview, a.At.UnixMilli(), next
+	return amends(next, fold, Edit{Target: a.Target, Text: a.Text, Preview: a.Preview})
 }
 
 func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
@@ -166,7 +172,7 @@ func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling,
 	amended.Empty = true
 	var text Text
 	if json.Unmarshal(s.Entry.Body, &text) == nil { // a text that cannot be read can still be recalled
-		amended.Mentioned, amended.HasFiles = text.Mentions, len(text.Files) > 0
+		amended.Mentioned, amended.MentionedAll, amended.HasFiles = text.Mentions, text.MentionAll, len(text.Files) > 0
 	}
 	return amended, nil
 }
@@ -256,7 +262,7 @@ func (e Entry) Folded(f Fold) (Entry, error) {
 		return Entry{}, fmt.Errorf("fold entry %s %d: %w", e.Room, e.Seq, err)
 	}
 	if f.Text != nil {
-		body.Text.Text = *f.Text
+		body.Text.Text, body.Preview = *f.Text, f.Preview
 	}
 	var err error
 	e.Body, err = Body(body)
@@ -278,13 +284,13 @@ func (e Entry) withReactions(counts map[string]int) (Entry, error) {
 	return e, err
 }
 
-// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit. If the message has
+// Edit replaces the text of the user's own message, and its preview. It returns the seq of the entry that records the edit. If the message has
 // this text already, nothing changes: Edit returns the seq of its last edit, or of the message if there was none.
-func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
+func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string, preview *Preview) (int64, error) {
 	if err := s.CheckEdit(text); err != nil {
 		return 0, err
 	}
-	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text})
+	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text, Preview: preview})
 }
 
 // CheckEdit returns an error if the text is empty, too long or otherwise not allowed in an edit.

@@ -18,7 +18,7 @@ func TestAmendingPublishesToTheRoom(t *testing.T) {
 	h.sendText(room, "bob", "k")
 	h.published.take()
 	for range 2 {
-		if seq, err := h.Edit(h.ctx, person("bob"), room, 1, "better"); err != nil || seq != 2 {
+		if seq, err := h.Edit(h.ctx, person("bob"), room, 1, "better", nil); err != nil || seq != 2 {
 			t.Errorf("edit: seq %d, %v", seq, err)
 		}
 		h.must(h.React(h.ctx, person("ann"), room, 1, "👍", true))
@@ -34,7 +34,7 @@ func TestAmendingPublishesToTheRoom(t *testing.T) {
 	}
 	h.must(h.React(h.ctx, person("ann"), room, 1, "👍", false))
 	now = now.Add(2*time.Minute + time.Millisecond)
-	_, err := h.Edit(h.ctx, person("bob"), room, 1, "best")
+	_, err := h.Edit(h.ctx, person("bob"), room, 1, "best", nil)
 	h.refused(err, chat.ErrEditWindowOver)
 	_, err = h.Recall(h.ctx, person("bob"), room, 1)
 	h.refused(err, chat.ErrEditWindowOver)
@@ -55,7 +55,7 @@ func TestAmendingPublishesToTheRoom(t *testing.T) {
 	if got := h.bodies(room, "ann"); !slices.Equal(got, want) {
 		t.Errorf("history\n  %q\nwant\n  %q", got, want)
 	}
-	_, err = h.Edit(h.ctx, person("bob"), room, 1, "best")
+	_, err = h.Edit(h.ctx, person("bob"), room, 1, "best", nil)
 	h.refused(err, chat.ErrConflict)
 	h.refused(h.React(h.ctx, person("ann"), room, 1, "👍", true), chat.ErrConflict)
 	h.wantPublished()
@@ -67,7 +67,7 @@ func TestAmendingIsChecked(t *testing.T) {
 	h.sendText(room, "ann", "k")
 	h.published.take()
 	edit := func(room string, seq int64, text string) error {
-		_, err := h.Edit(h.ctx, person("ann"), room, seq, text)
+		_, err := h.Edit(h.ctx, person("ann"), room, seq, text, nil)
 		return err
 	}
 	recall := func(room string, seq int64) error {

@@ -169,6 +169,14 @@ func (s Standing) MayRead() error {
 	return nil
 }
 
+// MayMentionAll returns an error unless a user with this standing may mention all members of the room at once.
+func (s Standing) MayMentionAll() error {
+	if s.Role.rank() < Admin.rank() {
+		return &FieldError{Err: ErrForbidden, Field: "mention_all", Reason: "is only for the owner and admins of a room"}
+	}
+	return nil
+}
+
 // Membership is a room as one of its members sees it.
 type Membership struct {
 	Room       Room
@@ -226,6 +234,9 @@ type Text struct {
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
 	Files    []File          `json:"files,omitempty"`
+
+	MentionAll bool     `json:"mention_all,omitempty"` // the text mentions all members of the room
+	Preview    *Preview `json:"preview,omitempty"`     // of a link of the text; nil: none
 }
 
 // MemberChange is the body of a member entry.

@@ -71,7 +71,7 @@ func (h *testService) refuseAll(room string) {
 	_, _, history := h.History(h.ctx, "ann", room, chat.Page{})
 	_, send := h.Send(h.ctx, ann, chat.Message{Room: room, Key: "new", Text: "hello"})
 	_, read := h.Read(h.ctx, "ann", room, 1)
-	_, edit := h.Edit(h.ctx, person("bob"), room, 1, "text")
+	_, edit := h.Edit(h.ctx, person("bob"), room, 1, "text", nil)
 	_, recall := h.Recall(h.ctx, ann, room, 1)
 	_, _, online := h.Online(h.ctx, "ann", room)
 	_, update := h.UpdateRoom(h.ctx, ann, room, chat.RoomChange{})

@@ -24,7 +24,11 @@ type Message struct {
 	Mentions []string        // ids of users
 	Files    []string        // ids of files that the sender has uploaded to the room
 
-	Replaced *string // the text to store in place of Text; nil: none. The hash of the request always has Text.
+	MentionAll bool // mentions all members of the room, besides Mentions; see Standing.MayMentionAll
+
+	// What the host adds. The hash of the request does not cover it.
+	Replaced *string  // the text to store in place of Text; nil: none
+	Preview  *Preview // of a link of the stored text; nil: none
 }
 
 // CheckMessage returns an error if a field of the message is wrong. Send returns the same error, unless the message's key
@@ -82,11 +86,14 @@ func checkMentions(users []string, limit int) error {
 
 // hash returns the hash of the message's content, to tell whether a repeated key comes with the same content.
 func (m Message) hash() []byte {
-	parts := append([]string{m.Room, m.Text, string(m.Data), strconv.FormatInt(m.ReplyTo, 10)}, m.Mentions...)
+	name, parts := "send", append([]string{m.Room, m.Text, string(m.Data), strconv.FormatInt(m.ReplyTo, 10)}, m.Mentions...)
 	if len(m.Files) > 0 {
-		return RequestHash("send_files", append(parts, strings.Join(m.Files, "/"))...)
+		name, parts = name+"_files", append(parts, strings.Join(m.Files, "/"))
 	}
-	return RequestHash("send", parts...)
+	if m.MentionAll {
+		name += "_all"
+	}
+	return RequestHash(name, parts...)
 }
 
 // Receipt names the entry that records a message.
@@ -115,14 +122,17 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, err); err != nil {
 		return Receipt{}, err
 	}
-	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files})
+	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files, MentionAll: m.MentionAll, Preview: m.Preview})
 	if err != nil {
 		return Receipt{}, err
+	}
+	if mentions = others(mentions, from.ID); m.MentionAll {
+		mentions = nil // a user finds the text once
 	}
 	now := s.now()
 	e, dup, err := s.store.Append(ctx, Draft{
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
-		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: others(mentions, from.ID), Files: m.Files,
+		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: mentions, MentionAll: m.MentionAll, Files: m.Files,
 	})
 	s.NoteOutcome(m.Room, err)
 	if err != nil {

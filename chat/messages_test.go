@@ -80,6 +80,59 @@ func TestMessageIsChecked(t *testing.T) {
 	}
 }
 
+// TestMentionAll sends texts that mention all members. Members without a right must be refused, and the text that a member finds must not be listed twice.
+func TestMentionAll(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Private, "ann", "bob", "cyn")
+	direct, err := h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	m := chat.Message{Room: room, Key: "k", Text: "@all", Mentions: []string{"bob"}, MentionAll: true}
+	for _, from := range []string{"bob", "cyn"} {
+		_, err := h.Send(h.ctx, person(from), m)
+		h.refused(err, chat.ErrForbidden)
+		if want := "forbidden: mention_all is only for the owner and admins of a room"; err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+	inDirect := m
+	inDirect.Room = direct.Room.ID
+	_, err = h.Send(h.ctx, person("ann"), inDirect)
+	h.refused(err, chat.ErrForbidden)
+	h.must(h.SetRole(h.ctx, person("ann"), room, "cyn", chat.Admin))
+	sent, err := h.Send(h.ctx, person("cyn"), m)
+	h.must(err)
+	const body = `{"text":"@all","mentions":["bob"],"mention_all":true}`
+	wantFound := func(user, body string, seqs ...int64) {
+		t.Helper()
+		found, _, err := h.Mentions(h.ctx, user, "", 10)
+		h.must(err)
+		var got []int64
+		for _, e := range found {
+			if got = append(got, e.Seq); string(e.Body) != body {
+				t.Errorf("%s finds %s, want %s", user, e.Body, body)
+			}
+		}
+		if !slices.Equal(got, seqs) {
+			t.Errorf("%s finds %d, want %d", user, got, seqs)
+		}
+	}
+	wantFound("ann", body, sent.Seq)
+	wantFound("bob", body, sent.Seq)
+	wantFound("cyn", body)
+	_, err = h.Edit(h.ctx, person("cyn"), room, sent.Seq, "@all again", nil)
+	h.must(err)
+	found, _, err := h.Mentions(h.ctx, "ann", "", 10)
+	h.must(err)
+	if len(found) != 1 || !strings.Contains(string(found[0].Body), `"text":"@all again","mentions":["bob"],"mention_all":true,"edited_at"`) {
+		t.Errorf("an edited text is %+v", found)
+	}
+	_, err = h.Recall(h.ctx, person("ann"), room, sent.Seq)
+	h.must(err)
+	wantFound("bob", body)
+	_, err = h.Send(h.ctx, chat.System, chat.Message{Room: room, Key: "system", Text: "all", MentionAll: true})
+	h.must(err)
+}
+
 func object(text string) json.RawMessage { return json.RawMessage(text) }
 
 // TestMessageWithAllFields sends a message with all fields. All must be stored and covered by the hash of its key, and
@@ -102,6 +155,7 @@ func TestMessageWithAllFields(t *testing.T) {
 		func(m *chat.Message) { m.ReplyTo = 2 },
 		func(m *chat.Message) { m.Mentions = m.Mentions[1:] },
 		func(m *chat.Message) { m.Text = "" },
+		func(m *chat.Message) { m.MentionAll = true },
 		func(m *chat.Message) { m.Data, m.ReplyTo, m.Mentions = nil, 0, nil },
 	} {
 		other := whole

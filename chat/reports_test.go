@@ -19,7 +19,7 @@ func TestReportOnlyWhatTheUserSees(t *testing.T) {
 		return sent.Seq
 	}
 	anns, bobs := say(room, "ann"), say(room, "bob")
-	edited, err := h.Edit(h.ctx, chat.User{ID: "bob"}, room, bobs, "hello!")
+	edited, err := h.Edit(h.ctx, chat.User{ID: "bob"}, room, bobs, "hello!", nil)
 	h.must(err)
 	hidden := say(other, "cyn")
 	h.must(h.SignIn(h.ctx, chat.User{ID: "eve"}))

@@ -17,6 +17,7 @@ type Search struct {
 	Room          string // "": in all rooms of the user
 	Query         words.Query
 	Kind          EntryKind // "": texts and packets
+	Files         bool      // finds only texts that have files
 	From          string    // "": sent by anybody
 	After, Before time.Time // of the entry: not before After, and before Before; zero: at any time
 	Next          string    // the cursor of the page; "": the first one
@@ -42,6 +43,14 @@ type Hit struct {
 
 // Place is a part of a text, in UTF-16 code units.
 type Place = words.Place
+
+// HasFiles reports whether an entry is a text with files. A recalled text has none.
+func (e Entry) HasFiles() bool {
+	var body struct {
+		Files []json.RawMessage `json:"files"`
+	}
+	return e.Kind == KindText && json.Unmarshal(e.Body, &body) == nil && len(body.Files) > 0
+}
 
 // Searched returns the part of an entry that is searched: the text and, each on a line of its own, the names of its files; or the greeting of a
 // packet. It is empty for other entries, and for a recalled text.
@@ -92,7 +101,7 @@ func (s *Service) Search(ctx context.Context, typed string, q Search) (found Fou
 	case q.Query.Empty():
 		return Found{}, BadField("words", "must have a letter or a digit")
 	case q.Kind != "" && !q.Kind.Content():
-		return Found{}, BadField("kind", "must be text or packet")
+		return Found{}, BadField("kind", "must be text, file or packet")
 	}
 	if q.Room != "" || q.User == System.ID {
 		if err := s.mayRead(ctx, q.Room, q.User); err != nil {

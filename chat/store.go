@@ -322,8 +322,9 @@ type Draft struct {
 
 	ReplyTo int64 // 0: no reply; else it must be an entry of the room, or the error is FieldError{ErrBadRequest, "reply_to"}
 
-	Mentions []string // users that the text mentions; members of the room find it by Store.Mentions
-	Files    []string // files that the entry takes: those that Store.Files returns, or the error is FilesGone
+	Mentions   []string // users that the text mentions; members of the room find it by Store.Mentions
+	MentionAll bool     // the text mentions all members: those that are in the room already find it by Store.Mentions
+	Files      []string // files that the entry takes: those that Store.Files returns, or the error is FilesGone
 }
 
 // Page selects a part of a room's history. Without a cursor it is the newest part.

@@ -26,7 +26,10 @@ func (d Draft) Refusal(st Standing) error {
 	if d.From.IsSystem() {
 		return nil
 	}
-	return st.MaySend(d.At)
+	if err := st.MaySend(d.At); err != nil || !d.MentionAll {
+		return err
+	}
+	return st.MayMentionAll()
 }
 
 // systemRefusal returns an error if System would remove, ban or demote the owner of a room: the room would have no owner.

@@ -17,17 +17,51 @@ func (s *Service) Document(ctx context.Context, user, packet string) (proof.Docu
 	if err := s.mayRead(ctx, user, packet); err != nil {
 		return proof.Document{}, err
 	}
-	return s.document(ctx, packet)
+	c, err := s.Campaign(ctx, packet)
+	return c.Document, err
 }
 
-func (s *Service) document(ctx context.Context, packet string) (proof.Document, error) {
-	b, err := s.ledger.Book(ctx, packet)
-	if err != nil {
-		return proof.Document{}, err
+// Campaign is all that a host must keep of a finished packet for those that ask how it went: the book, the participants and the proof.
+type Campaign struct {
+	Book         Book
+	Participants []Participant // of a draw, ordered by leaf
+	Document     proof.Document
+}
+
+// Campaign returns what is stored of a finished packet.
+func (s *Service) Campaign(ctx context.Context, packet string) (c Campaign, err error) {
+	if len(packet) > idBytes {
+		return Campaign{}, chat.ErrNotFound
 	}
-	if b.Status == Open {
-		return proof.Document{}, &chat.FieldError{Err: chat.ErrConflict, Field: "packet", Reason: "has not ended yet: its proof would reveal its seed"}
+	if c.Book, err = s.ledger.Book(ctx, packet); err != nil {
+		return Campaign{}, err
 	}
+	if c.Book.Status == Open {
+		return Campaign{}, &chat.FieldError{Err: chat.ErrConflict, Field: "packet", Reason: "has not ended yet: its proof would reveal its seed"}
+	}
+	if c.Book.Draw != nil {
+		if c.Participants, err = s.participants(ctx, packet); err != nil {
+			return Campaign{}, err
+		}
+	}
+	c.Document = c.Book.document(c.Participants)
+	return c, nil
+}
+
+// participants reads all participants of a draw.
+func (s *Service) participants(ctx context.Context, packet string) (all []Participant, err error) {
+	for after := ""; ; {
+		page, err := s.ledger.Participants(ctx, packet, after, participantsPage)
+		if all = append(all, page...); err != nil || len(page) < participantsPage {
+			return all, err
+		}
+		last := page[len(page)-1].Leaf
+		after = hex.EncodeToString(last[:])
+	}
+}
+
+// document returns the proof of the packet, which has ended.
+func (b *Book) document(participants []Participant) proof.Document {
 	p := &b.Packet
 	d := proof.Document{
 		Packet: p.ID, Seed: hex.EncodeToString(b.Seed[:]), Commitment: p.Commitment, Sender: p.From.ID, Key: p.Key,
@@ -36,40 +70,26 @@ func (s *Service) document(ctx context.Context, packet string) (proof.Document, 
 	for _, share := range b.Shares {
 		d.Shares = append(d.Shares, int64(share))
 	}
-	if b.Draw == nil {
-		return d, nil
+	if b.Draw != nil {
+		d.Waves = []proof.Wave{b.wave(participants)}
 	}
-	wave, err := s.drawOf(ctx, &b)
-	d.Waves = []proof.Wave{wave}
-	return d, err
+	return d
 }
 
-// drawOf returns the draw of a book.
-func (s *Service) drawOf(ctx context.Context, b *Book) (proof.Wave, error) {
+// wave returns the draw of the packet.
+func (b *Book) wave(participants []Participant) proof.Wave {
 	w := proof.Wave{Root: b.Draw.Root, Entries: b.Draw.Participants, Winners: make([]proof.Winner, len(b.Claims))}
 	won := make(map[string]int, len(b.Claims))
 	for i, c := range b.Claims {
 		won[c.User.ID] = i
 	}
-	for after := ""; ; {
-		page, err := s.ledger.Participants(ctx, b.Packet.ID, after, participantsPage)
-		if err != nil {
-			return proof.Wave{}, err
+	for _, n := range participants {
+		leaf := hex.EncodeToString(n.Leaf[:])
+		w.Leaves = append(w.Leaves, leaf)
+		if i, has := won[n.User]; has {
+			c := &b.Claims[i]
+			w.Winners[i] = proof.Winner{Participant: proof.Participant{User: n.User, Leaf: leaf}, Amount: int64(c.Amount), Rank: c.Rank()}
 		}
-		for _, n := range page {
-			leaf := hex.EncodeToString(n.Leaf[:])
-			w.Leaves = append(w.Leaves, leaf)
-			if i, has := won[n.User]; has {
-				c := &b.Claims[i]
-				w.Winners[i] = proof.Winner{
-					Participant: proof.Participant{User: n.User, Leaf: leaf},
-					Amount:      int64(c.Amount), Rank: c.Rank(),
-				}
-			}
-		}
-		if len(page) < participantsPage {
-			return w, nil
-		}
-		after = w.Leaves[len(w.Leaves)-1]
 	}
+	return w
 }

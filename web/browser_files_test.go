@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Sees("That is all there is in this room.")
 	ann.WaitForAnimations()
 	ann.Screenshot("media")
-	ann.Press("button", "Recordings and files")
+	ann.Press("button", "Voice and files")
 	ann.Has("button", "Download minutes of the meeting.pdf")
 }
 
@@ -282,6 +283,82 @@ func TestBrowserFilesSent(t *testing.T) {
 	mustLoad(t, ann, 0)
 }
 
+// noisy returns a PNG that compression hardly makes smaller.
+func noisy(t *testing.T, width, height int) []byte {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, width, height))
+	random := rand.New(rand.NewPCG(uint64(width), uint64(height)))
+	for i := range m.Pix {
+		m.Pix[i] = uint8(random.Uint32()) | uint8(255*(i%4/3)) // opaque
+	}
+	var data bytes.Buffer
+	noError(t, png.Encode(&data, m))
+	return data.Bytes()
+}
+
+// TestBrowserFilesThroughACut sends three pictures from a phone in Chinese over a slow line that is lost in the middle. What is written meanwhile waits, too. When the line is back,
+// all must arrive once and in order, without a reload.
+func TestBrowserFilesThroughACut(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	addr := s.listen(t)
+	line, err := loopback.StartProxy(addr)
+	noError(t, err)
+	t.Cleanup(line.Close)
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, "http://"+addr, "Ann", webtest.Screen{})
+	mei := browser.Visit(t, "http://"+line.Addr(), webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
+	expectOffline(mei)
+	mei.Expect("ERR_")
+	mei.Fill("怎么称呼你？", "Mei")
+	mei.Key("\r")
+	mei.Has("button", "Mei")
+	bob := s.httpGuest(t, "Bob")
+	bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(mei))
+	ann.Press("link", "Tea")
+	mei.Press("link", "Tea")
+	mei.Has("textbox", "消息")
+	choose(t, mei, true, picked{"1.png", "image/png", noisy(t, 600, 400)}, picked{"2.png", "image/png", noisy(t, 300, 600)}, picked{"3.png", "image/png", noisy(t, 500, 500)})
+	awaitAsk(t, mei, `document.querySelectorAll('.tray-file img').length === 3`)
+	mei.Fill("消息", "路上拍的")
+	line.Delay(60 * time.Millisecond) // the upload is in the middle for a while
+	mei.Press("button", "发送")
+	awaitAsk(t, mei, `(({ value } = {}) => value > 0.15)(document.querySelector('.uploading progress') ?? undefined)`)
+	line.Swallow(true)
+	line.Cut()
+	if at := webtest.Ask[float64](mei.Tab, `document.querySelector('.uploading progress')?.value ?? 1`); at >= 1 {
+		t.Fatalf("the upload is at %v already", at)
+	}
+	mei.Sees("正在重新连接")
+	mei.Has("progressbar", "正在上传")
+	mei.Sees("等待网络…")
+	mei.Fill("消息", "等会儿再说")
+	mei.Press("button", "发送")
+	awaitAsk(t, mei, `document.querySelectorAll('.line.unsent').length === 2`)
+	mei.WaitForAnimations()
+	mei.Screenshot("lost")
+	ann.Misses("路上拍的")
+	line.Delay(0)
+	line.Swallow(false)
+	line.Cut()
+	ann.Sees("路上拍的")
+	ann.Sees("等会儿再说")
+	mustLoad(t, ann, 3)
+	mustLoad(t, mei, 3)
+	awaitAsk(t, mei, `!document.querySelector('.line.unsent')`)
+	sizes := webtest.Ask[[]int](ann.Tab, `[...document.querySelectorAll('.line img.picture')].map((e) => Math.round(100 * e.naturalWidth / e.naturalHeight))`)
+	if want := []int{150, 50, 100}; !slices.Equal(sizes, want) {
+		t.Errorf("the pictures have the ratios %v, want %v", sizes, want)
+	}
+	if n := ann.Count("button", "Open picture"); n != 3 {
+		t.Errorf("%d pictures can be opened, want 3", n)
+	}
+	mei.Screenshot("back")
+}
+
+// longEnough evaluates to whether a recording runs that is not too short to be sent.
+const longEnough = `/^0:0[2-9]|^0:[1-5]/.test(document.querySelector('.recorder [role=timer]')?.innerText)`
+
 // TestBrowserVoice records a message on a desk, hears it and sends it, and then holds the button on a phone. The other user plays both.
 func TestBrowserVoice(t *testing.T) {
 	enginetest.Nightly(t, "page")
@@ -293,7 +370,7 @@ func TestBrowserVoice(t *testing.T) {
 	ann.Press("link", "Tea")
 	ann.Press("button", "Record a message")
 	ann.Has("timer", "")
-	awaitAsk(t, ann, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+	awaitAsk(t, ann, longEnough)
 	ann.Screenshot("recording")
 	ann.Press("button", "Stop and listen")
 	ann.Press("button", "Play")
@@ -302,7 +379,7 @@ func TestBrowserVoice(t *testing.T) {
 	ann.Lacks("button", "Discard the recording")
 
 	ann.Press("button", "Record a message")
-	awaitAsk(t, ann, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+	awaitAsk(t, ann, longEnough)
 	ann.Press("button", "Stop and listen")
 	ann.Screenshot("preview")
 	ann.Press("button", "Send")
@@ -319,12 +396,11 @@ func TestBrowserVoice(t *testing.T) {
 	mei := ann.Again(t, page, webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
 	mei.Press("link", "Tea")
 	mei.Has("group", "语音，0:0")
-	mei.Hold("button", "录一段语音", func() {
-		awaitAsk(t, mei, `document.querySelector('.recorder [role=timer]')?.innerText === '0:01'`)
+	mei.Hold("button", "录一段语音", func(func(dx, dy float64)) {
+		awaitAsk(t, mei, longEnough)
 		mei.Screenshot("held")
 	})
 	awaitAsk(t, mei, `document.querySelectorAll('.line:not(.unsent) .voice').length === 2`)
-	ann.Sees("0:01")
 	awaitAsk(t, ann, `document.querySelectorAll('.line .voice').length === 2`)
 	mei.Has("textbox", "消息") // the end of the touch is no click
 	mei.Screenshot("voices")
@@ -409,6 +485,52 @@ func TestBrowserFilesChosen(t *testing.T) {
 	ann.Misses("slow.bin")
 	line.Swallow(false)
 	line.Cut()
+}
+
+// heic is the beginning of a photo as iPhones make them.
+const heic = "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"
+
+// readsAll makes the browser take any file of a picture as one that it can read, as Safari does with HEIC.
+const readsAll = `window.Image = class { naturalWidth = 40; naturalHeight = 30; set src(_) { setTimeout(() => this.onload()); } }`
+
+// TestBrowserHEIC chooses a photo that neither the browser nor the server reads: it goes as a file, and the page says so. If it gets to the server as a
+// picture, the refusal is in words, in both languages, and other files are not lost.
+func TestBrowserHEIC(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	twoRooms(t, bob, ann)
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	choose(t, ann, true, picked{"IMG_1.HEIC", "", []byte(heic)})
+	ann.Sees("This browser can’t read IMG_1.HEIC: it goes as a file, not as a picture.")
+	ann.Screenshot("as a file")
+	ann.Press("button", "Send")
+	ann.Has("button", "Download IMG_1.HEIC")
+	ann.Lacks("progressbar", "Uploading")
+	ann.Lacks("image", "Being sent")
+	for _, how := range []struct {
+		screen                     webtest.Screen
+		message, send, says, write string
+	}{
+		{webtest.Screen{}, "Message", "Send", "HEIC pictures aren’t supported. Send this one as JPEG.", "with a photo"},
+		{webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"}, "消息", "发送", "暂不支持 HEIC 图片，请转成 JPEG 再发。", "一张照片"},
+	} {
+		v := ann.Again(t, page+"/#/", how.screen)
+		v.Expect("400") // the browser tells the refusal
+		v.Press("link", "Tea")
+		v.Has("textbox", how.message)
+		webtest.Ask[int](v.Tab, readsAll+`, 0`)
+		choose(t, v, true, picked{"photo.jpg", "image/jpeg", []byte(heic)}, picked{"fine.png", "image/png", drawn(t, 60, 40, 10)})
+		awaitAsk(t, v, `document.querySelectorAll('.tray-file').length === 2`)
+		v.Fill(how.message, how.write)
+		v.Press("button", how.send)
+		awaitAsk(t, v, fmt.Sprintf(`document.querySelector('.unsent [role=alert]')?.innerText === %q`, how.says))
+		v.Screenshot("refused " + how.message)
+		ann.Misses(how.write) // nothing is half sent
+	}
 }
 
 // TestBrowserMarkup sends a text with markup. Both sides must show it, and an edit must begin with the text as it was written.

@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -142,5 +144,170 @@ func TestBrowserWithoutSearch(t *testing.T) {
 	ann.Key("f", chromedp.ModifierCtrl)
 	if webtest.Ask[bool](ann.Tab, `window.prevented !== false`) {
 		t.Error("the page takes Ctrl+F from the browser")
+	}
+}
+
+// mustFind waits until so many messages are found.
+func mustFind(t *testing.T, v *webtest.Visitor, count int) {
+	t.Helper()
+	awaitAsk(t, v, fmt.Sprintf(`document.querySelectorAll('.search ul:not(.search-old) > li > .panel-row').length === %d && !document.querySelector('.search [aria-busy=true]')`, count))
+}
+
+// TestBrowserSearchFilters narrows a search by each filter: with the mouse, by keys, typed, and on a phone in Chinese. Filters that leave nothing must say so.
+func TestBrowserSearchFilters(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	tea, cake := roomsToSearch(t, bob, ann)
+	bob.does("send", `"room":%q,"files":[%q],"text":"the plan of the lantern"`, tea, bob.upload(tea, "file", []byte("1. buy"), `,"name":"lantern list.pdf","type":"application/pdf"`))
+	ann.Press("link", "Cake")
+	ann.Fill("Message", "my own lantern")
+	ann.Press("button", "Send")
+	awaitAsk(t, ann, `document.querySelectorAll('.line.own:not(.unsent)').length === 1`)
+
+	ann.Press("button", "Search messages")
+	ann.Sees("Filters can be typed")
+	ann.Fill("Words to find", "lantern")
+	mustFind(t, ann, 5)
+	ann.Press("button", "Kind")
+	ann.Press("button", "Files")
+	mustFind(t, ann, 1)
+	ann.Sees("the plan of the lantern lantern list.pdf")
+	ann.Screenshot("kind")
+	ann.Press("button", "Files") // the chip
+	ann.Press("button", "Red packets")
+	mustMark(t, ann, "lantern")
+	ann.Press("button", "Remove the filter “Red packets”")
+	mustFind(t, ann, 5)
+	awaitAsk(t, ann, `document.activeElement.dataset.filter === 'kind'`)
+
+	ann.Press("button", "From")
+	awaitAsk(t, ann, `document.activeElement.matches('.filter-chooser input')`)
+	ann.Screenshot("senders")
+	ann.Key("you")
+	ann.Key(kb.ArrowDown)
+	ann.Key("\r")
+	ann.Has("button", "From: You")
+	mustFind(t, ann, 1)
+	ann.Sees("my own")
+	awaitAsk(t, ann, `document.activeElement.dataset.filter === 'from'`)
+	ann.Press("button", "Room")
+	awaitAsk(t, ann, `document.activeElement.matches('.filter-chooser input')`)
+	ann.Key("te")
+	awaitAsk(t, ann, `document.querySelectorAll('.filter-row').length === 1`)
+	ann.Key(kb.ArrowDown)
+	ann.Key("\r")
+	ann.Has("button", "In: Tea")
+	ann.Sees("Nothing found for “lantern” with these filters.")
+	ann.WaitForAnimations()
+	ann.Screenshot("nothing")
+	ann.Press("button", "Remove the filters")
+	mustFind(t, ann, 5)
+	awaitAsk(t, ann, `document.activeElement.matches('.search-field input')`)
+
+	ann.Press("button", "Date")
+	ann.Screenshot("dates")
+	ann.Key("\x1b")
+	ann.Lacks("group", "Date")
+	ann.Press("button", "Date")
+	ann.Press("button", "Last 7 days")
+	mustFind(t, ann, 5)
+	ann.Has("button", "Since ")
+	ann.Fill("Words to find", "lantern from:bob before:2020-01-01 kind:text")
+	ann.Has("button", "From: Bob")
+	ann.Key("\r")
+	ann.Has("button", "Texts")
+	awaitAsk(t, ann, `document.querySelector('.search-field input').value.trim() === 'lantern'`)
+	ann.Sees("with these filters")
+	ann.Press("button", "Remove the filters")
+	mustFind(t, ann, 5)
+	ann.Fill("Words to find", "lantern from:nobody ")
+	ann.Sees("Nobody by that name.")
+	ann.Key("\x1b")
+	ann.Has("textbox", "Words to find") // Escape has closed the filter alone
+	bob.does("send", `"room":%q,"text":"a late lantern"`, cake)
+
+	mei := ann.Again(t, page+"/#/room/"+tea+"/search-room", webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
+	mei.Fill("搜索内容", "biscuit")
+	mei.Press("button", "发送人")
+	mei.Has("textbox", "谁发的？") // before, only hits are called so
+	mei.Press("button", "Bob")
+	mei.Has("button", "发送人：Bob")
+	awaitAsk(t, mei, `(document.querySelector('.sheet-body').scrollTop = 1e6, document.body.innerText.includes('line 0 of biscuit'))`) // the next page has come
+	mei.Press("button", "line 0 of biscuit")
+	mei.Lacks("textbox", "搜索内容")
+	awaitAsk(t, mei, `[...document.querySelectorAll('.line')].some((e) => {
+		const { top, bottom } = e.getBoundingClientRect();
+		return e.innerText.includes('line 0 of biscuit') && top >= 0 && bottom <= innerHeight;
+	})`)
+	mei.Back()
+	mei.Has("button", "发送人：Bob")
+	mei.Press("button", "类型")
+	mei.Press("button", "红包")
+	mei.Sees("按这些条件没有找到「biscuit」")
+	mei.WaitForAnimations()
+	mei.Screenshot("phone")
+	mei.Press("button", "清除筛选条件")
+	mei.Sees("line 59 of biscuit")
+}
+
+// TestBrowserOldMessage finds a message of a month ago in a room with much said since, by its words and its days, on a desk and, in Chinese, on a phone. The
+// hit leads to the message among its neighbours, there is a way back to the hits, and one to the newest messages.
+func TestBrowserOldMessage(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	engines := newTestEngines(t)
+	var ago atomic.Int64 // a time.Duration
+	engines.rooms.Now = func() time.Time { return time.Now().Add(-time.Duration(ago.Load())) }
+	s := engines.open(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	ago.Store(int64(30 * 24 * time.Hour))
+	for n := range 40 {
+		bob.does("send", `"room":%q,"text":"before %d"`, tea, n)
+	}
+	old := bob.does("send", `"room":%q,"text":"the harbour at night 夜里的港口"`, tea).Seq
+	for n := range 40 {
+		bob.does("send", `"room":%q,"text":"after %d"`, tea, n)
+	}
+	ago.Store(0)
+	for n := range 120 {
+		bob.does("send", `"room":%q,"text":"harbour %d 港口"`, tea, n)
+	}
+	day := time.Now().Add(-30 * 24 * time.Hour).Format("2006-01-02")
+	for _, how := range []struct {
+		screen                                               webtest.Screen
+		search, words, typed, filter, back, toNewest, marked string
+	}{
+		{webtest.Screen{}, "Search in Tea", "Words to find", "harbour on:" + day, "Remove the filter", "", "To the newest", "harbour"},
+		{webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"}, "在「Tea」中搜索", "搜索内容", "港口 日期：" + day, "去掉条件", "返回", "回到最新", "港口"},
+	} {
+		v := ann.Again(t, page+"/#/room/"+tea, how.screen)
+		v.Sees("harbour 119")
+		v.Press("button", how.search)
+		v.Fill(how.words, how.typed+" ")
+		v.Has("button", how.filter)
+		mustMark(t, v, how.marked)
+		v.Press("button", "夜里的")
+		v.Sees("before 39", "after 0") // its neighbours
+		awaitAsk(t, v, fmt.Sprintf(`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('.line[data-seq="%d"]').getBoundingClientRect())`, old))
+		v.WaitForAnimations()
+		v.Screenshot("found " + how.words)
+		if how.back != "" {
+			v.Back() // to the hits
+			v.Has("button", how.filter)
+			mustMark(t, v, how.marked)
+			v.Back()
+		} else {
+			v.Key("\x1b")
+		}
+		v.Lacks("textbox", how.words)
+		v.Press("button", how.toNewest)
+		v.Sees("harbour 119")
+		v.Misses("before 39")
 	}
 }

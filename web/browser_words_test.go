@@ -104,16 +104,21 @@ func errorWords() (words []string) {
 	return append(words, "unknown", "closed")
 }
 
-// isErrorWord reports whether a text is for an error: the error's word, the word with the name of a field, perhaps with the cause of a
-// refused file, or the reason of a close.
+// fileCauses are the causes with which the server refuses a picture or a recording.
+var fileCauses = []string{"format", "heic", "avif", "animated_webp", "broken", "slow"}
+
+// isErrorWord reports whether a text is for an error: the error's word, the word with the name of a field, that with the cause of a refused file, or
+// the reason of a close.
 func isErrorWord(word string) bool {
 	if code, isEnd := strings.CutPrefix(word, "closed_"); isEnd {
 		return slices.Contains([]string{"3500", "3501", "3502", "3503", "3504", "3505"}, code)
 	}
 	return slices.ContainsFunc(errorWords(), func(known string) bool {
 		field, ofField := strings.CutPrefix(word, known+"_")
-		_, isCause := strings.CutPrefix(field, "file_") // why a file was refused
-		return word == known || ofField && (isCause || isField(field))
+		if cause, ofFile := strings.CutPrefix(field, "file_"); ofField && ofFile && slices.Contains(fileCauses, cause) {
+			return true
+		}
+		return word == known || ofField && isField(field)
 	})
 }
 

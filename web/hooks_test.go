@@ -324,6 +324,49 @@ func TestHostReplacesTexts(t *testing.T) {
 	}
 }
 
+// TestHostGivesPreviews answers with previews of links, at a send and at an edit. The question must accept those only that fit the stored text.
+func TestHostGivesPreviews(t *testing.T) {
+	s := newHookFixture(t)
+	gives := func(url string, text *string) func(api.Question) (api.Verdict, error) {
+		return func(q api.Question) (api.Verdict, error) {
+			p := chat.Preview{URL: url, Title: "A page"}
+			if err := q.CheckPreview(p, text); err != nil {
+				return api.Verdict{Text: text, NoPreview: err}, nil
+			}
+			return api.Verdict{Text: text, Preview: &p}, nil
+		}
+	}
+	first := func() string {
+		t.Helper()
+		for _, e := range call[wire.HistoryReply](t, s.testServer, s.bob, "history", wire.HistoryRequest{Room: s.room}).Entries {
+			if e.Kind == "text" {
+				body, _, _ := strings.Cut(string(e.Body), `,"edited_at"`)
+				return body
+			}
+		}
+		return ""
+	}
+	s.then(gives("https://a.example", nil))
+	request := wire.SendRequest{Room: s.room, Key: "k", Text: "see https://a.example"}
+	sent := call[wire.SendReply](t, s.testServer, s.ann, "send", request)
+	if got, want := first(), `{"text":"see https://a.example","preview":{"url":"https://a.example","title":"A page"}}`; got != want {
+		t.Errorf("the text is %s, want %s", got, want)
+	}
+	if again := call[wire.SendReply](t, s.testServer, s.ann, "send", request); !again.Dup || again.Seq != sent.Seq {
+		t.Errorf("the repeated request, now without a preview: %+v", again)
+	}
+	for i, c := range []struct{ url, replaced, want string }{
+		{"https://b.example", "see https://b.example", `{"text":"see https://b.example","preview":{"url":"https://b.example","title":"A page"}}`},
+		{"https://a.example", "see https://c.example", `{"text":"see https://c.example"}`}, // the user's text has this link, and the stored one does not
+	} {
+		s.then(gives(c.url, &c.replaced))
+		call[wire.SeqReply](t, s.testServer, s.ann, "edit", wire.EditRequest{Room: s.room, Seq: sent.Seq, Text: fmt.Sprint("see https://a.example ", i)})
+		if got := first() + "}"; got != c.want {
+			t.Errorf("the edited text is %s, want %s", got, c.want)
+		}
+	}
+}
+
 // TestHostIsAskedAboutOpenPacketsOnly grabs a packet before and after its end. A user that has a share learns so, whatever the host says.
 func TestHostIsAskedAboutOpenPacketsOnly(t *testing.T) {
 	s := newHookFixture(t)

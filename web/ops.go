@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
@@ -30,6 +31,11 @@ func newMetrics(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, com
 			if o.Events != nil {
 				events = o.Events()
 			}
+			var stored *files.Stats
+			if o.Files != nil {
+				stats := o.Files.Stats()
+				stored = &stats
+			}
 			var questions []meter.Questions
 			if o.HookStats != nil {
 				questions = o.HookStats()
@@ -38,7 +44,7 @@ func newMetrics(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, com
 				Questions:       questions,
 				ConnectsWaiting: b.connects.waiting.Load(), ConnectsRefused: b.connects.refused.Load(),
 				SocketsRefused: int64(b.sockets.Refusals()), HTTPSlow: int64(b.replies.Endings()), ConnsClosed: int64(b.conns.Closings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Events: events, Push: pushes.ByOutcome(),
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Events: events, Push: pushes.ByOutcome(), Files: stored,
 			}
 		},
 	})

@@ -16,6 +16,7 @@ import (
 // Examined is what an examination has looked at.
 type Examined struct {
 	Files   int   `json:"files"`
+	Entries int   `json:"entries"` // that name files
 	Objects int   `json:"objects"`
 	Bytes   int64 `json:"bytes"`   // of the objects
 	Counted int64 `json:"counted"` // bytes of uploads that count to Limits.Total
@@ -28,11 +29,15 @@ const youngObject = time.Hour
 // checkFolder is where the check of an object store puts a small object for a moment.
 const checkFolder = "check"
 
-// Examine compares the rows with the object store, while servers may be running: each file must have its objects, of the right size and, if content is
-// set, with the right hash, and each object must belong to a file. It calls report for each difference.
+// Examine compares the rows with the object store and with the entries, while servers may be running: each file must have its objects, of the right size
+// and, if content is set, with the right hash, and each object must belong to a file. Each entry that names a file must be the one to which the file
+// belongs, and the other way round. Examine calls report for each difference, with the name of an object or the id of a file.
 func Examine(ctx context.Context, rows Rows, objects Objects, content bool, report func(name, what string)) (Examined, error) {
 	e := &examination{ctx: ctx, rows: rows, objects: objects, content: content, report: report}
 	err := e.run()
+	if err == nil {
+		err = e.compareEntries()
+	}
 	if err == nil {
 		e.Counted, err = rows.FileBytes(ctx)
 	}
@@ -51,7 +56,13 @@ type examination struct {
 }
 
 func (e *examination) run() error {
-	files := &pages[Stored]{read: func(after Stored) ([]Stored, error) { return e.rows.AllFiles(e.ctx, after.ID, examinedPage) }}
+	files := &pages[Stored]{read: func(after Stored) ([]Stored, error) {
+		page, err := e.rows.AllFiles(e.ctx, after.ID, examinedPage)
+		if err != nil {
+			return nil, err
+		}
+		return page, e.compareRows(page)
+	}}
 	stored := &pages[Object]{read: func(after Object) ([]Object, error) { return e.objects.List(e.ctx, "", after.Name, examinedPage) }}
 	for {
 		f, more, err := files.next()
@@ -90,7 +101,7 @@ const examinedPage = 1000
 
 // examine compares a file with the objects of its own folder.
 func (e *examination) examine(f Stored, own []Object) error {
-	if f.State == Coming || f.State == Dropped {
+	if f.State == Coming || f.State == Dropped || f.State == Removed {
 		return nil // what is there of it is not complete, or not removed yet
 	}
 	sizes := map[string]int64{}

@@ -31,7 +31,7 @@ func (s *Service) ForHost(ctx context.Context, room, id string) (f Stored, link 
 	switch {
 	case err != nil:
 		return Stored{}, "", err
-	case f.State == Dropped:
+	case f.State == Dropped, f.State == Removed:
 		return Stored{}, "", chat.ErrNotFound
 	case f.State == Coming:
 		return f, "", nil

@@ -133,8 +133,18 @@ func (s *Service) content(ctx context.Context, f Stored, v Version) (c Content, 
 	}
 	c.Read = func(ctx context.Context, offset int64) (io.ReadCloser, error) {
 		data, _, err := s.objects.Get(ctx, name, offset)
-		return data, missing(err)
+		if err != nil {
+			return nil, missing(err)
+		}
+		return sentContent{data, &s.counters.sent}, nil
 	}
-	c.Address, err = s.objects.Link(ctx, name, c.Headers, presignFor)
-	return c, err
+	if c.Address, err = s.objects.Link(ctx, name, c.Headers, presignFor); err != nil {
+		return Content{}, err
+	}
+	way := byServer
+	if c.Address != "" {
+		way = byStore
+	}
+	s.counters.downloads[way].Add(1)
+	return c, nil
 }

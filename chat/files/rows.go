@@ -16,6 +16,7 @@ const (
 	Held    State = "held"    // the host has not released it yet
 	Ready   State = "ready"   // an entry may have it, or has it
 	Dropped State = "dropped" // nobody may read it, and the sweep removes it
+	Removed State = "removed" // the host has deleted it after it was sent, and the sweep has removed it: only the row is left, which its entry names
 )
 
 // Dropping says which files may be dropped.
@@ -61,6 +62,8 @@ type Query struct {
 // Rows keeps the rows of files. A method that changes something does so in one transaction. Each error wraps a chat.RequestError. For a file that
 // is not there, a method returns chat.ErrNotFound.
 type Rows interface {
+	EntryNamer
+
 	// AddFile adds the row of a file that is coming. If all uploads would then have more bytes than most (0: any number), it returns a FieldError that
 	// wraps chat.ErrLimitExceeded.
 	AddFile(ctx context.Context, f Stored, most int64) error
@@ -78,7 +81,8 @@ type Rows interface {
 	// ReleaseFile makes a held file ready. For a file that is ready, it changes nothing.
 	ReleaseFile(ctx context.Context, room, id string) (Stored, error)
 	// DropFile drops a file. The sweep does not remove it before the given time. If the file has come further than which allows, the error is
-	// chat.ErrConflict. For a dropped file, DropFile changes nothing.
+	// chat.ErrConflict. For a dropped or removed file, DropFile changes nothing. A dropped file that still belongs to an entry is one that the host has
+	// deleted: a recall, and the deletion of a room, take its files from an entry.
 	DropFile(ctx context.Context, room, id string, notBefore time.Time, which Dropping) error
 	// DropUnused drops files that began before the given time and have no entry, and files that are coming and of which nothing has come since stalled: at
 	// most limit of each. It returns how many.
@@ -88,12 +92,15 @@ type Rows interface {
 	SweptFiles(ctx context.Context, now, finished time.Time, limit int) ([]Stored, error)
 	// PutOffSweep makes SweptFiles return the file no more before the given time.
 	PutOffSweep(ctx context.Context, room, id string, notBefore time.Time) error
-	// ForgetFile deletes the row of a dropped file whose objects no other file needs. It returns false if there is no such row.
+	// ForgetFile deletes the row of a dropped file whose objects no other file needs. The row of a file that an entry names stays, as Removed. It returns
+	// false if there is no such row.
 	ForgetFile(ctx context.Context, room, id string) (bool, error)
 	// ListFiles lists files, the newest first.
 	ListFiles(ctx context.Context, q Query) (page []Stored, next string, err error)
 	// AllFiles lists files in the order of their ids, from the first one after the given id on.
 	AllFiles(ctx context.Context, after string, limit int) ([]Stored, error)
+	// SampleFiles counts files, at most the given number of each kind.
+	SampleFiles(ctx context.Context, most int) (Sample, error)
 	// FileBytes returns the bytes of all uploads.
 	FileBytes(ctx context.Context) (int64, error)
 }

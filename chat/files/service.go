@@ -84,10 +84,11 @@ type Options struct {
 // Service carries out what users and the host do with files.
 type Service struct {
 	// static after New
-	rows    Rows
-	objects Objects
-	rooms   Rooms
-	o       Options
+	rows     Rows
+	objects  *meteredObjects
+	rooms    Rooms
+	o        Options
+	counters *counters
 
 	pictures *semaphore.Weighted
 }
@@ -98,7 +99,7 @@ func New(rows Rows, objects Objects, rooms Rooms, o Options) *Service {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	return &Service{rows: rows, objects: objects, rooms: rooms, o: o, pictures: semaphore.NewWeighted(picturesAtOnce)}
+	return &Service{rows: rows, objects: newMeteredObjects(objects), rooms: rooms, o: o, counters: newCounters(), pictures: semaphore.NewWeighted(picturesAtOnce)}
 }
 
 // Limits returns the limits that the service applies.
@@ -184,6 +185,16 @@ func (s *Service) Check(u Upload) error { return u.check(s.o.Limits) }
 
 // Begin begins an upload. The content follows by Receive.
 func (s *Service) Begin(ctx context.Context, user chat.User, u Upload) (Stored, error) {
+	f, err := s.begin(ctx, user, u)
+	if err == nil {
+		s.counters.upload(uploadBegun)
+	} else {
+		s.counters.uploadError(err)
+	}
+	return f, err
+}
+
+func (s *Service) begin(ctx context.Context, user chat.User, u Upload) (Stored, error) {
 	if err := u.check(s.o.Limits); err != nil {
 		return Stored{}, err
 	}
@@ -207,7 +218,7 @@ func (s *Service) Begin(ctx context.Context, user chat.User, u Upload) (Stored, 
 // Own returns a file that the user has uploaded.
 func (s *Service) Own(ctx context.Context, user, room, id string) (Stored, error) {
 	f, err := s.rows.StoredFile(ctx, room, id)
-	if err == nil && (f.User != user || f.State == Dropped) {
+	if err == nil && (f.User != user || f.State == Dropped || f.State == Removed) {
 		err = chat.ErrNotFound
 	}
 	return f, err
@@ -240,24 +251,30 @@ func (s *Service) Receive(ctx context.Context, t Transfer) (Stored, error) {
 		piece.Reset()
 		switch n, err := io.Copy(&piece, io.LimitReader(t.Content, want)); {
 		case err != nil:
+			s.counters.upload(uploadCut)
 			return Stored{}, fmt.Errorf("%w: read an upload: %w", chat.ErrUnavailable, err)
 		case n == 0:
 			return f, nil
 		case n < want:
+			s.counters.upload(uploadInvalid)
 			return Stored{}, chat.BadField("content", fmt.Sprintf("must end with the file, or after a multiple of %d bytes", PieceBytes))
 		}
 		crashpoint.Here("file.before-piece")
 		if err := s.objects.Put(ctx, f.piece(f.Received), &piece, want); err != nil {
+			s.counters.uploadError(err)
 			return Stored{}, err
 		}
 		crashpoint.Here("file.after-piece")
 		to := f.Received + want
 		if err := s.rows.AdvanceFile(ctx, f, to, s.o.Now()); err != nil {
+			s.counters.uploadError(err)
 			return Stored{}, errors.Join(err, s.removeLatePiece(ctx, f, err))
 		}
+		s.counters.received.Add(want)
 		f.Received = to
 	}
 	if n, _ := io.CopyN(io.Discard, t.Content, 1); n > 0 {
+		s.counters.upload(uploadInvalid)
 		return Stored{}, chat.BadField("content", "is longer than the size that was told")
 	}
 	return s.finish(ctx, t, f)
@@ -305,13 +322,25 @@ func (s *Service) finish(ctx context.Context, t Transfer, f Stored) (Stored, err
 	done, err := s.process(ctx, t, f)
 	switch {
 	case err == nil:
+		if done.State == Held {
+			s.counters.upload(uploadHeld)
+		} else {
+			s.counters.upload(uploadReady)
+		}
 		s.clean(ctx, done)
 		return done, nil
 	case errors.Is(err, chat.ErrUnavailable), errors.Is(err, ErrData), ctx.Err() != nil:
 		if f, again := s.Own(ctx, f.User, f.Room, f.ID); again == nil && f.State != Coming { // another request has finished it
 			return f, nil
 		}
+		s.counters.upload(uploadFailed)
 		return Stored{}, err
+	}
+	if denied := new(deniedError); errors.As(err, &denied) {
+		s.counters.upload(uploadDenied)
+		err = denied.error
+	} else {
+		s.counters.uploadError(err)
 	}
 	failed := s.rows.DropFile(ctx, f.Room, f.ID, s.o.Now().Add(DropGrace), DropComing)
 	if errors.Is(failed, chat.ErrConflict) { // another request has finished it
@@ -331,6 +360,11 @@ func (s *Service) clean(ctx context.Context, f Stored) {
 	}
 }
 
+// deniedError is the error with which the host has refused a file.
+type deniedError struct{ error }
+
+func (e *deniedError) Unwrap() error { return e.error }
+
 func (s *Service) process(ctx context.Context, t Transfer, f Stored) (Stored, error) {
 	made, err := s.make(ctx, &f)
 	if err != nil {
@@ -339,7 +373,7 @@ func (s *Service) process(ctx context.Context, t Transfer, f Stored) (Stored, er
 	if f.State = Ready; t.Judge != nil {
 		hold, err := t.Judge(ctx, t.User, f)
 		if err != nil {
-			return Stored{}, err
+			return Stored{}, &deniedError{err}
 		}
 		if hold {
 			f.State = Held

@@ -16,12 +16,13 @@ const (
 	sweepRetry = 10 * time.Minute
 )
 
-// Run sweeps each minute until ctx ends. All instances may do so.
+// Run sweeps each minute until ctx ends, and counts what is there for Stats. All instances may do so.
 func (s *Service) Run(ctx context.Context) {
 	every := time.NewTicker(sweepEvery)
 	defer every.Stop()
 	for {
 		s.Sweep(ctx)
+		s.takeSample(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -58,6 +59,7 @@ func (s *Service) sweep(ctx context.Context, f Stored) {
 	if err == nil {
 		return
 	}
+	s.counters.sweepFailures.Add(1)
 	s.o.Log.Warn("file not removed", "room", f.Room, "file", f.ID, "err", err, "again_in", sweepRetry)
 	if err := s.rows.PutOffSweep(ctx, f.Room, f.ID, s.o.Now().Add(sweepRetry)); err != nil {
 		s.o.Log.Warn("removal of a file not put off", "room", f.Room, "file", f.ID, "err", err)

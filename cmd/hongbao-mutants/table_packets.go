@@ -161,8 +161,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/flow.go",
-		old:   `if o.ExpiresAt.Add(overdueBy).Before(now) {`,
-		new:   `if false {`,
+		old:   `case o.ExpiresAt.Add(overdueBy).Before(now), `,
+		new:   `case `,
 		tests: "-run=Backstop ./redpacket",
 		harm:  "a packet whose due date the Pool has lost stays open, and its sender gets no refund",
 	},

@@ -43,6 +43,34 @@ var secretMutants = []mutant{
 // sqliteMutants break the rules of the embedded store.
 var sqliteMutants = []mutant{
 	{
+		file:  "store/tables/files.go",
+		old:   `set state = 'dropped', seq = 0, touched_at = $3 `,
+		new:   `set state = 'dropped', touched_at = $3 `,
+		tests: "-run=FileForgeries ./store/sqlitestore",
+		harm:  "the audit names each file of a recalled text",
+	},
+	{
+		file:  "store/tables/files.go",
+		old:   `if seq > 0 {`,
+		new:   `if false {`,
+		tests: "-run=FileForgeries ./store/sqlitestore",
+		harm:  "the audit takes a file that the host has deleted for one that was lost",
+	},
+	{
+		file:  "chat/files/entries.go",
+		old:   `case row.User != n.Sender:`,
+		new:   `case false:`,
+		tests: "-run=FileForgeries ./store/sqlitestore",
+		harm:  "the audit does not notice a file of another user in a text",
+	},
+	{
+		file:  "chat/files/entries.go",
+		old:   `case row.File != f:`,
+		new:   `case false:`,
+		tests: "-run=FileForgeries ./store/sqlitestore",
+		harm:  "the audit does not notice that a text names another content",
+	},
+	{
 		file:  "store/sqlitestore/settle.go",
 		old:   `&& !errors.Is(err, errWholeCommit)`,
 		new:   `&& err != errWholeCommit`,
@@ -280,6 +308,22 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/tables/search.go",
+		old:   `looked < mostLooked && s.compared < mostRows; {`,
+		new:   `looked < mostLooked; {`,
+		tests: "-run=NeverMeet ./store/sqlitestore",
+		harm:  "a search of two frequent words that never meet in a text takes as long as the room is old",
+	},
+	{
+		file: "store/tables/search.go",
+		old: `		s.after = end
+`,
+		new: `		_ = end
+`,
+		tests: "-run=NeverMeet -timeout=20s ./store/sqlitestore",
+		harm:  "a search of two words that seldom meet stays at one place for ever",
+	},
+	{
+		file:  "store/tables/search.go",
 		old:   `if gone := without(before, after); len(gone) > 0 {`,
 		new:   `if gone := without(before, after); len(gone) < 0 {`,
 		tests: "-run=TestStore/scan ./store/sqlitestore",
@@ -291,6 +335,13 @@ var postgresMutants = []mutant{
 		new:   `r.id = m.room_id where m.user_id = $1`,
 		tests: "-run=TestStore/search ./store/sqlitestore",
 		harm:  "a user finds what is written in rooms that the user has left",
+	},
+	{
+		file:  "store/tables/search.go",
+		old:   `if s.Files && !e.HasFiles() {`,
+		new:   `if s.Files && e.HasFiles() {`,
+		tests: "-run=TestStore/narrowed ./store/sqlitestore",
+		harm:  "a search for files finds texts without files only",
 	},
 	{
 		file:  "chat/indexer.go",

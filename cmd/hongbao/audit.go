@@ -197,7 +197,7 @@ func (a audited) text(c currency) string {
 	line(table, "entries\t%d\tin %d rooms\n", a.Entries, a.Rooms)
 	line(table, "quarantined\t%d\n", a.Quarantined)
 	if a.Files != nil {
-		line(table, "files\t%d\twith %d objects of %d bytes; %d bytes count to HONGBAO_FILES_BYTES\n", a.Files.Files, a.Files.Objects, a.Files.Bytes, a.Files.Counted)
+		line(table, "files\t%d\twith %d objects of %d bytes, in %d texts; %d bytes count to HONGBAO_FILES_BYTES\n", a.Files.Files, a.Files.Objects, a.Files.Bytes, a.Files.Entries, a.Files.Counted)
 	}
 	_ = table.Flush()
 	for _, n := range a.Notes {

@@ -38,6 +38,7 @@ func TestDangersAreNamed(t *testing.T) {
 		"a hook that fails open":    {append([]string{"HONGBAO_HOOK_FAIL=send_packet:open"}, hooked...), "send_packet:open"},
 		"a hook without encryption": {append([]string{"HONGBAO_HOOK_URL=http://10.0.0.1/hook", "HONGBAO_HOOK_ALLOW=10.0.0.1"}, hooked[1:]...), "plain HTTP"},
 		"a hook on this machine":    {append([]string{"HONGBAO_HOOK_URL=http://127.0.0.1:9/hook", "HONGBAO_HOOK_ALLOW=127.0.0.1"}, hooked[1:]...), ""},
+		"keys of a store of files":  {[]string{"HONGBAO_FILES=s3://files", "HONGBAO_FILES_KEY=access", "HONGBAO_FILES_SECRET=secretsecret"}, ""},
 		"operator's token":          {[]string{"HONGBAO_OPS_TOKEN=12345678901234567890123456789012"}, "HONGBAO_OPS_TOKEN could be guessed"},
 	} {
 		t.Run(name, func(t *testing.T) {

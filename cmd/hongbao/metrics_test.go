@@ -47,6 +47,9 @@ func scrape(t *testing.T, c store.Config) string {
 		running.Go(func() { _ = run(ctx) })
 	}
 	running.Go(func() { made.events.Run(ctx) })
+	if made.files != nil {
+		running.Go(func() { made.files.Run(ctx) })
+	}
 	defer running.Wait()
 	defer cancel()
 	made.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/commands/grab", strings.NewReader("{}")))
@@ -55,7 +58,7 @@ func scrape(t *testing.T, c store.Config) string {
 		made.server.OpsHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil))
 		text := w.Body.String()
 		if strings.Contains(text, "\nhongbao_outbox_claims 0\n") && strings.Contains(text, "\nhongbao_chain_head_hash{") &&
-			strings.Contains(text, "\nhongbao_events_lag_seconds{") {
+			strings.Contains(text, "\nhongbao_events_lag_seconds{") && (made.files == nil || strings.Contains(text, "\nhongbao_files_held 0\n")) {
 			return text
 		}
 		if time.Since(began) > time.Minute {
@@ -86,6 +89,13 @@ func wantMetrics(t *testing.T, scraped string, but ...string) {
 // needEvents are the metrics of events that the test does not cause.
 var needEvents = []string{"hongbao_closes_total", "hongbao_hook_seconds", "hongbao_security_total"}
 
+// ofFiles are the metrics that a server without files lacks.
+var ofFiles = []string{
+	"hongbao_file_uploads_total", "hongbao_file_downloads_total", "hongbao_file_received_bytes_total", "hongbao_file_sent_bytes_total", "hongbao_file_bytes",
+	"hongbao_file_bytes_max", "hongbao_files_held", "hongbao_files_dropped", "hongbao_file_sweep_failures_total", "hongbao_object_seconds",
+	"hongbao_object_failures_total",
+}
+
 func TestMetricsOfAnEmbeddedInstance(t *testing.T) {
 	scraped := scrape(t, store.Config{DataDir: t.TempDir()})
 	wantMetrics(t, scraped, append([]string{
@@ -93,6 +103,7 @@ func TestMetricsOfAnEmbeddedInstance(t *testing.T) {
 	}, needEvents...)...)
 	for _, want := range []string{
 		`hongbao_build_info{commit="`, `hongbao_batch_size_bucket{engine="sqlite",work="commits",le="1"}`, `hongbao_command_seconds_count{code="101",method="grab"} 1`,
+		`hongbao_file_uploads_total{outcome="begun"} 0`, `hongbao_object_failures_total{operation="put"} 0`,
 	} {
 		if !strings.Contains(scraped, want) {
 			t.Errorf("the scrape has no %s:\n%s", want, scraped)
@@ -102,7 +113,7 @@ func TestMetricsOfAnEmbeddedInstance(t *testing.T) {
 
 func TestMetricsOfAScaledInstance(t *testing.T) {
 	scraped := scrape(t, store.Config{DatabaseURL: newDatabase(t, storetest.Postgres(t)), RedisURL: storetest.Redis(t).URL()})
-	wantMetrics(t, scraped, needEvents...)
+	wantMetrics(t, scraped, append(ofFiles, needEvents...)...)
 	for _, want := range []string{
 		`hongbao_pool_connections_max{engine="postgres",use="all"} 16`, `hongbao_pool_connections{engine="redis",state="idle",use="grabs"}`,
 		`hongbao_batch_seconds_count{engine="postgres",work="single"} `, `hongbao_work_waiting{engine="redis",work="grabs"} 0`,

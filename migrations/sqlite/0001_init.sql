@@ -179,13 +179,21 @@ create table mentions (
     primary key (user_id, at, room_id, seq)
 ) strict, without rowid;
 
+-- The texts that mention all members of their room: those that are in it already.
+create table mentions_of_all (
+    room_id text not null,
+    at      integer not null,
+    seq     integer not null,
+    primary key (room_id, at, seq)
+) strict, without rowid;
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text not null,
     id         text not null,
     user_id    text not null,              -- the uploader
     at         integer not null,
-    state      text not null check (state in ('coming', 'held', 'ready', 'dropped')),
+    state      text not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
     upload     integer not null,            -- bytes of the upload, also in file_usage
     received   integer not null default 0,
     seq        integer not null default 0,  -- of its entry; 0: none
@@ -204,6 +212,7 @@ create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';
 create index files_coming on files (touched_at) where state = 'coming';
 create index files_dropped on files (touched_at) where state = 'dropped';
+create index files_held on files (room_id) where state = 'held';
 create index files_unclean on files (touched_at) where unclean = 1 and state in ('held', 'ready');
 create unique index files_id on files (id);
 create index files_user on files (user_id, id);

@@ -113,4 +113,6 @@ type Questions struct {
 	Command string
 	Took    map[string]Counts // how long they took, by outcome
 	Broken  bool              // the host does not answer, so that questions fail at once
+
+	PreviewsLeftOut int64 // previews in the answers that break a rule
 }

@@ -25,7 +25,7 @@ var drawChecks = []check{
 const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
 		n.user_id, n.leaf, coalesce(c.share_no, -1)
 	from {packets} p join participants n on n.packet_id = p.id left join claims c on c.packet_id = n.packet_id and c.user_id = n.user_id
-	where p.drawn_at > 0 order by p.id, n.leaf`
+	where p.draw_link > 0 order by p.id, n.leaf`
 
 // auditedDraw is a draw with its participants. No value in it is trusted.
 type auditedDraw struct {
@@ -75,7 +75,7 @@ func (a *auditor) draws() error {
 		}
 		return err
 	}, a.scope.Replace(`select p.id, p.root from {packets} p
-		where p.drawn_at > 0 and not exists (select 1 from participants n where n.packet_id = p.id)`))
+		where p.draw_link > 0 and not exists (select 1 from participants n where n.packet_id = p.id)`))
 }
 
 // checkDraw compares the columns of a draw with each other. A packet that is no draw has none of them.

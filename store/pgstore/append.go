@@ -301,6 +301,9 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
 		entries.mention(j.entry, d.Mentions)
+		if d.MentionAll {
+			entries.toAll = append(entries.toAll, j.entry)
+		}
 		if len(d.Files) > 0 {
 			entries.files = append(entries.files, sentFiles{d.Room, d.From.ID, j.entry.Seq, d.Files})
 		}
@@ -398,6 +401,7 @@ type newEntries struct {
 	mentioned, mentionRooms []string
 	mentionSeqs, mentionAts []int64
 
+	toAll []chat.Entry // texts that mention all members of their rooms; seldom one
 	files []sentFiles
 }
 
@@ -425,9 +429,12 @@ func (l *newEntries) mention(e chat.Entry, users []string) {
 	}
 }
 
-// queueMentions makes the batch insert the mentions of members. Mentions of other users would only cost space: the list of a
+// queueMentions makes the batch insert the mentions of members, and of all members of a room. Mentions of other users would only cost space: the list of a
 // user's mentions leaves out rooms that the user is not in.
 func (l *newEntries) queueMentions(b *pgx.Batch) {
+	for _, e := range l.toAll {
+		b.Queue(tables.PutMentionOfAll, e.Room, e.At.UnixMilli(), e.Seq)
+	}
 	if len(l.mentioned) == 0 {
 		return
 	}

@@ -53,6 +53,11 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if err := w.mention(e, d.Mentions); err != nil {
 		return chat.Entry{}, false, err
 	}
+	if d.MentionAll {
+		if _, err := w.Exec(tables.PutMentionOfAll, e.Room, e.At.UnixMilli(), e.Seq); err != nil {
+			return chat.Entry{}, false, err
+		}
+	}
 	if err := tables.TakeFiles(w, d.Room, d.From.ID, e.Seq, d.Files); err != nil {
 		return chat.Entry{}, false, err
 	}

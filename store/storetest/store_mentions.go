@@ -12,6 +12,9 @@ func mentionTests() []storeTest {
 		{"a user finds the texts that mention them, page by page", listedMentions},
 		{"mentions follow membership, edits and recalls", changedMentions},
 		{"a page of mentions is bounded", boundedMentions},
+		{"a text that mentions all is found by all members, and stored once", mentionedAll},
+		{"mentions of all and of one user are listed together", mixedMentions},
+		{"only the owner, admins and the system mention all", forbiddenMentionOfAll},
 	}
 }
 
@@ -80,6 +83,72 @@ func changedMentions(b *storeBench) {
 	b.wantMentions(bob, 10, second)
 	b.change(b.wanted(chat.DeleteRoom, other, ann))
 	b.wantMentions(bob, 10)
+}
+
+// mentionAll appends a text that mentions all members.
+func (b *storeBench) mentionAll(room, from string) chat.Entry {
+	b.Helper()
+	e, _, err := b.Append(b.ctx, b.toAll(room, from))
+	b.must(err)
+	return e
+}
+
+// toAll returns the draft of a text that mentions all members.
+func (b *storeBench) toAll(room, from string) chat.Draft {
+	b.Helper()
+	d := b.draft(room, from, "all")
+	body, err := chat.Body(chat.Text{Text: "look, all", MentionAll: true})
+	b.must(err)
+	d.Body, d.MentionAll = body, true
+	return d
+}
+
+func mentionedAll(b *storeBench) {
+	room, other := b.room(ann, bob, cyn), b.room(ann, bob)
+	first, second := b.mentionAll(room, ann), b.mentionAll(other, ann)
+	b.wantMentions(bob, 10, second, first)
+	b.wantMentions(cyn, 10, first)
+	b.wantMentions(ann, 10) // the sender
+	b.wantMentions(dan, 10)
+	b.join(room, dan)
+	b.wantMentions(dan, 10) // came later
+	third := b.mentionAll(room, ann)
+	b.wantMentions(dan, 10, third)
+	for _, limit := range []int{1, 2, 3} {
+		b.wantMentions(bob, limit, third, second, first)
+	}
+	b.block(cyn, ann)
+	b.wantMentions(cyn, 10)
+	b.wantMentions(cyn, 1)
+	b.leave(other, bob)
+	b.wantMentions(bob, 1, third, first)
+	b.Store = b.Reopen()
+	b.amend(b.amending(chat.KindRecall, room, ann, first.Seq), `{"target":1}`)
+	b.wantMentions(bob, 10, third)
+	b.change(b.wanted(chat.DeleteRoom, room, ann))
+	b.wantMentions(bob, 10)
+}
+
+func mixedMentions(b *storeBench) {
+	room, other := b.room(ann, bob), b.room(ann, bob)
+	var newest []chat.Entry
+	for range 4 {
+		newest = slices.Insert(newest, 0, b.mention(room, ann, bob))
+		newest = slices.Insert(newest, 0, b.mentionAll(room, ann))
+		newest = slices.Insert(newest, 0, b.mentionAll(other, ann))
+	}
+	for limit := 1; limit <= len(newest)+1; limit++ {
+		b.wantMentions(bob, limit, newest...)
+	}
+}
+
+func forbiddenMentionOfAll(b *storeBench) {
+	room := b.room(ann, bob, cyn)
+	_, _, err := b.Append(b.ctx, b.toAll(room, bob))
+	b.refusedField(err, chat.ErrForbidden, "mention_all")
+	b.change(b.giving(chat.Admin, room, ann, cyn))
+	byAdmin, bySystem := b.mentionAll(room, cyn), b.mentionAll(room, chat.System.ID)
+	b.wantMentions(bob, 10, bySystem, byAdmin)
 }
 
 func boundedMentions(b *storeBench) {

@@ -48,6 +48,18 @@ func (b *storeBench) greet(room, from, greeting string) chat.Entry {
 	return e
 }
 
+// attach appends a text whose body names a file.
+func (b *storeBench) attach(room, from, text, name string) chat.Entry {
+	b.Helper()
+	d := b.draft(room, from, text)
+	body, err := chat.Body(map[string]any{"text": text, "files": []chat.File{{ID: "f", Name: name}}})
+	b.must(err)
+	d.Body = body
+	e, _, err := b.Append(b.ctx, d)
+	b.must(err)
+	return e
+}
+
 // index puts all entries of the rooms into the index.
 func (b *storeBench) index(rooms ...string) {
 	b.Helper()
@@ -138,7 +150,11 @@ func narrowedSearch(b *storeBench) {
 	packet := b.greet(one, bob, "word")
 	b.now = b.now.Add(24 * time.Hour)
 	young, other := b.write(one, bob, "young word"), b.write(two, bob, "another word")
+	named := b.attach(two, ann, "see the file", "minutes.pdf")
 	b.indexed(func() {
+		b.wantFound("minutes", chat.Search{User: ann}, named)
+		b.wantFound("file", chat.Search{User: ann, Kind: chat.KindText, Files: true}, named)
+		b.wantFound("word", chat.Search{User: ann, Kind: chat.KindText, Files: true})
 		b.wantFound("word", chat.Search{User: ann, Room: one}, young, packet, old)
 		b.wantFound("word", chat.Search{User: ann, From: bob}, other, young, packet)
 		b.wantFound("word", chat.Search{User: ann, Kind: chat.KindPacket}, packet)

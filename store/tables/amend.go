@@ -122,6 +122,9 @@ func queueAmendment(d Dialect, b *Batch, a chat.Amendment, to chat.AmendmentRuli
 		if len(to.Mentioned) > 0 {
 			b.Exec(`delete from mentions where user_id `+d.In(1)+` /*! and bucket = any(buckets_of($1::text[])) */ and at = $2 and room_id = $3 and seq = $4`, d.List(to.Mentioned), at.UnixMilli(), a.Room, a.Target)
 		}
+		if to.MentionedAll {
+			b.Exec(`delete from mentions_of_all where room_id = $1 and at = $2 and seq = $3`, a.Room, at.UnixMilli(), a.Target)
+		}
 	case a.Kind == chat.KindReact && a.On:
 		b.Exec(`insert into reactions (/*! bucket, */ room_id, seq, emoji, user_id) values (/*! bucket_of($1), */ $1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
 	case a.Kind == chat.KindReact:

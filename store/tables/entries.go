@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"hongbao/chat"
@@ -101,40 +102,75 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	return len(entries)
 }
 
-// Mentions implements chat.Store. It reads limit mentions, and one more to know whether there are more. Mentions that
-// it leaves out, such as those in rooms that the user has left, count towards limit, so that the cost of a page is
-// bounded.
+// PutMentionOfAll is the statement that stores that an entry mentions all members of its room: room, time and seq of the entry.
+const PutMentionOfAll = `insert into mentions_of_all (room_id, at, seq) values ($1, $2, $3)`
+
+// Mentions implements chat.Store. It reads limit mentions of the user and as many of all members of the user's rooms, and one more of each to know
+// whether there are more. Mentions that it leaves out, such as those in rooms that the user has left, count towards limit, so that the cost of
+// a page is bounded.
 func (t Tables) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []chat.Entry, more string, err error) {
-	where, args := `user_id = $1`, []any{user, limit + 1}
+	before := place{at: math.MaxInt64}
 	if next != "" {
-		var at, seq int64
-		var room string
-		if err := cursor.Parse("mentions", next, &at, &room, &seq); err != nil {
+		if err := cursor.Parse("mentions", next, &before.at, &before.room, &before.seq); err != nil {
 			return nil, "", err
 		}
-		where, args = where+` and (at, room_id, seq) < ($3, $4, $5)`, append(args, at, room, seq)
 	}
-	found, err := list(ctx, t.db, "list mentions", scanMention, FirstOnCitus(
-		Of("n", "mentions", `bucket = bucket_of($1) and `+where+` order by at desc, room_id desc, seq desc limit $2`),
-		Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`))+
-		`select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key,
-				e.body, e.fold
-			from /*one*/ (select user_id, at, room_id, seq from mentions where `+where+` order by at desc, room_id desc, seq desc limit $2) /*end*/ n
-			join /*one*/ entries /*end*/ e on e.room_id = n.room_id and e.seq = n.seq
-			left join members m on m.room_id = n.room_id and m.user_id = n.user_id and m.state = 'in'
-				and exists (select 1 from rooms r where r.id = n.room_id and r.deleted_at = 0)
-			order by n.at desc, n.room_id desc, n.seq desc`, args...)
+	var found []mention
+	err = t.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		found = nil
+		add := func(row Row) error {
+			m, err := scanMention(row)
+			found = append(found, m)
+			return err
+		}
+		b.Each(add, mentionsOfUser, user, limit+1, before.at, before.room, before.seq)
+		b.Each(add, mentionsOfAll, user, limit+1, before.at, before.room, before.seq)
+	})
 	if err != nil {
-		return nil, "", err
+		return nil, "", Outcome("list mentions", err)
 	}
+	slices.SortFunc(found, func(a, b mention) int { return placeOf(b.entry).compare(placeOf(a.entry)) })
 	entries, more = mentionPage(found, limit, maxBytes)
 	return entries, more, nil
 }
 
+const (
+	mentionColumns = `e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind, e.key, e.body, e.fold`
+	newestMentions = ` order by n.at desc, n.room_id desc, n.seq desc limit $2`
+)
+
+// mentionsOfUser reads entries that mention a user by name.
+var mentionsOfUser = func() string {
+	const where = `user_id = $1 and (at, room_id, seq) < ($3, $4, $5)`
+	return FirstOnCitus(
+		Of("n", "mentions n", `bucket = bucket_of($1) and `+where+newestMentions),
+		Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`)) +
+		`select m.user_id is not null, ` + mentionColumns + `
+		from /*one*/ (select user_id, at, room_id, seq from mentions n where ` + where + newestMentions + `) /*end*/ n
+		join /*one*/ entries /*end*/ e on e.room_id = n.room_id and e.seq = n.seq
+		left join members m on m.room_id = n.room_id and m.user_id = n.user_id and m.state = 'in'
+			and exists (select 1 from rooms r where r.id = n.room_id and r.deleted_at = 0)`
+}()
+
+// mentionsOfAll reads entries that mention all members of a room, since the user came into it. Of each room it reads the newest ones only, those
+// from the time since on. Own entries and those of users that the user has blocked are not seen.
+var mentionsOfAll = func() string {
+	const (
+		of    = ` from mentions_of_all n where n.room_id = m.room_id and n.at <= $3`
+		named = `(select n.room_id, n.at, n.seq from (select m.room_id, m.joined_seq, coalesce((select n.at` + of + ` order by n.at desc limit 1 offset $2), 0) as since
+			from members m join rooms r on r.id = m.room_id where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0) m
+			join mentions_of_all n on n.room_id = m.room_id and n.at >= m.since and n.seq > m.joined_seq and (n.at, n.room_id, n.seq) < ($3, $4, $5)` + newestMentions + `)`
+	)
+	return `/*! with n as materialized ` + named + `, ` + Of("e", "entries", `(room_id, seq) in (select room_id, seq from n)`) + ` */ ` +
+		`select e.sender <> $1 and not exists (select 1 from blocks b where b.user_id = $1 and b.blocked = e.sender), ` + mentionColumns + `
+		from /*one*/ ` + named + ` /*end*/ n
+		join /*one*/ entries /*end*/ e on e.room_id = n.room_id and e.seq = n.seq`
+}()
+
 // mention is an entry that mentions a user.
 type mention struct {
 	entry chat.Entry
-	seen  bool // the user is in the room
+	seen  bool // the user is in the room, and of a mention of all members: is not the sender and has not blocked the sender
 }
 
 // scanMention scans a mention, with the entry in its present state.

@@ -131,7 +131,7 @@ func (t Tables) ReleaseFile(ctx context.Context, room, id string) (files.Stored,
 			return files.Stored{}, err
 		case f.State == files.Ready:
 			return f, nil
-		case f.State == files.Dropped:
+		case f.State == files.Dropped, f.State == files.Removed:
 			return files.Stored{}, chat.ErrNotFound
 		case f.State == files.Coming:
 			return files.Stored{}, &chat.FieldError{Err: chat.ErrConflict, Field: "file", Reason: "is not uploaded whole"}
@@ -147,7 +147,7 @@ func (t Tables) DropFile(ctx context.Context, room, id string, notBefore time.Ti
 	return Outcome("drop file", t.db.Write(ctx, func(w Tx) error {
 		f, err := fileRow(w, room, id, w.Lock())
 		switch {
-		case err != nil, f.State == files.Dropped:
+		case err != nil, f.State == files.Dropped, f.State == files.Removed:
 			return err
 		case f.State != files.Coming && which == files.DropComing:
 			return &chat.FieldError{Err: chat.ErrConflict, Field: "file", Reason: "is uploaded whole"}
@@ -162,15 +162,18 @@ func (t Tables) DropFile(ctx context.Context, room, id string, notBefore time.Ti
 // dropFiles begins a statement that drops files. Argument 3 is the time before which the sweep leaves them alone.
 const dropFiles = `update files set state = 'dropped', touched_at = $3 `
 
-// queueDropOfEntry makes the batch drop the files of an entry. A second request of the upload may still be processing one of them.
+// takeAndDrop is dropFiles for files that their entries name no more.
+const takeAndDrop = `update files set state = 'dropped', seq = 0, touched_at = $3 `
+
+// queueDropOfEntry makes the batch drop the files of an entry that is recalled. A second request of the upload may still be processing one of them.
 func queueDropOfEntry(b *Batch, room string, seq int64, now time.Time) {
-	b.Exec(dropFiles+`where room_id = $1 and seq = $2 and state <> 'dropped'`, room, seq, now.Add(files.DropGrace).UnixMilli())
+	b.Exec(takeAndDrop+`where room_id = $1 and seq = $2`, room, seq, now.Add(files.DropGrace).UnixMilli())
 }
 
 // queueDropOfRoom makes the batch take the next step: files of a deleted room are dropped. It skips files that another transaction has locked. The sweep
 // leaves them alone for a while: one of them may be coming.
 func queueDropOfRoom(d Dialect, b *Batch, room string) {
-	b.Exec(dropFiles+`where room_id = $1 and id in (select id from files where room_id = $1 and state <> 'dropped' limit $2`+d.LockFree()+`)`,
+	b.Exec(takeAndDrop+`where room_id = $1 and id in (select id from files where room_id = $1 and state <> 'dropped' limit $2`+d.LockFree()+`)`,
 		room, GoneAtOnce, time.Now().Add(files.DropGrace).UnixMilli())
 }
 
@@ -218,9 +221,17 @@ func (t Tables) PutOffSweep(ctx context.Context, room, id string, notBefore time
 // ForgetFile implements files.Rows.
 func (t Tables) ForgetFile(ctx context.Context, room, id string) (bool, error) {
 	return write(ctx, t.db, "forget file", func(w Tx, _ bool) (bool, error) {
-		var upload int64
-		found, err := w.Row(`delete from files as f where room_id = $1 and id = $2 and state = 'dropped' and not `+needed+` returning upload`, []any{room, id}, &upload)
+		var upload, seq int64
+		found, err := w.Row(`select upload, seq from files f where room_id = $1 and id = $2 and state = 'dropped' and not `+needed+w.Lock(), []any{room, id}, &upload, &seq)
 		if err != nil || !found {
+			return false, err
+		}
+		if seq > 0 {
+			_, err = w.Exec(`update files set state = 'removed', upload = 0, folder = '', hash = null, made = '[]', unclean = false where room_id = $1 and id = $2`, room, id)
+		} else {
+			_, err = w.Exec(`delete from files where room_id = $1 and id = $2`, room, id)
+		}
+		if err != nil {
 			return false, err
 		}
 		_, err = w.Exec(`update file_usage set bytes = bytes - $1`, upload)
@@ -243,7 +254,7 @@ func (t Tables) ListFiles(ctx context.Context, query files.Query) (page []files.
 	case query.User != "":
 		where, args = where+` and user_id = $4`, append(args, query.User)
 	}
-	found, err := list(ctx, t.db, "list files", scanFile, `select `+fileColumns+` from files where `+where+` and id < $2 and state <> 'dropped'
+	found, err := list(ctx, t.db, "list files", scanFile, `select `+fileColumns+` from files where `+where+` and id < $2 and state not in ('dropped', 'removed')
 		order by id desc limit $3`, args...)
 	if err != nil {
 		return nil, "", err
@@ -263,6 +274,18 @@ func (t Tables) FileBytes(ctx context.Context) (int64, error) {
 		_, err = q.Row(`select bytes from file_usage`, nil, &n)
 		return n, err
 	})
+}
+
+// SampleFiles implements files.Rows. Of the dropped files it looks at the oldest ones only.
+func (t Tables) SampleFiles(ctx context.Context, most int) (s files.Sample, err error) {
+	err = t.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		s = files.Sample{}
+		b.Each(func(row Row) error { return row.Scan(&s.Bytes) }, `select bytes from file_usage`)
+		b.Each(func(row Row) error { return row.Scan(&s.Held) }, `select count(*) from (select 1 from files where state = 'held' limit $1) f`, most)
+		b.Each(func(row Row) error { return row.Scan(&s.Dropped) }, `select count(*) from
+			(select room_id, id, hash from files where state = 'dropped' order by touched_at limit $1) f where not `+needed, most)
+	})
+	return s, Outcome("count files", err)
 }
 
 // Files implements chat.Store.

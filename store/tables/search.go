@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"hongbao/chat"
 	"hongbao/chat/words"
@@ -23,6 +24,9 @@ const (
 	// Of entries that are not in the index yet, a search reads at most these: in one room, in all rooms of a user, and texts of so many bytes.
 	tailOfRoom, tailOfAll, tailBytes = 200, 2000, 256 << 10
 	mostLooked                       = 1000   // candidates that one page looks at
+	mostRows                         = 20_000 // rows of a word that one page compares with those of the other words, before its last reading of them
+	rowsAtOnce                       = 2_000  // of these, rows of one reading; rowsOfRoom of each room, if there are many
+	rowsOfRoom                       = 50
 	mostWords                        = 10_000 // words that one transaction adds to the index; more only if one entry has more
 )
 
@@ -82,6 +86,9 @@ type search struct {
 	tail  []chat.Entry   // the entries outside the index that the query finds
 	after place          // the page begins after this place in the results
 	bytes int            // of the bodies of the hits
+
+	compared int // rows of the first word that are known to be compared with those of the others
+
 	found chat.Found
 }
 
@@ -115,8 +122,8 @@ func (s *search) run(ctx context.Context) (err error) {
 	if err := s.readTail(ctx); err != nil {
 		return err
 	}
-	for looked := 0; looked < mostLooked; {
-		places, all, err := s.candidates(ctx)
+	for looked := 0; looked < mostLooked && s.compared < mostRows; {
+		places, end, err := s.candidates(ctx)
 		if err != nil {
 			return err
 		}
@@ -126,9 +133,10 @@ func (s *search) run(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if all {
+		if end.at == math.MinInt64 {
 			return nil
 		}
+		s.after = end
 	}
 	s.found.More = s.after.cursor()
 	return nil
@@ -183,17 +191,19 @@ func (s *search) readTail(ctx context.Context) error {
 	return err
 }
 
-// candidates returns the next places in the results at which an entry may stand that the query finds. all reports that there are no others.
-func (s *search) candidates(ctx context.Context) (places []place, all bool, err error) {
-	l := listed{limit: s.Limit + 1}
+// candidates returns the next places in the results at which an entry may stand that the query finds. Before end, none is missing; at math.MinInt64 there are
+// no others.
+func (s *search) candidates(ctx context.Context) (places []place, end place, err error) {
+	l := listed{limit: s.Limit + 1, rows: max(rowsOfRoom, rowsAtOnce/max(1, len(s.rooms)))}
 	err = s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
-		l.places, l.of, l.end = nil, map[string]int{}, place{at: math.MinInt64}
+		l.places, l.of, l.ended, l.end = nil, map[string]int{}, 0, place{at: math.MinInt64}
 		if s.db.Lateral() {
 			s.queueTogether(b, &l)
 		} else {
 			s.queueEach(b, &l)
 		}
 	})
+	s.compared += l.ended * l.rows
 	for _, e := range s.tail {
 		if p := placeOf(e); p.at >= s.since() && p.compare(s.after) < 0 {
 			l.places = append(l.places, p)
@@ -201,14 +211,16 @@ func (s *search) candidates(ctx context.Context) (places []place, all bool, err 
 	}
 	places = slices.DeleteFunc(l.places, func(p place) bool { return p.compare(l.end) < 0 })
 	slices.SortFunc(places, func(a, b place) int { return b.compare(a) })
-	return slices.Compact(places), l.end.at == math.MinInt64, err
+	return slices.Compact(places), l.end, err
 }
 
 // listed is the candidates that the index has listed.
 type listed struct {
 	limit  int // of one room
+	rows   int // of the first word in one room that are compared with those of the other words
 	places []place
 	of     map[string]int // by room
+	ended  int            // rooms of which all these rows were compared, and that may have more
 	end    place          // between it and the beginning of the list no candidate is missing
 }
 
@@ -238,20 +250,49 @@ func (s *search) queueEach(b *Batch, l *listed) {
 			err := row.Scan(&p.at, &p.seq)
 			l.add(p)
 			return err
-		}, candidatesOf[len(s.words)], args...)
+		}, candidatesOf[len(s.words)], append(args, l.comparing(len(s.words))...)...)
+		if len(s.words) > 1 {
+			b.Each(func(row Row) error {
+				var last place // all rows of this time are compared
+				err := row.Scan(&last.at)
+				if l.of[r.id] < l.limit { // else fewer rows were compared
+					l.ended++
+					l.endAt(last)
+				}
+				return err
+			}, lastCompared, s.since(), at, seq, l.rows, args[4])
+		}
 	}
 }
 
 // candidatesOf has the statement that lists the candidates of a room, by the number of words that they have.
 var candidatesOf = func() []string {
 	const (
-		all   = `select a.at, a.seq from entry_words a `
-		where = `where a.word = $5 /*! and a.bucket = ($5::bigint & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3) order by a.at desc, a.seq desc limit $4`
-		and   = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq /*! and b.bucket = a.bucket */ `
-		third = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq /*! and c.bucket = a.bucket */ `
+		all    = `select a.at, a.seq from entry_words a `
+		where  = `where a.word = $5 /*! and a.bucket = ($5::bigint & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3) `
+		newest = `order by a.at desc, a.seq desc limit $4`
+		and    = `join entry_words b on b.word = $6 and b.at = a.at and b.seq = a.seq /*! and b.bucket = a.bucket */ `
+		third  = `join entry_words c on c.word = $7 and c.at = a.at and c.seq = a.seq /*! and c.bucket = a.bucket */ `
 	)
-	return []string{"", all + where, all + and + where, all + and + third + where}
+	several := func(joins, most string, tables ...string) string {
+		since := `coalesce((select x.at from entry_words x where x.word = $5 /*! and x.bucket = ($5::bigint & 15)::integer */ and x.at >= $1 and (x.at, x.seq) < ($2, $3)
+			order by x.at desc, x.seq desc limit 1 offset ` + most + ` - 1), $1)`
+		compared := `and a.at >= ` + since + ` `
+		for _, table := range tables {
+			compared += `/*! and ` + table + `.at >= ` + strings.NewReplacer(`/*!`, ``, `*/`, ``).Replace(since) + ` */ `
+		}
+		return all + joins + where + compared + newest
+	}
+	return []string{"", all + where + newest, several(and, `$7`, "b"), several(and+third, `$8`, "b", "c")}
 }()
+
+// lastCompared is the statement that tells at which time the last row is that candidatesOf compares with the rows of other words; nothing if it compares
+// all. Two frequent words may never meet.
+const lastCompared = `select a.at from entry_words a where a.word = $5 /*! and a.bucket = ($5::bigint & 15)::integer */ and a.at >= $1 and (a.at, a.seq) < ($2, $3)
+	order by a.at desc, a.seq desc limit 1 offset $4 - 1`
+
+// numbered begins a query that numbers the newest rows a of a word. Only these are compared with the rows of other words, as by candidatesOf.
+const numbered = `select a.at, a.seq, row_number() over (order by a.at desc, a.seq desc) as n`
 
 // roomRecord is a room with the place before which its candidates come, and the hashes of the words, as a record for Dialect.Records.
 type roomRecord struct {
@@ -277,24 +318,40 @@ func (s *search) queueTogether(b *Batch, l *listed) {
 	most := 5 * l.limit
 	b.Each(func(row Row) error {
 		var p place
-		var n int
-		err := row.Scan(&n, &p.at, &p.seq)
+		var n, compared int
+		err := row.Scan(&n, &p.at, &p.seq, &compared)
 		p.room = s.rooms[n].id
-		l.add(p)
+		if l.add(p); compared == l.rows { // the last row that is compared is listed even if it has not all words
+			l.ended++
+			l.endAt(p)
+		}
 		if len(l.places) == most {
 			l.endAt(place{at: p.at}) // all candidates of this time are listed
 		}
 		return err
-	}, `select k.n, f.at, f.seq from `+s.db.Records(1, "k", `n integer, at bigint, seq bigint, a bigint, b bigint, c bigint`)+`
-		cross join lateral (select a.at, a.seq from entry_words a `+joinsOf[len(s.words)]+`
-			where a.word = k.a and a.at >= $2 and (a.at, a.seq) < (k.at, k.seq) order by a.at desc, a.seq desc limit $3) f
-		order by f.at desc fetch first $4 rows with ties`, JSON(rooms), s.since(), l.limit, most)
+	}, `select k.n, f.at, f.seq, f.n from `+s.db.Records(1, "k", `n integer, at bigint, seq bigint, a bigint, b bigint, c bigint`)+`
+		cross join lateral (`+newestOf[len(s.words)]+`) f order by f.at desc fetch first $4 rows with ties`, append([]any{JSON(rooms), s.since(), l.limit, most}, l.comparing(len(s.words))...)...)
 }
 
-// joinsOf joins the words besides the first, by the number of all.
-var joinsOf = []string{
-	"", "", `join entry_words b on b.word = k.b and b.at = a.at and b.seq = a.seq`,
-	`join entry_words b on b.word = k.b and b.at = a.at and b.seq = a.seq join entry_words c on c.word = k.c and c.at = a.at and c.seq = a.seq`,
+// newestOf lists the newest candidates of a room k, by the number of words.
+var newestOf = func() []string {
+	const (
+		of     = ` from entry_words a where a.word = k.a and a.at >= $2 and (a.at, a.seq) < (k.at, k.seq) order by a.at desc, a.seq desc limit `
+		first  = `select a.at, a.seq, a.n from (` + numbered + of + `$5) a left join entry_words b on b.word = k.b and b.at = a.at and b.seq = a.seq `
+		second = `left join entry_words c on c.word = k.c and c.at = a.at and c.seq = a.seq `
+		newest = `or a.n = $5 order by a.at desc, a.seq desc limit $3`
+	)
+	return []string{
+		"", `select a.at, a.seq, 0 as n` + of + `$3`, first + `where b.seq is not null ` + newest, first + second + `where b.seq is not null and c.seq is not null ` + newest,
+	}
+}()
+
+// comparing returns the last argument of a statement that compares rows of several words.
+func (l *listed) comparing(words int) []any {
+	if words > 1 {
+		return []any{l.rows}
+	}
+	return nil
 }
 
 // take reads the entries at the places, and adds those that the query finds to the page. If the page is full before the last of them, it sets the
@@ -329,6 +386,9 @@ func (s *search) take(ctx context.Context, places []place) (full bool, err error
 // hit returns the entry with the places of the words, or nil if the search does not find it.
 func (s *search) hit(e chat.Entry) *chat.Hit {
 	if s.Kind != "" && e.Kind != s.Kind || s.From != "" && e.From.ID != s.From {
+		return nil
+	}
+	if s.Files && !e.HasFiles() {
 		return nil
 	}
 	at := s.Query.Find(e.Searched())

@@ -18,6 +18,8 @@ type Message struct {
 	Data     json.RawMessage // a JSON object that the application defines
 	ReplyTo  int64           // the seq of another entry of the room; 0: none
 	Mentions []string        // user ids
+
+	MentionAll bool // mentions all members of the room; the user must be the owner or an admin
 }
 
 // Sent identifies the entry of a message. Dup means that the message had been sent before, with the same key.
@@ -33,7 +35,7 @@ type Sent struct {
 func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	var reply wire.SendReply
 	err := c.Call(ctx, "send", wire.SendRequest{
-		Room: m.Room, Key: cmp.Or(m.Key, newKey()), Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: m.Mentions,
+		Room: m.Room, Key: cmp.Or(m.Key, newKey()), Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: m.Mentions, MentionAll: m.MentionAll,
 	}, &reply)
 	if err != nil {
 		return Sent{}, err

@@ -63,33 +63,72 @@ func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// Hold puts a finger on an element, calls meanwhile, and lifts the finger.
-func (v *Visitor) Hold(role, name string, meanwhile func()) {
+// Hold puts a finger on an element, calls meanwhile, and lifts the finger. slide moves the finger to a point, relative to the first one.
+func (v *Visitor) Hold(role, name string, meanwhile func(slide func(dx, dy float64))) {
 	v.tb.Helper()
 	var x, y float64
 	v.retry(func() (err error) {
 		x, y, err = v.center(role, name)
 		return err
 	})
-	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{
-		Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
+	v.touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: x, Y: y})
+	meanwhile(func(dx, dy float64) {
+		v.tb.Helper()
+		v.touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: x + dx, Y: y + dy})
 	})
-	meanwhile()
-	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+	v.touch(input.DispatchTouchEventTypeTouchEnd)
 }
+
+func (v *Visitor) touch(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
+	v.tb.Helper()
+	mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)})
+}
+
+const steps = 6 // of a finger or the mouse, from one point to another
+
+// between returns the point that is reached after n of the steps.
+func between(from, to, n float64) float64 { return from + (to-from)*n/steps }
 
 // Swipe moves a finger from one point of the screen to another; without a way in between, it taps.
 func (v *Visitor) Swipe(fromX, fromY, toX, toY float64) {
 	v.tb.Helper()
-	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
-		mustCall(v, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)})
-	}
-	touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: fromX, Y: fromY})
-	const steps = 6
+	v.touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: fromX, Y: fromY})
 	for n := 1.0; n <= steps && (fromX != toX || fromY != toY); n++ {
-		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: fromX + (toX-fromX)*n/steps, Y: fromY + (toY-fromY)*n/steps})
+		v.touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: between(fromX, toX, n), Y: between(fromY, toY, n)})
 	}
-	touch(input.DispatchTouchEventTypeTouchEnd)
+	v.touch(input.DispatchTouchEventTypeTouchEnd)
+}
+
+// Pinch puts two fingers beside a point, each so many pixels away from it, and moves them apart or together.
+func (v *Visitor) Pinch(x, y, from, to float64) {
+	v.tb.Helper()
+	fingers := func(kind input.DispatchTouchEventType, away float64) {
+		v.touch(kind, &input.TouchPoint{X: x - away, Y: y, ID: new(1.0)}, &input.TouchPoint{X: x + away, Y: y, ID: new(2.0)})
+	}
+	fingers(input.DispatchTouchEventTypeTouchStart, from)
+	for n := 1.0; n <= steps; n++ {
+		fingers(input.DispatchTouchEventTypeTouchMove, between(from, to, n))
+	}
+	v.touch(input.DispatchTouchEventTypeTouchEnd)
+}
+
+// Wheel turns the wheel of the mouse at a point; a negative delta turns it up.
+func (v *Visitor) Wheel(x, y, delta float64) {
+	v.tb.Helper()
+	mustCall(v, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x, Y: y, DeltaX: 0.001, DeltaY: delta}) // a delta of 0 would be left out, and both must be there
+}
+
+// Drag moves the mouse with its button pressed from one point to another, and releases it there. An element that the page lets users drag is dragged.
+func (v *Visitor) Drag(fromX, fromY, toX, toY float64) {
+	v.tb.Helper()
+	mouse := func(kind input.DispatchMouseEventType, x, y float64) {
+		mustCall(v, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1})
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, fromX, fromY)
+	for n := 1.0; n <= steps; n++ {
+		mouse(input.DispatchMouseEventTypeMouseMoved, between(fromX, toX, n), between(fromY, toY, n))
+	}
+	mouse(input.DispatchMouseEventTypeMouseReleased, toX, toY)
 }
 
 // center returns the middle of an element. It fails if the element is out of view, disabled or covered by another one, so that a

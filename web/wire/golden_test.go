@@ -113,6 +113,18 @@ func richEntry() wire.Entry {
 	})}
 }
 
+// toAllEntry is a text that mentions all members of the room.
+func toAllEntry() wire.Entry {
+	return wire.Entry{Seq: 48, ID: "e-48", At: 1767225607000, From: ann, Kind: "text", Key: "k-5", Body: must(wire.TextBody{Text: "@all: dinner at seven", MentionAll: true})}
+}
+
+// previewEntry is a text with a link, and with the preview that the host has given.
+func previewEntry() wire.Entry {
+	return wire.Entry{Seq: 49, ID: "e-49", At: 1767225608000, From: ann, Kind: "text", Key: "k-6", Body: must(wire.TextBody{
+		Text: "look: https://example.com/tea", Preview: &wire.Preview{URL: "https://example.com/tea", Title: "How to make tea", Text: "Seven steps"},
+	})}
+}
+
 // foldedEntries returns texts as history shows them: an edited one with reactions, and a recalled one.
 func foldedEntries() []wire.Entry {
 	edited, recalled := textEntry(), richEntry()
@@ -261,6 +273,8 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 
 		"push-text":             wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
 		"push-text-rich":        wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
+		"push-text-all":         wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(toAllEntry())),
+		"push-text-preview":     wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(previewEntry())),
 		"push-text-files":       wire.PublicationPush(e, "room:r-1", 47, wire.EntryJSON(filesEntry())),
 		"push-packet":           wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),

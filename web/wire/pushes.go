@@ -26,6 +26,16 @@ type TextBody struct {
 	EditedAt  int64           `json:"edited_at,omitempty"`
 	Reactions map[string]int  `json:"reactions,omitempty"` // number of users by emoji
 	Recalled  bool            `json:"recalled,omitempty"`
+
+	MentionAll bool     `json:"mention_all,omitempty"`
+	Preview    *Preview `json:"preview,omitempty"`
+}
+
+// Preview says what is behind a link of a text.
+type Preview struct {
+	URL   string `json:"url" doc:"http or https, as the text has it"`
+	Title string `json:"title" doc:"at most 200 characters, like 'text' on one line and without control characters"`
+	Text  string `json:"text,omitempty" doc:"at most 500 characters"`
 }
 
 // PacketBody is the body of a packet entry. Reactions is set only in the replies of history, also in the server API.
@@ -57,9 +67,10 @@ type MemberBody struct {
 
 // EditBody is the body of an edit entry. Text is missing if the text was recalled later.
 type EditBody struct {
-	Target   int64  `json:"target"`
-	Text     string `json:"text,omitempty"`
-	Recalled bool   `json:"recalled,omitempty"`
+	Target   int64    `json:"target"`
+	Text     string   `json:"text,omitempty"`
+	Preview  *Preview `json:"preview,omitempty"`
+	Recalled bool     `json:"recalled,omitempty"`
 }
 
 // RecallBody is the body of a recall entry.

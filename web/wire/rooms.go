@@ -246,6 +246,8 @@ type SendRequest struct {
 	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" doc:"a seq of the room, from 1 to the last one, otherwise 'bad_request'"`
 	Mentions []string        `json:"mentions,omitempty" doc:"at most 50 users; they need not be members"`
 	Files    []string        `json:"files,omitempty" doc:"at most 10 files that the user has uploaded to the room and not sent yet, otherwise 'conflict'"`
+
+	MentionAll bool `json:"mention_all,omitempty" doc:"true mentions all members; only the owner and admins may, otherwise 'forbidden'"`
 }
 
 // SendReply is the reply of send.
@@ -294,12 +296,15 @@ type SearchRequest struct {
 	Words  string `json:"words" doc:"at most 200 characters, with a letter or a digit. All words must be in the text, whole, in upper or lower case, of either width; words in quotes must follow each other. A Chinese, Japanese or Korean character is a word"`
 	Room   string `json:"room,omitempty" doc:"default: all rooms of the caller"`
 	From   string `json:"from,omitempty" doc:"id of the sender; default: anybody"`
-	Kind   string `json:"kind,omitempty" enum:"text,packet" doc:"'text', or 'packet': found by its greeting; default: both"`
+	Kind   string `json:"kind,omitempty" enum:"text,file,packet" doc:"'text'; 'file': a text that has files; or 'packet': found by its greeting; default: all"`
 	After  *int64 `json:"after,omitempty" min:"0" doc:"Unix milliseconds; sent then or later"`
 	Before *int64 `json:"before,omitempty" min:"0" doc:"Unix milliseconds; sent earlier"`
 	Next   string `json:"next,omitempty"`
 	Limit  int    `json:"limit,omitempty" min:"1"`
 }
+
+// SearchFiles is the kind in a SearchRequest that finds texts with files. The other kinds are kinds of entries.
+const SearchFiles = "file"
 
 // SearchReply is the reply of search. Behind says that some of the newest entries may be missing.
 type SearchReply struct {

@@ -44,6 +44,7 @@ var steps = []step{
 	command("packet", "{winner}", "packet", `{"packet":"{won}","limit":10}`),
 	command("wallet: of a user with many wins", "{winner}", "wallet", `{"limit":10}`),
 	command("mentions", "{winner}", "mentions", `{}`),
+	command("mentions: in many rooms", "{joiner}", "mentions", `{}`),
 	command("search: a frequent word, in many rooms", "{joiner}", "search", `{"words":"the","limit":10}`).scanning(),
 	command("search: a word that nobody uses, in many rooms", "{joiner}", "search", `{"words":"nowhere","limit":10}`).scanning(),
 	command("search: two frequent words of a large room", "{winner}", "search", `{"words":"the lunch","room":"{crowd}","limit":10}`).scanning(),

@@ -18,7 +18,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		}
 		err := json.Unmarshal(raw, &b)
 		return Text{
-			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions,
+			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions, MentionAll: b.MentionAll, Preview: (*Preview)(b.Preview),
 			EditedAt: TimeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
 		}, err
 	},
@@ -38,13 +38,9 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: TimeOf(b.Until), Users: b.Users, Count: b.Count}, err
 	},
 	"edit": func(raw json.RawMessage) (Body, error) {
-		var b struct {
-			Target   int64  `json:"target"`
-			Text     string `json:"text"`
-			Recalled bool   `json:"recalled"`
-		}
+		var b wire.EditBody
 		err := json.Unmarshal(raw, &b)
-		return Edited(b), err
+		return Edited{Target: b.Target, Text: b.Text, Preview: (*Preview)(b.Preview), Recalled: b.Recalled}, err
 	},
 	"recall": func(raw json.RawMessage) (Body, error) {
 		var b struct {

@@ -35,6 +35,16 @@ type Text struct {
 	EditedAt  time.Time       // zero: not edited
 	Reactions map[string]int  // number of users by emoji
 	Recalled  bool            // the text was recalled, so it is empty
+
+	MentionAll bool     // it mentions all members of the room
+	Preview    *Preview // of a link in the text; nil: none
+}
+
+// Preview says what is behind a link of a text, as the host has told the server.
+type Preview struct {
+	URL   string // as the text has it
+	Title string
+	Text  string
 }
 
 // PacketBody is a red packet in the room, to be grabbed.
@@ -70,7 +80,8 @@ type MemberChanged struct {
 type Edited struct {
 	Target   int64
 	Text     string
-	Recalled bool // the text was recalled later, so this has no text
+	Preview  *Preview // of a link in the new text; nil: none
+	Recalled bool     // the text was recalled later, so this has no text
 }
 
 // Recalled says that a text was recalled.

@@ -49,7 +49,7 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 	if len(text) > maxAnswer {
 		return v, Invalid, fmt.Errorf("it has over %d bytes", maxAnswer)
 	}
-	var a hostapi.HookAnswer
+	var a answer
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a); err != nil {
@@ -58,11 +58,16 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 	if d.More() {
 		return v, Invalid, errors.New("there is more than one object")
 	}
+	if string(a.Preview) == "null" {
+		a.Preview = nil
+	}
 	switch {
 	case a.Allow == nil:
 		return v, Invalid, errors.New("allow is missing")
+	case !*a.Allow && a.Preview != nil:
+		return v, Invalid, errors.New("it denies, and has a preview")
 	case !*a.Allow:
-		outcome, err := denial(a)
+		outcome, err := denial(a.HookAnswer)
 		return api.Verdict{}, outcome, err
 	case a.Reason != "" || a.Data != nil:
 		return v, Invalid, errors.New("it allows, and has a reason or data")
@@ -79,6 +84,12 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 			return api.Verdict{}, Invalid, err
 		}
 	}
+	if a.Preview != nil {
+		if q.CheckPreview == nil {
+			return api.Verdict{}, Invalid, fmt.Errorf("%s has no preview", q.Command)
+		}
+		v.Preview, v.NoPreview = a.preview(q, v.Text)
+	}
 	if v.Hold = a.Hold; v.Hold && !q.MayHold {
 		return api.Verdict{}, Invalid, fmt.Errorf("%s cannot be held", q.Command)
 	}
@@ -94,6 +105,29 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 		}
 	}
 	return v, outcome, nil
+}
+
+// answer is the host's answer, with the preview as it was sent.
+type answer struct {
+	hostapi.HookAnswer
+
+	Preview json.RawMessage `json:"preview"`
+}
+
+// preview reads the preview. A preview that breaks a rule is left out, and the rest of the answer counts: a text that the host has replaced or
+// denied must not be sent because a title is too long.
+func (a answer) preview(q api.Question, replaced *string) (*chat.Preview, error) {
+	var p wire.Preview
+	d := json.NewDecoder(bytes.NewReader(a.Preview))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, err
+	}
+	checked := chat.Preview(p)
+	if err := q.CheckPreview(checked, replaced); err != nil {
+		return nil, err
+	}
+	return &checked, nil
 }
 
 func denial(a hostapi.HookAnswer) (Outcome, error) {

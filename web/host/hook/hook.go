@@ -59,6 +59,9 @@ type hook struct {
 
 	breaker breaker
 	logged  atomic.Int64 // Unix seconds of the last log line about a failure
+
+	leftOut       atomic.Int64 // previews that break a rule
+	leftOutLogged atomic.Int64 // Unix seconds of the last log line about one
 }
 
 // Outcome says how a question ended.
@@ -148,6 +151,12 @@ func (h *Hooks) Ask(ctx context.Context, q api.Question) (api.Verdict, error) {
 	began = time.Now()
 	v, outcome, err := h.ask(ctx, k, q)
 	k.took[outcome].Observe(int64(time.Since(began)))
+	if v.NoPreview != nil {
+		k.leftOut.Add(1)
+		if oncePerSecond(&k.leftOutLogged) {
+			h.log.Warn("preview left out", "hook", q.Command, "err", v.NoPreview)
+		}
+	}
 	switch outcome {
 	case Allowed, Replaced, Funded, Denied:
 		return v, err
@@ -212,16 +221,21 @@ func failure(ctx context.Context) Outcome {
 
 // report logs that the host gave no verdict, for each command at most once a second.
 func (h *Hooks) report(k *hook, command string, outcome Outcome, err error) {
-	now := time.Now().Unix()
-	if last := k.logged.Load(); last != now && k.logged.CompareAndSwap(last, now) {
+	if oncePerSecond(&k.logged) {
 		h.log.Warn("hook gave no verdict", "hook", command, "outcome", outcome, "carried_out", k.open && outcome != Full, "err", err)
 	}
+}
+
+// oncePerSecond reports whether it is called for the first time within this second. last has the second of the last call that was told so.
+func oncePerSecond(last *atomic.Int64) bool {
+	now, before := time.Now().Unix(), last.Load()
+	return before != now && last.CompareAndSwap(before, now)
 }
 
 // Stats returns how long questions took, by command and outcome, without the outcomes that never occurred.
 func (h *Hooks) Stats() (all []meter.Questions) {
 	for command, k := range h.hooks {
-		s := meter.Questions{Command: command, Broken: k.breaker.open(), Took: map[string]meter.Counts{}}
+		s := meter.Questions{Command: command, Broken: k.breaker.open(), PreviewsLeftOut: k.leftOut.Load(), Took: map[string]meter.Counts{}}
 		for outcome, took := range k.took {
 			if c := took.Read(); c.Count > 0 {
 				s.Took[string(outcome)] = c

@@ -201,6 +201,65 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestPreviewsOfTheHost answers with previews. One that breaks a rule must be left out and counted, and the rest of the answer must count.
+func TestPreviewsOfTheHost(t *testing.T) {
+	host := newTestHost(t)
+	hooks := host.hooks(t)
+	leftOut := int64(0)
+	for _, c := range []struct {
+		answer string
+		want   hook.Outcome
+		title  string // of the preview; "": there is none
+	}{
+		{`{"allow":true,"preview":{"url":"https://a.example","title":"A"}}`, hook.Allowed, "A"},
+		{`{"allow":true,"preview":{"url":"https://b.example","title":"B","text":"more"},"text":"https://b.example"}`, hook.Replaced, "B"},
+		{`{"allow":true,"preview":null}`, hook.Allowed, ""},
+
+		{`{"allow":true,"preview":{"url":"https://a.example","title":"A"},"text":"https://b.example"}`, hook.Replaced, "left out"},
+		{`{"allow":true,"preview":{"url":"https://a.example"}}`, hook.Allowed, "left out"},
+		{`{"allow":true,"preview":{}}`, hook.Allowed, "left out"},
+		{`{"allow":true,"preview":"https://a.example"}`, hook.Allowed, "left out"},
+		{`{"allow":true,"preview":{"url":"https://a.example","title":"A","image":"https://a.example/a.png"}}`, hook.Allowed, "left out"},
+		{`{"allow":true,"preview":{"url":"https://a.example","title":7}}`, hook.Allowed, "left out"},
+
+		{`{"allow":false,"preview":{"url":"https://a.example","title":"A"}}`, hook.Invalid, ""},
+	} {
+		host.says(c.answer)
+		q := question("send")
+		q.CheckText = func(string) error { return nil }
+		q.CheckPreview = func(p chat.Preview, replaced *string) error {
+			text := "https://a.example"
+			if replaced != nil {
+				text = *replaced
+			}
+			return p.Check(text)
+		}
+		before := count(hooks, "send", c.want)
+		v, err := hooks.Ask(t.Context(), q)
+		if count(hooks, "send", c.want) != before+1 || err != nil {
+			t.Errorf("%s: %+v, %v, not counted as %s", c.answer, v, err, c.want)
+		}
+		if c.title == "left out" {
+			leftOut, c.title = leftOut+1, ""
+		}
+		if c.title == "" && v.Preview != nil || c.title != "" && (v.Preview == nil || v.Preview.Title != c.title) {
+			t.Errorf("%s: preview %+v, want %q", c.answer, v.Preview, c.title)
+		}
+		if c.want == hook.Replaced && v.Text == nil {
+			t.Errorf("%s: the text is not replaced", c.answer)
+		}
+		for _, s := range hooks.Stats() {
+			if s.Command == "send" && s.PreviewsLeftOut != leftOut {
+				t.Errorf("%s: %d previews are counted as left out, want %d", c.answer, s.PreviewsLeftOut, leftOut)
+			}
+		}
+	}
+	host.says(`{"allow":true,"preview":{"url":"https://a.example","title":"A"}}`)
+	if v, err := hooks.Ask(t.Context(), question("grab")); !errors.Is(err, chat.ErrUnavailable) || v.Preview != nil {
+		t.Errorf("a preview of a grab: %+v, %v", v, err)
+	}
+}
+
 // TestFailuresByMode lets the host fail. A command whose hook is open is carried out, any other one is refused for now.
 func TestFailuresByMode(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -430,12 +489,13 @@ func TestHookReachesOnlyPublicAddresses(t *testing.T) {
 
 // FuzzAnswer lets the host answer anything. A verdict that carries out a command must come from an answer that says so.
 func FuzzAnswer(f *testing.F) {
-	for _, seed := range []string{`{"allow":true}`, `{"allow":false,"reason":"x","data":{}}`, `{"allow":true,"fund":{"amount":5,"key":"k"}}`, `{"allow":true,"text":"y"}`} {
+	for _, seed := range []string{`{"allow":true}`, `{"allow":false,"reason":"x","data":{}}`, `{"allow":true,"fund":{"amount":5,"key":"k"}}`, `{"allow":true,"text":"y"}`, `{"allow":true,"preview":{"url":"https://a.b","title":"t"}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		q := question("send_packet")
 		q.MaxFund, q.CheckText = 10, func(string) error { return nil }
+		q.CheckPreview = func(p chat.Preview, _ *string) error { return p.Check(p.URL) }
 		v, outcome, err := hook.ReadVerdict(text, q)
 		var said struct{ Allow any }
 		_ = json.Unmarshal(text, &said)

@@ -24,12 +24,13 @@ type HookData struct {
 
 // HookAnswer is the host's answer.
 type HookAnswer struct {
-	Allow  *bool           `json:"allow"`
-	Reason string          `json:"reason,omitempty"` // of a denial, for the user; at most 200 characters
-	Data   json.RawMessage `json:"data,omitempty"`   // of a denial, for the client; at most 2048 bytes
-	Text   *string         `json:"text,omitempty"`   // takes the place of the text of send and edit, or of the greeting of send_packet
-	Fund   *HookFund       `json:"fund,omitempty"`   // of send_packet: what the host has taken from its own ledger
-	Hold   bool            `json:"hold,omitempty"`   // of file: the file cannot be sent before release_file
+	Allow   *bool           `json:"allow"`
+	Reason  string          `json:"reason,omitempty"`  // of a denial, for the user; at most 200 characters
+	Data    json.RawMessage `json:"data,omitempty"`    // of a denial, for the client; at most 2048 bytes
+	Text    *string         `json:"text,omitempty"`    // takes the place of the text of send and edit, or of the greeting of send_packet
+	Fund    *HookFund       `json:"fund,omitempty"`    // of send_packet: what the host has taken from its own ledger
+	Preview *wire.Preview   `json:"preview,omitempty"` // of a link in the text of send and edit
+	Hold    bool            `json:"hold,omitempty"`    // of file: the file cannot be sent before release_file
 }
 
 // HookFund is money that the host has taken from its own ledger for a packet.

@@ -1,6 +1,9 @@
 package hostapi
 
-import "hongbao/web/wire"
+import (
+	"hongbao/redpacket/proof"
+	"hongbao/web/wire"
+)
 
 var storyOperations = []Operation{
 	{
@@ -9,6 +12,13 @@ var storyOperations = []Operation{
 			Errors: []wire.Code{wire.CodeNotFound},
 		},
 		Verb: "GET", Path: "/v1/server/packets/{packet}", Scope: Read, Example: GetPacketRequest{Packet: "p-1"},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_campaign", Does: "Returns a finished packet with its rules, participants, winners and proof, as one file to keep.", Request: GetPacketRequest{}, Reply: Campaign{},
+			Errors: []wire.Code{wire.CodeNotFound, wire.CodeConflict},
+		},
+		Verb: "GET", Path: "/v1/server/packets/{packet}/campaign", Scope: Read, Example: GetPacketRequest{Packet: "p-1"},
 	},
 	{
 		Method: wire.Method{
@@ -66,6 +76,23 @@ type PacketStory struct {
 	Entries     []wire.Entry       `json:"entries"`         // packet, and packet_done once the packet has ended
 	Proof       *wire.Proof        `json:"proof,omitempty"` // once the packet has ended
 	Quarantined []QuarantinedClaim `json:"quarantined"`
+}
+
+// Campaign is the reply of get_campaign.
+type Campaign struct {
+	Packet       wire.Packet    `json:"packet"` // the rules, as the room was told them beforehand
+	Status       string         `json:"status" enum:"drained,expired,cancelled"`
+	Refunded     int64          `json:"refunded"`
+	Participants []Participant  `json:"participants"` // of a draw, ordered by leaf
+	Winners      []PacketClaim  `json:"winners"`      // by share
+	Proof        proof.Document `json:"proof"`
+}
+
+// Participant is a user that has entered a draw.
+type Participant struct {
+	User string `json:"user"` // id
+	At   int64  `json:"at"`
+	Leaf string `json:"leaf"` // in the proof
 }
 
 // PacketClaim is a share that a user got.

@@ -141,6 +141,9 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	link := ok[wire.CreateLinkReply](h, as("u-ann", "create_link", `{"room":%q}`, room)).Link.ID
 	packet := ok[wire.SendPacketReply](h, as("u-ann", "send_packet", `{"room":%q,"key":%q,"mode":"equal","total":300,"count":3}`, room, "packet-"+o.Name)).Packet.ID
 	ok[wire.GrabReply](h, as("u-bob", "grab", `{"packet":%q}`, packet))
+	if o.Name == "get_campaign" {
+		packet = h.drawn(as, room)
+	}
 	ok[hostapi.ConsumerReply](h, h.send(h.all, "PUT", "/v1/server/consumers/search", `{"after":"oldest"}`))
 	file := h.uploaded(room, "u-ann")
 	made := scene{names: map[string]string{"r-1": room, "f-1": file, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
@@ -151,6 +154,18 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 		made.numbers[7] = h.quarantine(packet, "u-mei", 1)
 	}
 	return made
+}
+
+// drawn returns a draw that has ended, with a winner among two participants.
+func (h *testHost) drawn(as func(user, command, body string, values ...any) answer, room string) string {
+	h.Helper()
+	packet := ok[wire.SendPacketReply](h, as("u-ann", "send_packet", `{"room":%q,"key":"draw","total":300,"count":1,"window_s":600}`, room)).Packet.ID
+	ok[wire.GrabReply](h, as("u-bob", "grab", `{"packet":%q}`, packet))
+	ok[wire.GrabReply](h, as("u-mei", "grab", `{"packet":%q}`, packet))
+	ref := redpacket.Ref{ID: packet, Partition: redpacket.NoPartition}
+	d := must(h.store.Draw(h.Context(), redpacket.DrawRequest{Ref: ref, Why: redpacket.CloseEarly}))
+	must(h.store.End(h.Context(), redpacket.Close{Ref: ref, Reason: redpacket.Expired, Grants: d.Winners(), At: time.Now(), EntryID: "drawn"}))
+	return packet
 }
 
 // uploaded returns a file that the user has uploaded to the room.

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -38,9 +39,7 @@ func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequ
 	}
 	reply := hostapi.PacketStory{
 		Status: string(story.Book.Status), Refunded: int64(story.Book.Refunded), Proof: convert.Proof(proof),
-		Claims: convert.List(story.Book.Claims, func(p redpacket.Paid) hostapi.PacketClaim {
-			return hostapi.PacketClaim{User: convert.User(p.User), Share: p.Share, Amount: int64(p.Amount), At: convert.Millis(p.At)}
-		}),
+		Claims:    convert.List(story.Book.Claims, packetClaimOf),
 		Transfers: convert.List(story.Transfers, ledgerTransferOf), Entries: convert.List(story.Entries, convert.Entry),
 		Quarantined: convert.List(story.Quarantined, quarantinedOf),
 	}
@@ -52,6 +51,24 @@ func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequ
 		reply.ClosedAt = convert.Millis(story.ClosedAt)
 	}
 	return reply, nil
+}
+
+func packetClaimOf(p redpacket.Paid) hostapi.PacketClaim {
+	return hostapi.PacketClaim{User: convert.User(p.User), Share: p.Share, Amount: int64(p.Amount), At: convert.Millis(p.At)}
+}
+
+func (s money) getCampaign(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.Campaign, error) {
+	c, err := s.o.Packets.Campaign(ctx, r.Packet)
+	if err != nil {
+		return hostapi.Campaign{}, err
+	}
+	return hostapi.Campaign{
+		Packet: convert.Packet(c.Book.Packet), Status: string(c.Book.Status), Refunded: int64(c.Book.Refunded), Proof: c.Document,
+		Participants: convert.List(c.Participants, func(p redpacket.Participant) hostapi.Participant {
+			return hostapi.Participant{User: p.User, At: convert.Millis(p.At), Leaf: hex.EncodeToString(p.Leaf[:])}
+		}),
+		Winners: convert.List(c.Book.Claims, packetClaimOf),
+	}, nil
 }
 
 func (s money) getQuarantine(ctx context.Context, _ Caller, r *hostapi.GetQuarantineRequest) (hostapi.QuarantineReply, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"hongbao/chat"
+	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
@@ -35,6 +36,7 @@ type Web struct {
 	Events                                                     Events
 	Questions                                                  []meter.Questions
 	Push                                                       map[string]int64 // notifications by outcome
+	Files                                                      *files.Stats     // nil: there are no files
 }
 
 // Sources are the parts of an instance whose figures are shown.
@@ -223,9 +225,35 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 			hookSeconds.putCounts(out, took, q.Command, outcome)
 		}
 		hookBroken.put(out, oneIf(q.Broken), q.Command)
+		previewsLeftOut.put(out, float64(q.PreviewsLeftOut), q.Command)
 	}
 	for outcome, n := range w.Push {
 		notifications.put(out, float64(n), outcome)
+	}
+	if w.Files != nil {
+		collectFiles(out, *w.Files)
+	}
+}
+
+func collectFiles(out chan<- prometheus.Metric, f files.Stats) {
+	for outcome, n := range f.Uploads {
+		fileUploads.put(out, float64(n), string(outcome))
+	}
+	for way, n := range f.Downloads {
+		fileDownloads.put(out, float64(n), way)
+	}
+	fileReceived.put(out, float64(f.Received))
+	fileSent.put(out, float64(f.Sent))
+	fileBytesMost.put(out, float64(f.Most))
+	fileSweepFailures.put(out, float64(f.SweepFailures))
+	for _, c := range f.Store {
+		objectSeconds.putCounts(out, c.Took, c.Operation)
+		objectFailures.put(out, float64(c.Failures), c.Operation)
+	}
+	if f.Sample != nil {
+		fileBytes.put(out, float64(f.Sample.Bytes))
+		filesHeld.put(out, float64(f.Sample.Held))
+		filesDropped.put(out, float64(f.Sample.Dropped))
 	}
 }
 

@@ -3,7 +3,8 @@
 import { h, render } from '/app/dom.js';
 import { change, drawWith, state } from '/app/state.js';
 import { setLanguage } from '/app/words.js';
-import { excerpt, hitsOf, searchOf, wordsOf } from '/app/model/search.js';
+import { beginOfDay, excerpt, hitsOf, isInName, searchOf, wordsOf } from '/app/model/search.js';
+import { takeTyped } from '/app/model/search-filters.js';
 import { moreHits, searchTexts } from '/app/actions/search.js';
 import { SearchAll } from '/app/views/search.js';
 import { equal, ok } from '../check.js';
@@ -43,12 +44,62 @@ export async function excerpts() {
   ]) equal(inBrackets(cut(said, from, to)), want, said);
   equal(inBrackets(excerpt({ room: 'tea', item: { body: { greeting: 'for the cook' } }, places: [{ from: 8, to: 12 }] })), 'for the [cook]');
   equal(inBrackets(excerpt({ room: 'tea', item: { body: { text: 'edited since' } }, places: [] })), 'edited since');
+  const named = { room: 'tea', item: { body: { text: 'see', files: [{ kind: 'voice' }, { name: 'a.txt' }, { name: 'the minutes.pdf' }] } }, places: [{ from: 14, to: 21 }] };
+  equal([inBrackets(excerpt(named)), isInName(named)], ['see a.txt the [minutes].pdf', true]);
+  equal(isInName({ ...named, places: [{ from: 0, to: 3 }] }), false);
   ok(cut('tea '.repeat(2000), 0, 3).map((part) => part.text).join('').length <= 200, 'a long text stays long');
 }
 
 /** Signs alone find nothing. */
 export async function noWords() {
   for (const [words, want] of [['  a b ', 'a b'], ['"!?" …', ''], ['', ''], ['７', '７'], [' 饭 ', '饭']]) equal(wordsOf({ words }), want, words);
+}
+
+/** What narrows a search goes to the server, and other filters are another search. */
+export async function narrowed() {
+  const line = comesIn();
+  const search = searchOf('');
+  search.filters = { from: { id: 'bob', name: 'Bob' }, room: 'cake', since: '2026-10-01', until: '2026-10-31', kind: 'file' };
+  type('', 'line');
+  const call = await line.asked('search');
+  equal(call.data, {
+    words: 'line', room: 'cake', from: 'bob', kind: 'file', after: new Date(2026, 9, 1).getTime(), before: new Date(2026, 10, 1).getTime(),
+  });
+  call.answer({ hits: [] });
+  await until(() => search.pages.loaded, 'the answer');
+  search.filters = {};
+  equal([beginOfDay('0026-01-02') >= 0, beginOfDay('2024-02-28', 1)], [true, new Date(2024, 1, 29).getTime()]);
+}
+
+/** A filter that is typed leaves the words once it is complete and clear. */
+export async function typedFilters() {
+  comesIn();
+  change(() => {
+    for (const [id, name] of [['u1', 'Bob Brown'], ['u2', 'Bo'], ['u3', '小美']]) state.people.set(id, { id, name });
+  });
+  const search = searchOf('');
+  const after = (words, done = true, room = '') => {
+    Object.assign(search, { words, filters: {} });
+    const unclear = takeTyped(search, room, done);
+    const { from, ...filters } = search.filters;
+    return [search.words.trim(), { ...filters, ...(from && { from: from.id }) }, unclear ?? null];
+  };
+  for (const [words, want] of [
+    ['tea from:@brown ', ['tea', { from: 'u1' }, null]],
+    ['from:"bob brown" tea', ['tea', { from: 'u1' }, null]],
+    ['from:bo tea', ['tea', { from: 'u2' }, null]], // exactly so
+    ['from:b tea', ['tea', {}, { name: 'from', query: 'b' }]], // two of them
+    ['来自：小美 甜品', ['甜品', { from: 'u3' }, null]],
+    ['发送人：小美 类型：文件 日期：2026-10-01 甜品', ['甜品', { from: 'u3', kind: 'file', since: '2026-10-01', until: '2026-10-01' }, null]],
+    ['in:cake kind:Files has:nothing x', ['has:nothing x', { room: 'cake', kind: 'file' }, null]],
+    ['after:2026-10-1 before:2026/11/01 x', ['x', { since: '2026-10-01', until: '2026-10-31' }, null]],
+    ['on:2026-03-09', ['', { since: '2026-03-09', until: '2026-03-09' }, null]],
+    ['after:2026-02-30 http://from:80 tofrom:me', ['after:2026-02-30 http://from:80 tofrom:me', {}, null]],
+    ['kind:constructor toString:me', ['kind:constructor toString:me', {}, null]],
+  ]) equal(after(words), want, words);
+  equal(after('x from:bo', false), ['x from:bo', {}, null], 'the user may write on');
+  equal(after('x in:cake ', true, 'tea'), ['x in:cake', {}, null], 'in a room');
+  Object.assign(search, { words: '', filters: {} });
 }
 
 /** The answer to older words comes last, or never. */

@@ -399,6 +399,13 @@ func (r *Rates) spendLeave(ctx context.Context, user, room string) error {
 	return r.take(ctx, "leave:"+user+":"+room, leaveRate, true)
 }
 
+// mentionAllRate limits how often the owner and admins of a room mention all members: 3 times an hour.
+var mentionAllRate = chat.Rate{PerSecond: 3.0 / 3600, Burst: 3}
+
+func (r *Rates) spendMentionAll(ctx context.Context, room string) error {
+	return r.take(ctx, "mention_all:"+room, mentionAllRate, true)
+}
+
 // SpendPreview counts a preview of an invite link or a public room against the limit of the address that the request comes from.
 func (r *Rates) SpendPreview(ctx context.Context, address string) error {
 	return r.take(ctx, "preview:"+address, previewRate, true)

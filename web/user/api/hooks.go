@@ -51,13 +51,20 @@ type Question struct {
 	Request any    // as the user has sent it, without passphrases
 
 	CheckText func(text string) error // returns an error unless this text may replace the user's; nil: none may
-	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
-	MayHold   bool                    // the host may hold what it is asked about
+	// CheckPreview returns an error unless this preview may be added to the text that replaces the user's or, if that is nil, to the user's. A nil
+	// CheckPreview: none may.
+	CheckPreview func(p chat.Preview, replaced *string) error
+	MaxFund      redpacket.Money // most that the host may fund; 0: nothing
+	MayHold      bool            // the host may hold what it is asked about
 }
 
 // Verdict allows a command, unless an error is beside it: then only NotAsked counts.
 type Verdict struct {
 	Text *string // replaces the user's text or greeting; nil: the user's stays
+
+	Preview   *chat.Preview // is added to the text; nil: none
+	NoPreview error         // why the host's preview is left out; nil: it is not
+
 	Fund Fund
 	Hold bool // it is not to be used before the host releases it
 	None bool // the command is allowed without the host's verdict: the host gave none, or done has returned true (see ask)
@@ -93,32 +100,47 @@ func (a *Commands) keyUsed(ctx context.Context, user, key string) func() (bool, 
 	return func() (bool, error) { return a.packets.KeyUsed(ctx, user, key) }
 }
 
-// askSend asks about a text. It returns the text that replaces it, or nil. A request of a wrong form is not asked about: it is refused.
-func (a *Commands) askSend(ctx context.Context, c Caller, m chat.Message, r *wire.SendRequest) (*string, error) {
-	if wrong := a.chat.CheckMessage(m); wrong != nil || !a.wants("send") {
-		return nil, nil //nolint:nilerr // see above
+// askSend asks about a text. It adds to the message what the host has answered: another text, or a preview. A request of a wrong form is not asked
+// about: it is refused.
+func (a *Commands) askSend(ctx context.Context, c Caller, m *chat.Message, r *wire.SendRequest) error {
+	if wrong := a.chat.CheckMessage(*m); wrong != nil || !a.wants("send") {
+		return nil //nolint:nilerr // see above
 	}
 	v, err := a.ask(ctx, Question{
 		Command: "send", User: c.User, Room: r.Room, Request: r,
 		CheckText: func(text string) error {
-			replaced := m
+			replaced := *m
 			replaced.Text = text
 			return a.chat.CheckMessage(replaced)
 		},
+		CheckPreview: previewOf(r.Text),
 	}, a.keyUsed(ctx, c.User.ID, r.Key))
-	return v.Text, err
+	m.Replaced, m.Preview = v.Text, v.Preview
+	return err
 }
 
-// askEdit asks about an edit, and returns the text that is to be stored.
-func (a *Commands) askEdit(ctx context.Context, c Caller, r *wire.EditRequest) (string, error) {
+// previewOf returns the function that checks a preview of a text, or of the text that replaces it.
+func previewOf(text string) func(p chat.Preview, replaced *string) error {
+	return func(p chat.Preview, replaced *string) error {
+		if replaced != nil {
+			return p.Check(*replaced)
+		}
+		return p.Check(text)
+	}
+}
+
+// askEdit asks about an edit, and returns the text that is to be stored, with its preview.
+func (a *Commands) askEdit(ctx context.Context, c Caller, r *wire.EditRequest) (string, *chat.Preview, error) {
 	if wrong := a.chat.CheckEdit(r.Text); wrong != nil || !a.wants("edit") {
-		return r.Text, nil //nolint:nilerr // a text of a wrong form is not asked about: it is refused
+		return r.Text, nil, nil //nolint:nilerr // a text of a wrong form is not asked about: it is refused
 	}
-	v, err := a.ask(ctx, Question{Command: "edit", User: c.User, Room: r.Room, Request: r, CheckText: a.chat.CheckEdit}, nil)
+	v, err := a.ask(ctx, Question{
+		Command: "edit", User: c.User, Room: r.Room, Request: r, CheckText: a.chat.CheckEdit, CheckPreview: previewOf(r.Text),
+	}, nil)
 	if v.Text != nil {
-		return *v.Text, err
+		return *v.Text, v.Preview, err
 	}
-	return r.Text, err
+	return r.Text, v.Preview, err
 }
 
 // askGrab asks about a grab of an open packet. A user that has a share is not denied the answer about it.

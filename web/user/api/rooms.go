@@ -205,14 +205,33 @@ func (a *Commands) online(ctx context.Context, members []chat.Member) []bool {
 }
 
 func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.SendReply, error) {
-	m := chat.Message{Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions, Files: r.Files}
-	replaced, err := a.askSend(ctx, c, m, r)
-	if err != nil {
+	m := chat.Message{
+		Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions, Files: r.Files, MentionAll: r.MentionAll,
+	}
+	if err := a.askSend(ctx, c, &m, r); err != nil {
 		return wire.SendReply{}, err
 	}
-	m.Replaced = replaced
+	if err := a.spendMentionAll(ctx, c, m); err != nil {
+		return wire.SendReply{}, err
+	}
 	sent, err := a.chat.Send(ctx, c.User, m)
 	return wire.SendReply{Seq: sent.Seq, ID: sent.ID, At: convert.Millis(sent.At), Dup: sent.Dup}, err
+}
+
+// spendMentionAll counts a text that mentions all members of a room against the rate of the room. It does not count requests that are refused
+// because of the user's standing, nor those that were carried out before.
+func (a *Commands) spendMentionAll(ctx context.Context, c Caller, m chat.Message) error {
+	if !m.MentionAll || a.rates.local == nil || a.chat.CheckMessage(m) != nil {
+		return nil
+	}
+	st, err := a.chat.Standing(ctx, m.Room, c.User.ID)
+	if err != nil || st.MaySend(time.Now()) != nil || st.MayMentionAll() != nil {
+		return err
+	}
+	if used, err := a.packets.KeyUsed(ctx, c.User.ID, m.Key); err != nil || used {
+		return err
+	}
+	return a.rates.spendMentionAll(ctx, m.Room)
 }
 
 func (a *Commands) history(ctx context.Context, c Caller, r *wire.HistoryRequest) (wire.HistoryReply, error) {
@@ -230,8 +249,12 @@ func (a *Commands) mentions(ctx context.Context, c Caller, r *wire.MentionsReque
 }
 
 func (a *Commands) search(ctx context.Context, c Caller, r *wire.SearchRequest) (wire.SearchReply, error) {
+	kind, files := chat.EntryKind(r.Kind), r.Kind == wire.SearchFiles
+	if files {
+		kind = chat.KindText
+	}
 	found, err := a.chat.Search(ctx, r.Words, chat.Search{
-		User: c.User.ID, Room: r.Room, From: r.From, Kind: chat.EntryKind(r.Kind), After: convert.FromMillis(r.After), Before: convert.FromMillis(r.Before),
+		User: c.User.ID, Room: r.Room, From: r.From, Kind: kind, Files: files, After: convert.FromMillis(r.After), Before: convert.FromMillis(r.Before),
 		Next: r.Next, Limit: r.Limit,
 	})
 	return wire.SearchReply{Hits: convert.List(found.Hits, convert.Hit), Next: found.More, Behind: found.Behind}, err
@@ -271,11 +294,11 @@ func packetOf(e chat.Entry) (string, error) {
 }
 
 func (a *Commands) edit(ctx context.Context, c Caller, r *wire.EditRequest) (wire.SeqReply, error) {
-	text, err := a.askEdit(ctx, c, r)
+	text, preview, err := a.askEdit(ctx, c, r)
 	if err != nil {
 		return wire.SeqReply{}, err
 	}
-	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, text)
+	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, text, preview)
 	return wire.SeqReply{Seq: seq}, err
 }
 

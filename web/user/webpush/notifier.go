@@ -134,7 +134,7 @@ func (n *Notifier) Stats() Stats {
 	return s
 }
 
-var mentionsField = []byte(`"mentions":[`)
+var mentionsField, mentionAllField = []byte(`"mentions":[`), []byte(`"mention_all":true`)
 
 // Entry implements chat.Publisher.
 func (n *Notifier) Entry(e chat.Entry) {
@@ -143,7 +143,7 @@ func (n *Notifier) Entry(e chat.Entry) {
 		return
 	}
 	found := news{room: e.Room, seq: e.Seq, from: e.From, why: string(e.Kind), body: e.Body}
-	if e.Kind == chat.KindText && !bytes.Contains(e.Body, mentionsField) {
+	if e.Kind == chat.KindText && !bytes.Contains(e.Body, mentionsField) && !bytes.Contains(e.Body, mentionAllField) {
 		if direct, known := n.isDirect(e.Room); known && !direct {
 			return
 		}
@@ -197,9 +197,10 @@ func (n *Notifier) sort(ctx context.Context, found news) {
 		n.remember(found.room, direct)
 	}
 	var body struct {
-		To        []string `json:"to"`         // of a packet
-		ExpiresAt int64    `json:"expires_at"` // of a packet
-		Mentions  []string `json:"mentions"`
+		To         []string `json:"to"`         // of a packet
+		ExpiresAt  int64    `json:"expires_at"` // of a packet
+		Mentions   []string `json:"mentions"`
+		MentionAll bool     `json:"mention_all"`
 	}
 	if found.body != nil && json.Unmarshal(found.body, &body) != nil {
 		return
@@ -217,6 +218,9 @@ func (n *Notifier) sort(ctx context.Context, found news) {
 	case direct:
 		found.why = "direct"
 		n.add(topicKey{room: found.room, from: found.from.ID}, found)
+	case body.MentionAll:
+		found.why = "mention"
+		n.add(topicKey{room: found.room}, found)
 	default:
 		found.why, of = "mention", body.Mentions
 	}

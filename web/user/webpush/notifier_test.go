@@ -174,9 +174,11 @@ func TestUsersWithoutSocketAreToldOfNews(t *testing.T) {
 		if n.last.ttl > time.Hour || n.last.ttl < time.Hour-2*soon || len(n.last.topic) != 32 {
 			t.Errorf("the notification of a packet that ends in an hour is %+v", n.last)
 		}
+		n.says("tea", "ann", chat.KindText, chat.Text{Text: "psst", MentionAll: true, Mentions: []string{"bob"}})
+		n.wants(quiet+soon, "bob mention Ann in Tea x1")
 		n.change(func() {
-			if n.passed != 5 {
-				t.Errorf("%d of 5 entries were passed on", n.passed)
+			if n.passed != 6 {
+				t.Errorf("%d of 6 entries were passed on", n.passed)
 			}
 		})
 	})

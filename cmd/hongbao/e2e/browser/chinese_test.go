@@ -65,12 +65,12 @@ func mustBeChinese(t *testing.T, u *browserUser, where string) {
 	}
 }
 
-// latin returns words in Latin letters, except names and addresses.
+// latin returns words in Latin letters, except names, addresses and units of sizes.
 const latin = `(() => {
 	const texts = [document.title, document.body.innerText];
 	for (const e of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
 		for (const name of ['aria-label', 'title', 'placeholder', 'alt']) texts.push(e.getAttribute(name) ?? '');
 	}
-	const text = texts.join('\n').replace(/guest:\w+|hongbao .*|hongbao|English|\bID\b/g, '');
+	const text = texts.join('\n').replace(/guest:\w+|hongbao .*|hongbao|[\d.]+ [kM]?B\b|English|\bID\b/g, '');
 	return [...new Set(text.match(/.{0,20}[A-Za-z]{2,}.{0,20}/g) ?? [])];
 })()`

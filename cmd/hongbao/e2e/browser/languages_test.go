@@ -26,6 +26,10 @@ type language struct {
 	accepts, arrives    string
 	emojis, faces       string
 	search, wanted      string
+	sender, date        string // filters of a search
+	caption, document   string // of files
+	forAll, allMedia    string
+	second              string // of three pictures
 	soup                string // a word of talkLines[3]
 }
 
@@ -49,7 +53,9 @@ var english = language{
 	noRooms: "No rooms yet", working: "Links that work", makeLink: "Make a link", qr: "QR code of the link", asks: "Ask before letting people in",
 	makeDevice: "Make a link", profile: "Change name and picture", tiger: "Tiger", you: "You",
 	comes: "Would like to come in", waits: "Waiting to be let in", accepts: "The owner or an admin lets you in", arrives: "Bring your account here",
-	emojis: "Emojis", faces: "Faces and feelings", search: "Search messages", wanted: "Words to find", soup: "soup",
+	emojis: "Emojis", faces: "Faces and feelings", search: "Search messages", wanted: "Words to find", sender: "From", date: "Date",
+	caption: "The view from the balcony, this morning and tonight", document: "House rules.pdf", forAll: "@all The heating is off on Monday.",
+	allMedia: "That is all there is in this room.", second: "2 of 3", soup: "soup",
 }
 
 var chinese = language{
@@ -72,5 +78,6 @@ var chinese = language{
 	noRooms: "还没有群聊", working: "有效的链接", makeLink: "生成链接", qr: "邀请链接的二维码", asks: "进群需要审批",
 	makeDevice: "生成链接", profile: "修改名字和头像", tiger: "虎", you: "你",
 	comes: "入群申请", waits: "等待通过", accepts: "需群主或管理员同意后才能进群", arrives: "把账号带到这里",
-	emojis: "表情", faces: "笑脸和情感", search: "搜索聊天记录", wanted: "搜索内容", soup: "汤",
+	emojis: "表情", faces: "笑脸和情感", search: "搜索聊天记录", wanted: "搜索内容", sender: "发送人", date: "日期",
+	caption: "今天早上和晚上的阳台风景", document: "合租公约", forAll: "@所有人 周一停暖气。", allMedia: "这个群里的都在这儿了。", second: "第2张，共3张", soup: "汤",
 }

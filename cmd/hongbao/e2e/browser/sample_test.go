@@ -14,7 +14,8 @@ type sample struct {
 	me      *apiUser
 	friends []*apiUser
 
-	room, direct           string
+	room, direct, private  string
+	picture                string // of the private room: its seq and its file
 	finished, open, locked string // packets
 	seq                    int64  // of a message of the user's own
 }
@@ -112,7 +113,8 @@ func (s *sample) addOtherRooms() {
 	f[3].say(club, s.in.otherLines[0])
 	s.direct = command[wire.DirectReply](f[2], "direct", wire.DirectRequest{User: s.me.User.ID}).Room.ID
 	f[2].say(s.direct, s.in.otherLines[1])
-	private := s.createRoom(s.me, s.in.private, "private", f[0].User.ID)
-	f[0].say(private, s.in.otherLines[2])
-	s.me.say(private, s.in.otherLines[3])
+	s.private = s.createRoom(s.me, s.in.private, "private", f[0].User.ID)
+	f[0].say(s.private, s.in.otherLines[2])
+	s.me.say(s.private, s.in.otherLines[3])
+	s.addFiles(s.private)
 }

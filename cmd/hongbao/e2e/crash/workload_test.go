@@ -32,7 +32,7 @@ type workload struct {
 	packets   map[string]wire.SendPacketReply // acknowledged, by key
 	texts     map[string]wire.SendReply       // acknowledged, by key
 	won       []wonGrab
-	entered   []wonGrab // the same of grabs that were answered "entered"
+	entered   []wonGrab       // the same of grabs that were answered "entered"
 	cancelled map[string]bool // packets whose cancellation was acknowledged
 }
 

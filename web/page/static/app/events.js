@@ -146,7 +146,7 @@ function said(view, e) {
 function amendLast(view, e) {
   const item = view.last?.item;
   if (item?.seq !== e.body.target) return;
-  const body = e.kind === 'recall' ? { recalled: true, by: e.from } : { ...item.body, text: e.body.text, edited_at: e.at };
+  const body = e.kind === 'recall' ? { recalled: true, by: e.from } : { ...item.body, text: e.body.text, preview: e.body.preview, edited_at: e.at };
   if (!e.body.recalled) view.last = { ...view.last, item: { ...item, body } };
 }
 

@@ -116,6 +116,9 @@ export function brief(ms) {
   return format(Intl.DateTimeFormat, { month: 'numeric', day: 'numeric', ...otherYear(ms) }).format(ms);
 }
 
+/** A day in a few characters. @param {number} ms */
+export function shortDay(ms) { return format(Intl.DateTimeFormat, { month: 'short', day: 'numeric', ...otherYear(ms) }).format(ms); }
+
 /** "12 s", "3 min". @param {number} ms */
 export function duration(ms) {
   const [n, unit] = inUnits(Math.max(1, ms / 1000));

@@ -392,7 +392,7 @@ export class Methods {
   /**
    * search finds texts, and packets by their greetings, in the user's rooms, newest first. A page may be empty and have a next
    * one.
-   * @param {{words: string, room?: string, from?: string, kind?: 'text'|'packet', after?: number, before?: number, next?: string, limit?: number}} request
+   * @param {{words: string, room?: string, from?: string, kind?: 'text'|'file'|'packet', after?: number, before?: number, next?: string, limit?: number}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').SearchReply>}
    */

@@ -24,9 +24,14 @@
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
  * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], files?: File[],
- *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean, mention_all?: boolean, preview?: Preview}} TextBody
  * @typedef {{id: string, kind: 'picture'|'voice'|'file', name?: string, type: string, size: number, width?: number,
  *   height?: number, blur?: string, duration_ms?: number, wave?: string}} File
+ *
+ * @typedef {object} Preview
+ * @property {string} url  http or https, as the text has it
+ * @property {string} title  at most 200 characters, like 'text' on one line and without control characters
+ * @property {string} [text]  at most 500 characters
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
@@ -77,7 +82,7 @@
  * @property {string} signature  hex: Ed25519 over the other fields
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string,
  *   role?: Role, until?: number, users?: string[], count?: number}} MemberBody
- * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
+ * @typedef {{target: number, text?: string, preview?: Preview, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
  * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, frozen?: boolean}} RoomBody
@@ -122,7 +127,7 @@
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {{user: User, role: Role, online: boolean, muted_until?: number, read_seq?: number}} Member
  * @typedef {{room: string, key?: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
- *   files?: string[]}} NewMessage
+ *   files?: string[], mention_all?: boolean}} NewMessage
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{report: string, dup: boolean}} ReportReply

@@ -11,6 +11,7 @@ const taken = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']; // the ser
 const mostPixels = 40_000_000; // that the server decodes
 const smaller = [[5000, 0.9], [4096, 0.88], [3072, 0.85], [2048, 0.8]]; // the longer side in px, and the quality
 const nameBytes = 255;
+const isPhoto = /\.(heic|heif|avif)$/i; // some browsers know no type for these
 
 /**
  * Puts files into the tray. What cannot be sent is said in words.
@@ -35,12 +36,14 @@ async function prepared(file, unchanged) {
     toast(t('attach.empty', { name }));
     return undefined;
   }
-  const picture = !unchanged && file.type.startsWith('image/') && file.type !== 'image/svg+xml' ? await asPicture(file, name) : undefined;
+  const wanted = !unchanged && (file.type.startsWith('image/') && file.type !== 'image/svg+xml' || isPhoto.test(name));
+  const picture = wanted ? await asPicture(file, name) : undefined;
   if (picture) return picture;
   if (file.size > mostBytes('file')) {
     toast(t('attach.tooLarge', { name, most: fileSize(mostBytes('file')) }));
     return undefined;
   }
+  if (wanted) toast(t('attach.asFile', { name }));
   return attached({ kind: 'file', blob: file, name, type: mediaType(file.type) });
 }
 

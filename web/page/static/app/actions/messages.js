@@ -23,7 +23,7 @@ const queues = new Map();
 
 /**
  * Sends a message; it is shown at once and stored until the server has it. Its files are uploaded first.
- * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message @param {import('../model/tray.js').Attached[]} [files]
+ * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[], mention_all?: boolean}} message @param {import('../model/tray.js').Attached[]} [files]
  */
 export function say(room, message, files = []) {
   const view = state.rooms.get(room);
@@ -156,13 +156,29 @@ async function send(sending) {
   const view = state.rooms.get(sending.request.room);
   if (!view?.outbox.includes(sending)) return; // it was discarded, or has arrived
   try {
-    const { seq } = await client.send(sending.request);
+    const { seq } = await ask(sending.request);
     forgetUnsent(sending.key);
     change(() => placed(view, sending, seq));
   } catch (error) {
     if (error instanceof RefusedError && !error.temporary) forgetUnsent(sending.key); // another tab would be refused, too, or send it much later
     if (sending.files && error instanceof RefusedError && error.word === 'conflict') uploadAgain(sending); // the server keeps unsent files for a day
     fail(sending, error);
+  }
+}
+
+const patience = 15_000; // ms
+
+/**
+ * A room has few mentions of all members in an hour. One that is too many fails soon: it would hold up what is written after it.
+ * @param {any} request
+ */
+async function ask(request) {
+  for (;;) {
+    try {
+      return await client.send(request, request.mention_all ? { patience } : undefined);
+    } catch (/** @type {any} */ error) {
+      if (error?.name !== 'TimeoutError') throw error; // else no answer has come yet
+    }
   }
 }
 

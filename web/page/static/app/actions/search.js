@@ -17,17 +17,17 @@ export function openSearch(words) {
 
 /** Searches for the words that are typed. @param {string} room '': all rooms */
 export async function searchTexts(room) {
-  change(() => beginSearch(searchOf(room)));
+  change(() => beginSearch(searchOf(room), room));
   await moreHits(room);
 }
 
 /** Reads the next page of hits. @param {string} room '': all rooms */
 export async function moreHits(room) {
   const search = searchOf(room);
-  const { pages, sought: words, asked: { signal } } = search;
-  if (!words || pages.complete) return;
+  const { pages, request, asked: { signal } } = search;
+  if (!request || pages.complete) return;
   await load(pages, async () => {
-    const got = await client.search({ words, room: room || undefined, next: pages.next }, { signal, patience });
+    const got = await client.search({ ...request, next: pages.next }, { signal, patience });
     return () => {
       if (search.pages !== pages) return;
       const hits = got.hits.map(({ entry, ...hit }) => ({ ...hit, item: entry }));

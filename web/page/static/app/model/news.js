@@ -2,6 +2,7 @@
 import { state, change } from '../state.js';
 import { t } from '../words.js';
 import { saidInWords } from './files.js';
+import { isMentioned } from './mentions.js';
 import { nameOf } from './rooms.js';
 import { isForMe } from './packets.js';
 
@@ -23,7 +24,7 @@ function reason(view, e) {
   if (e.from.id === state.me?.id || view.prefs.silent || e.seq <= view.readSeq) return null;
   if (e.kind === 'packet') return isForMe(e.body) ? 'packet' : null;
   if (e.kind !== 'text' || e.body.recalled) return null;
-  if (e.body.mentions?.includes(state.me?.id)) return 'mention';
+  if (isMentioned(e.body)) return 'mention';
   return view.room.kind === 'direct' ? 'direct' : null;
 }
 

@@ -134,7 +134,7 @@ function amended(i, e) {
   if (e.kind === 'recall') return recalled(i, e.from);
   if (e.kind === 'edit') {
     if (e.body.recalled || e.at < (body.edited_at ?? 0)) return i;
-    return { ...i, body: { ...body, text: e.body.text, edited_at: e.at } };
+    return { ...i, body: { ...body, text: e.body.text, preview: e.body.preview, edited_at: e.at } };
   }
   const reactions = { ...body.reactions, [e.body.emoji]: e.body.count };
   if (!e.body.count) delete reactions[e.body.emoji];

@@ -1,5 +1,6 @@
 // The draft of a message.
 import { state } from '../state.js';
+import { allNames, isToAll, mayMentionAll } from '../model/mentions.js';
 
 export const amendTime = 2 * 60_000; // how long users can edit their own messages
 
@@ -14,6 +15,14 @@ export function emptyDraft() { return { text: '', replyTo: null, editing: null, 
 export function mentionsOf({ mentions }, text) {
   const ids = Object.entries(mentions ?? {}).filter(([name]) => text.includes(`@${name}`)).map(([, id]) => id);
   return [...new Set(ids)].slice(0, state.limits?.mentions || ids.length);
+}
+
+/**
+ * Whether the draft mentions all members. A member of the same name who was picked is meant alone.
+ * @param {import('../state.js').RoomView} view @param {string} text
+ */
+export function isForAll(view, text) {
+  return mayMentionAll(view) && isToAll(text) && !allNames.some((name) => Object.hasOwn(view.draft.mentions ?? {}, name) && text.includes(`@${name}`));
 }
 
 /** Whether the user can still edit the message. @param {import('../model/timeline.js').Item} item */

@@ -1,11 +1,13 @@
 // Suggestions after '@': members whose name matches. The arrow keys move through them while the caret stays in the
-// field.
+// field. Owners and admins are offered all members, too.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
 import { t } from '../words.js';
 import { isSystemUser } from '../model/members.js';
+import { allNames, mayMentionAll } from '../model/mentions.js';
 import { renewMembers } from '../actions/governing.js';
+import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
 const most = 6;
@@ -55,7 +57,7 @@ export class Suggesting {
     const { composer, open } = this;
     const { draft } = composer.props.view;
     composer.insert(`@${user.name} `, open.from);
-    composer.set({ mentions: { ...draft.mentions, [user.name]: user.id } });
+    if (user.id) composer.set({ mentions: { ...draft.mentions, [user.name]: user.id } });
     this.close();
   }
 
@@ -66,9 +68,10 @@ export class Suggesting {
   }
 }
 
-/** Recent senders come first. @param {import('../state.js').RoomView} view @param {string} begun */
+/** All members have an empty id and stand above, then recent senders. @param {import('../state.js').RoomView} view @param {string} begun */
 function matching(view, begun) {
   const users = new Map();
+  if (view.draft.editing === null && mayMentionAll(view) && allNames.some((name) => holds(name, begun))) users.set('', { id: '', name: t('composer.all') });
   const spoken = view.timeline.items.slice(-lookBack).reverse().map(({ from }) => state.people.get(from.id) ?? from);
   for (const user of [...spoken, ...view.members.items.map((m) => m.user)]) {
     if (users.size === most) break;
@@ -82,5 +85,6 @@ export function Suggestions({ users, at, onPick }) {
     users.map((user, n) => h('li', {
       key: user.id, id: `mention-${n}`, role: 'option', 'aria-selected': n === at,
       onPointerDown: (e) => { e.preventDefault(); onPick(user); }, // before the field loses the focus
-    }, h(Avatar, { user, size: 'small' }), h('span', { class: 'cut', dir: 'auto' }, user.name))));
+    }, user.id ? h(Avatar, { user, size: 'small' }) : h('span', { class: 'avatar small' }, h(Icon, { name: 'people', size: 18 })),
+    h('span', { class: 'cut', dir: 'auto' }, user.name), !user.id && h('span', { class: 'muted small cut' }, t('composer.allMeans')))));
 }

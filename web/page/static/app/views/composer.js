@@ -14,7 +14,7 @@ import { mayAttach } from '../model/files.js';
 import { emptyTray } from '../model/tray.js';
 import { AttachButton, bringsFiles, Dropping, Tray } from './composer-files.js';
 import { MicButton, mayRecord } from './composer-voice.js';
-import { emptyDraft, lastToEdit, mentionsOf } from './composer-draft.js';
+import { emptyDraft, isForAll, lastToEdit, mentionsOf } from './composer-draft.js';
 import { Banner } from './composer-banner.js';
 import { aboveKeyboard } from './composer-keyboard.js';
 import { EmojiPicker } from './composer-emoji.js';
@@ -66,9 +66,12 @@ export class Composer extends Component {
   say(text, files) {
     const { view } = this.props;
     const { draft } = view;
-    this.set(emptyDraft());
     const mentions = mentionsOf(draft, text);
-    say(view.room.id, { ...(text && { text }), ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) }, files);
+    const all = isForAll(view, text);
+    this.set(emptyDraft());
+    say(view.room.id, {
+      ...(text && { text }), ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }), ...(all && { mention_all: true }),
+    }, files);
   }
 
   /** Puts files into the tray. @param {Iterable<File>} files */

@@ -9,11 +9,13 @@ import { deliver, discard, isKept, react, writeAgain } from '../actions/messages
 import { Envelope } from './envelope.js';
 import { Files, hasPictures, isAlbum } from './line-files.js';
 import { folded } from '../model/fold.js';
+import { allNames, isMentioned } from '../model/mentions.js';
 import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { gist } from './line-text.js';
 import { hasBlocks, rich } from './line-markup.js';
+import { LinkCard } from './line-preview.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
@@ -64,10 +66,10 @@ function Bubble(props) {
       isKept(view, item.seq) && h('button', { class: 'again', type: 'button', onClick: () => writeAgain(view, item.seq) }, t('timeline.writeAgain')),
       h(When, { item }));
   }
-  const forMe = !own && body.mentions?.includes(state.me.id);
+  const forMe = !own && isMentioned(body);
   const media = hasPictures(body);
   const when = h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' });
-  const said = body.text ? h(Text, { view, item, names: words.split('\0') })
+  const said = body.text ? [h(Text, { view, item, names: words.split('\0') }), body.preview && h(LinkCard, { preview: body.preview })]
     : !body.files && h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment'));
   return h('div', { class: ['bubble', forMe && 'for-me', media && 'media', !body.text && isAlbum(body) && 'bare'].filter(Boolean).join(' ') },
     body.reply_to && h(Quote, props),
@@ -76,9 +78,10 @@ function Bubble(props) {
 }
 
 /** A long text is folded. */
-function Text({ view, item: { seq, body: { text, mentions } }, names }) {
+function Text({ view, item: { seq, from, body: { text, mentions = [], mention_all: toAll } }, names }) {
   const part = view.unfolded.has(seq) ? text : folded(text);
-  const said = rich(part, names, mentions);
+  const all = toAll ? allNames : [];
+  const said = rich(part, [...names.slice(0, mentions.length), ...all], [...mentions, ...all.map(() => (from.id === state.me.id ? '' : state.me.id))]);
   return [
     h(hasBlocks(said) ? 'div' : 'span', { class: 'text', dir: 'auto' }, said),
     part !== text && h('button', { class: 'unfold', type: 'button', onClick: () => change(() => { view.unfolded = new Set([...view.unfolded, seq]); }) },
@@ -134,17 +137,17 @@ function Reactions({ item, view }) {
 }
 
 /** Files that are being uploaded. */
-function Uploading({ sending, view, progress = 0 }) {
+function Uploading({ sending, view, progress = 0, lost }) {
   return h('div', { class: 'uploading small' },
     h('progress', { max: 1, value: progress, 'aria-label': t('attach.uploading') }),
-    h('span', { class: 'number muted' }, progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
+    h('span', { class: 'number muted' }, lost ? t('attach.waiting') : progress < 1 ? percent(Math.min(progress, 0.99)) : t('attach.checking')),
     h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('cancel')));
 }
 
 /** A message that was not sent. */
 function Unsent({ sending, view, error }) {
   return h('div', { class: 'failed' },
-    h('p', { class: 'problem', role: 'alert' }, inWords(error)),
+    h('p', { class: 'problem', role: 'alert' }, sending.request.mention_all && error?.word === 'rate_limited' ? t('timeline.allTooOften') : inWords(error)),
     h('button', { class: 'button small', type: 'button', onClick: () => deliver(sending) }, t('again')),
     h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('timeline.discard')));
 }

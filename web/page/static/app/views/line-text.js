@@ -44,7 +44,7 @@ function trimmed(url) {
  * The address as the browser understands it: its host in Punycode, and other characters that could be taken for something else in
  * percent encoding. An address with a user name is no link, because the name can look like a host. @param {string} written
  */
-function real(written) {
+export function real(written) {
   try {
     const { protocol, hostname, username, password, pathname, search, hash, origin, href } = new URL(written);
     if ((protocol !== 'http:' && protocol !== 'https:') || !hostname || username || password) return undefined;

@@ -7,10 +7,12 @@ import { openAt } from '../actions/history.js';
 import { moreHits, searchTexts } from '../actions/search.js';
 import { filesInWords } from '../model/files.js';
 import { nameOf } from '../model/rooms.js';
-import { excerpt, hitId, hitsOf, maySearch, searchOf, wordsOf } from '../model/search.js';
+import { excerpt, hitId, hitsOf, isInName, isNarrowed, isOther, maySearch, searchOf } from '../model/search.js';
+import { takeTyped } from '../model/search-filters.js';
 import { Endless } from './endless.js';
 import { Icon } from './icon.js';
 import { Avatar, Time } from './parts.js';
+import { Filters } from './search-filters.js';
 
 const typing = 300; // ms without another letter before the search starts
 
@@ -19,6 +21,7 @@ export function SearchAll() { return h(SearchTexts, { room: '' }); }
 export function SearchRoom({ view }) { return h(SearchTexts, { room: view.room.id, key: view.room.id }); }
 
 class SearchTexts extends Component {
+  state = { asked: '', query: '' }; // the filter that is being chosen, and what is typed there
   root = createRef();
   input = createRef();
 
@@ -49,15 +52,42 @@ class SearchTexts extends Component {
   look() {
     clearTimeout(this.timer);
     const { room } = this.props;
-    const search = searchOf(room);
-    if (maySearch() && wordsOf(search) !== search.sought) searchTexts(room);
+    if (maySearch() && isOther(searchOf(room), room)) searchTexts(room);
   }
+
+  /** Searches when nothing has changed for a moment. */
+  lookSoon = () => {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), typing);
+  };
+
+  /** Chooses a filter. @param {string} asked '': none @param {string} [query] */
+  ask = (asked, query = '') => this.setState({ asked, query });
+
+  /** Filters that are typed become chips. @param {boolean} done the user does not write on */
+  take(done) {
+    const { room } = this.props;
+    change(() => {
+      const unclear = takeTyped(searchOf(room), room, done);
+      if (unclear) this.ask(unclear.name, unclear.query);
+    });
+  }
+
+  /** Searches for the same words without filters. */
+  widen = () => {
+    change(() => { searchOf(this.props.room).filters = {}; });
+    this.ask('');
+    this.input.current.focus({ preventScroll: true });
+    this.look();
+  };
 
   /** A word that is being composed is not searched for. @param {any} e */
   typed = (e) => {
     change(() => { searchOf(this.props.room).words = e.target.value; });
     clearTimeout(this.timer);
-    if (!e.isComposing) this.timer = setTimeout(() => this.look(), typing);
+    if (e.isComposing) return;
+    this.take(false);
+    this.lookSoon();
   };
 
   /** @param {KeyboardEvent} e */
@@ -65,7 +95,10 @@ class SearchTexts extends Component {
     if (e.isComposing || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;
     const stops = [this.input.current, ...this.root.current.querySelectorAll('.panel-row')];
     const at = stops.indexOf(document.activeElement);
-    if (e.key === 'Enter' && at === 0) this.look();
+    if (e.key === 'Enter' && at === 0) {
+      this.take(true);
+      this.look();
+    }
     const next = at < 0 ? null : stops[at + ({ ArrowDown: 1, ArrowUp: -1 }[e.key] ?? NaN)];
     if (!next) return;
     e.preventDefault();
@@ -77,7 +110,7 @@ class SearchTexts extends Component {
     openAt(view, hit.item.seq, state.wide ? state.route.sheet : null);
   }
 
-  render({ room }) {
+  render({ room }, { asked, query }) {
     const search = searchOf(room);
     const { pages, chosen } = search;
     if (state.limits && !maySearch()) return h('p', { class: 'muted search-note' }, t('search.off'));
@@ -89,7 +122,8 @@ class SearchTexts extends Component {
           placeholder: t('search.field'), 'aria-label': t('search.field'), autocomplete: 'off', enterkeyhint: 'search',
           onInput: this.typed, oncompositionend: this.typed,
         })),
-      h(Note, { search }),
+      h(Filters, { room, search, asked, query, ask: this.ask, changed: this.lookSoon }),
+      h(Note, { search, widen: this.widen }),
       h('ul', { class: `panel-list ${pages.loaded ? '' : 'search-old'}`, 'aria-label': t('search.hits'), 'aria-busy': pages.loading }, hitsOf(search).map((hit) => (
         h('li', { key: hitId(hit) }, h(Row, { hit, inRoom: !!room, isChosen: chosen === hitId(hit), open: (view) => this.open(view, hit) }))))),
       h(Endless, { pages, keeps: true, first: () => searchTexts(room), more: () => moreHits(room) }));
@@ -97,21 +131,27 @@ class SearchTexts extends Component {
 }
 
 /** What is to be known about the hits; screen readers hear their number. */
-function Note({ search }) {
+function Note({ search, widen }) {
   const { sought, behind, pages: { loaded, complete } } = search;
   const count = hitsOf(search).length;
-  const found = loaded && (count ? t('search.found', { count, shown: number(count), more: !complete }) : complete && t('search.none', { words: sought }));
-  return h('div', { class: 'search-note muted', role: 'status' },
-    !sought && h('p', null, t('search.how')),
-    found && h('p', { class: count ? 'only-read' : '' }, found),
-    behind && h('p', { class: 'small' }, t('search.behind')));
+  const narrowed = isNarrowed(search);
+  const nothing = loaded && complete && !count;
+  return h('div', { class: 'search-note muted' },
+    h('div', { role: 'status' },
+      !sought && h('p', null, t(narrowed ? 'search.needsWords' : 'search.how')),
+      loaded && count > 0 && h('p', { class: 'only-read' }, t('search.found', { count, shown: number(count), more: !complete })),
+      nothing && h('p', null, t(narrowed ? 'search.noneSuch' : 'search.none', { words: sought })),
+      behind && h('p', { class: 'small' }, t('search.behind'))),
+    !sought && h('p', { class: 'small' }, t('search.typed')),
+    nothing && narrowed && h('button', { class: 'button', type: 'button', onClick: widen }, t('search.widen')));
 }
 
 function Row({ hit, inRoom, isChosen, open }) {
   const { from, at, kind } = hit.item;
   const view = state.rooms.get(hit.room);
   const name = from.id === state.me?.id ? t('you') : from.name || from.id;
-  const mark = kind === 'packet' ? t('rooms.packet') : filesInWords(hit.item.body);
+  const inName = isInName(hit);
+  const mark = kind === 'packet' ? t('rooms.packet') : !inName && filesInWords(hit.item.body);
   return h('button', { class: 'panel-row', type: 'button', 'aria-current': isChosen ? 'true' : undefined, onClick: () => open(view) },
     h(Avatar, { user: from }),
     h('span', { class: 'grow' },
@@ -120,6 +160,7 @@ function Row({ hit, inRoom, isChosen, open }) {
         h('span', { class: 'muted small' }, h(Time, { at }, brief(at)))),
       h('span', { class: 'two-lines muted' },
         !inRoom && h('bdi', { class: 'search-by' }, t('rooms.by', { name })),
+        inName && h(Icon, { name: 'file', size: 16 }),
         mark && h('span', { class: 'room-row-mark' }, mark, ' '),
         h('bdi', null, excerpt(hit).map(({ text, found }) => (found ? h('mark', null, text) : text))))));
 }

@@ -14,7 +14,7 @@ function guess(item) {
   if (item.kind !== 'text') return guesses[item.kind] ?? 37;
   const text = folded(item.body.text ?? '');
   return 46 + 24 * (Math.ceil(text.length / lettersOfLine) - 1 + (text.split('\n', 20).length - 1)) + (item.body.reply_to ? 50 : 0)
-    + (item.body.files ? heightOf(item.body.files) : 0);
+    + (item.body.files ? heightOf(item.body.files) : 0) + (item.body.preview ? 84 : 0);
 }
 
 export class Heights {

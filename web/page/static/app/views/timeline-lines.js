@@ -46,7 +46,7 @@ export function linesOfOutbox(view) {
   let before = view.timeline.items.at(-1);
   return view.outbox.map((sending) => {
     const item = itemOf(sending);
-    const drawn = line(view, item, before, { sending, status: sending.status, error: sending.error, progress: sending.progress });
+    const drawn = line(view, item, before, { sending, status: sending.status, error: sending.error, progress: sending.progress, lost: state.link.state !== 'connected' });
     before = item;
     return drawn;
   });
@@ -59,8 +59,8 @@ const pending = new WeakMap();
 function itemOf(sending) {
   let item = pending.get(sending.request);
   if (!item) {
-    const { key, kind, at, files, request: { text, reply_to, mentions } } = sending;
-    item = { seq: 0, id: key, at, from: state.me, kind, key, body: { text, reply_to, mentions, files } };
+    const { key, kind, at, files, request: { text, reply_to, mentions, mention_all } } = sending;
+    item = { seq: 0, id: key, at, from: state.me, kind, key, body: { text, reply_to, mentions, mention_all, files } };
     pending.set(sending.request, item);
   }
   return item;
