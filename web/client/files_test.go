@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -10,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/redpacket/proof"
 	"hongbao/web/client"
 	"hongbao/web/client/files"
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -105,3 +108,58 @@ func TestRefusedUploadLeavesNothing(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestDraw enters a draw as two users. Their receipts must fit, also after another grab, and the proof must have both and the winner.
+func TestDraw(t *testing.T) {
+	annID, bobID := unique(t, "ann"), unique(t, "bob")
+	shared.credit(annID, 1000)
+	ann, bob := open(t, shared.addr, annID), open(t, shared.addr, bobID, protobuf)
+	id := room(t, ann, bob)
+	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 1, Window: 3 * time.Second, Rest: "share"}))
+	if sent.Packet.Window != 3*time.Second || sent.Packet.Rest != "share" {
+		t.Errorf("sent %+v", sent.Packet)
+	}
+	var receipts []model.Receipt
+	for n, c := range []*client.Client{ann, bob} {
+		g := must[model.Grab](t)(c.Grab(soon(t), sent.Packet.ID, ""))
+		if g.Outcome != model.EnteredDraw || g.Participants != n+1 || g.Receipt == nil {
+			t.Fatalf("entered: %+v", g)
+		}
+		if again := must[model.Grab](t)(c.Grab(soon(t), sent.Packet.ID, "")); *again.Receipt != *g.Receipt {
+			t.Errorf("entered again: %+v, before %+v", again, g)
+		}
+		receipts = append(receipts, *g.Receipt)
+	}
+	transfer := files.Transfer{
+		Client: bob, Address: "http://" + shared.addr,
+		Token: func(context.Context) (string, error) { return token(bobID, "", time.Hour), nil },
+	}
+	if _, err := transfer.Proof(t.Context(), sent.Packet.ID); !errors.Is(err, client.ErrConflict) {
+		t.Errorf("the proof of an open draw: %v", err)
+	}
+	done := await(t, bob, func(e model.Entry) bool { return e.Kind == "packet_done" }).Body.(model.PacketDone)
+	document := must[proof.Document](t)(transfer.Proof(t.Context(), sent.Packet.ID))
+	keys := must[[]string](t)(transfer.ReceiptKeys(t.Context()))
+	if findings, err := proof.Check(document); err != nil || done.State.Draw == nil || document.Waves[0].Root != done.State.Draw.Root || len(document.Waves[0].Winners) != 1 {
+		t.Errorf("%+v, %v: %+v after %+v", findings, err, document, done)
+	}
+	public := must[[]byte](t)(hex.DecodeString(keys[len(keys)-1]))
+	for n, user := range []string{annID, bobID} {
+		r := receipts[n]
+		if err := errors.Join(client.CheckReceipt(keys, sent.Packet, user, r), proof.CheckReceipt(public, document, client.ReceiptOf(r))); err != nil {
+			t.Error(err)
+		}
+		for what, change := range map[string]func(*model.Receipt){
+			"user":      func(r *model.Receipt) { r.User = receipts[1-n].User },
+			"leaf":      func(r *model.Receipt) { r.Leaf = receipts[1-n].Leaf },
+			"signature": func(r *model.Receipt) { r.Signature = receipts[1-n].Signature },
+			"key":       func(r *model.Receipt) { r.Key = r.Leaf },
+		} {
+			forged := r
+			change(&forged)
+			if client.CheckReceipt(keys, sent.Packet, user, forged) == nil {
+				t.Errorf("a receipt with another %s fits", what)
+			}
+		}
+	}
+}

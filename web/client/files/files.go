@@ -1,4 +1,4 @@
-// Package files uploads and reads the files of texts. They go over HTTP, so they need more than the socket of package client.
+// Package files uploads and reads the files of texts, and reads the proofs of packets. They go over HTTP, so they need more than the socket of package client.
 //
 // The following must always hold: an upload goes on where it was when a connection breaks, and what is uploaded and not wanted any more is removed.
 package files

@@ -8,10 +8,11 @@ import (
 
 // The possible outcomes of a grab.
 const (
-	Won     = "won"
-	Already = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
-	Empty   = "empty"
-	Expired = "expired" // the packet has expired or was cancelled
+	Won         = "won"
+	Already     = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
+	Empty       = "empty"
+	Expired     = "expired" // the packet has expired or was cancelled
+	EnteredDraw = "entered" // the user takes part in a draw
 )
 
 // Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
@@ -26,12 +27,16 @@ type Grab struct {
 	AccountVersion int64 // of Balance; see Account
 	Claimed        int
 	Count          int
+
+	// Set for EnteredDraw. Keep the receipt: with it, the user can prove that the server has left them out of the draw.
+	Participants int
+	Receipt      *Receipt
 }
 
 // GrabOf reads the result of a grab.
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Receipt: r.Receipt,
 	}
 }

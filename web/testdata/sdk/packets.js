@@ -1,6 +1,7 @@
 // Red packets where answers are late, lost or cross.
 
 import { Ear, equal, failure, ok, pause } from './check.js';
+import { leafOf, verifyReceipt } from '/sdk/draw.js';
 import { commitmentOf } from '/sdk/verify.js';
 import { Script, inRoom, refusal } from './script.js';
 
@@ -103,6 +104,53 @@ export async function repeatedGrab() {
   const reply = await script.client().grab('p', 'sesame');
   equal([reply.outcome, reply.amount, reply.repeated, script.count('grab')], ['already', 7, true, 2]);
   equal(script.asked.at(-1).data, { packet: 'p', passphrase: 'sesame' });
+}
+
+/** A receipt must be of the packet and the user, have the leaf of both, and the key with which the server signs. */
+export async function receipts() {
+  const key = 'ab'.repeat(32);
+  const script = new Script({ ...inRoom(0), receipt_key: key });
+  const client = script.client();
+  await new Ear(client).next('ready');
+  const packet = { id: 'p', from: { id: 'bob', name: 'Bob' }, key: 'k' };
+  const receipt = { packet: 'p', user: client.me.id, leaf: leafOf('bob', 'k', 0, client.me.id), at: 1, key, signature: '00'.repeat(64) };
+  const whole = await client.checkReceipt(packet, receipt); // whose signature is bad, if this browser can tell
+  for (const [what, changed] of [
+    ['none', undefined],
+    ['another packet', { ...receipt, packet: 'q' }],
+    ['another user', { ...receipt, user: 'bob', leaf: leafOf('bob', 'k', 0, 'bob') }],
+    ['another leaf', { ...receipt, leaf: leafOf('bob', 'other', 0, client.me.id) }],
+    ['another key', { ...receipt, key: 'cd'.repeat(32) }],
+  ]) equal(await client.checkReceipt(packet, changed), 'bad', what);
+  equal(whole, await verifyReceipt(key, receipt));
+  client.close();
+}
+
+/** Documents are read again after lost answers and errors that pass. A refusal is an error. */
+export async function documents() {
+  const { fetch } = globalThis;
+  const answers = [
+    new TypeError('lost'), [502, 'a proxy'], [503, { error: { code: 1000, message: 'unavailable', temporary: true } }], [200, { packet: 'p/1' }],
+    [200, { keys: ['k1', 'k2'] }], [409, { error: { code: 1008, message: 'conflict field=packet' } }],
+  ];
+  const asked = [];
+  globalThis.fetch = async (address, { headers }) => {
+    asked.push(`${new URL(address).pathname} ${headers.Authorization}`);
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return new Response(JSON.stringify(answer[1]), { status: answer[0] });
+  };
+  const client = new Script(inRoom(0)).client();
+  try {
+    equal(await client.proof('p/1'), { packet: 'p/1' });
+    equal(asked, Array(4).fill('/v1/packets/p%2F1/proof Bearer token'));
+    equal(await client.receiptKeys(), ['k1', 'k2']);
+    const error = await failure(client.proof('p'));
+    equal([error.word, error.fields], ['conflict', { field: 'packet' }]);
+  } finally {
+    globalThis.fetch = fetch;
+    client.close();
+  }
 }
 
 /** The account of the highest version is kept, whatever comes last. */

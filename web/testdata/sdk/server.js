@@ -1,6 +1,6 @@
 // The SDK and the real server: what people do, and what goes wrong under them.
 
-import { ClosedError, verifyPacket } from '/sdk/index.js';
+import { ClosedError, receiptInProof, verifyPacket, verifyProof, verifyReceipt } from '/sdk/index.js';
 import { equal, failure, ok, pause } from './check.js';
 import { allOf, control, person, room, say, tokenOf, unique } from './people.js';
 
@@ -53,6 +53,33 @@ export async function manyRooms() {
   await say(ann, id, 1, 1);
   await again.ear.texts(id, 1, 1);
   for (const one of [ann, again]) one.client.close();
+}
+
+/** A draw from its sending to its proof: one of two wins, and the receipts are under the root. */
+export async function draws() {
+  const annID = unique('ann');
+  await control('credit', { user: annID, amount: 10_000 });
+  const ann = await person(annID);
+  const bob = await person(unique('bob'));
+  const id = await room(ann, bob);
+  const { packet } = await ann.client.sendPacket({ room: id, total: 1000, count: 1, window_s: 3, rest: 'share' });
+  equal([packet.window_s, packet.rest], [3, 'share']);
+  const entered = await Promise.all([ann, bob].map(({ client }) => client.grab(packet.id)));
+  equal(entered.map(({ outcome }) => outcome), ['entered', 'entered']);
+  ok(await ann.client.checkReceipt(packet, entered[0].receipt) !== 'bad', 'the receipt does not fit');
+  equal(await ann.client.checkReceipt(packet, entered[1].receipt), 'bad');
+  equal((await ann.client.grab(packet.id)).receipt, entered[0].receipt);
+  equal((await failure(bob.client.proof(packet.id))).fields, { field: 'packet' });
+  const { entry: { body: done } } = await bob.ear.next('entry', (e) => e.entry.kind === 'packet_done');
+  const proof = await bob.client.proof(packet.id);
+  ok(verifyProof(proof).every(({ holds }) => holds), JSON.stringify(verifyProof(proof)));
+  equal([proof.seed, proof.waves[0].root, proof.waves[0].winners.length], [done.seed, done.state.draw.root, 1]);
+  const keys = await bob.client.receiptKeys();
+  for (const { receipt } of entered) {
+    equal([receiptInProof(proof, receipt), keys.at(-1)], ['in', receipt.key]);
+    ok(await verifyReceipt(keys.at(-1), receipt) !== 'bad', 'the signature does not fit');
+  }
+  for (const one of [ann, bob]) one.client.close();
 }
 
 /** A packet from its sending to its proof. */

@@ -9,14 +9,16 @@ import { noteMention } from './model/mentions.js';
 import { noteHits } from './model/search.js';
 import { dropArrived, noteOwn } from './model/outbox.js';
 import { setLink } from './model/link.js';
+import { isDraw } from './model/draws.js';
 import { noteMember, noteMute } from './model/members.js';
-import { lastOpener, notePacket, packetView, setPacketState, setProgress } from './model/packets.js';
+import { lastOpener, notePacket, noteWon, packetView, setPacketState, setProgress } from './model/packets.js';
 import { meet, meetIn } from './model/people.js';
 import { contactsChanged, loadContacts } from './actions/contacts.js';
 import { roomOfCode } from './actions/invitation.js';
 import { enterLobby } from './actions/lobby.js';
 import { loadNewest } from './actions/history.js';
 import { wantLast } from './actions/lasts.js';
+import { endDraw, tellEnd } from './actions/draws.js';
 import { askPresence, learnUnread, namedUpTo } from './actions/looking.js';
 import { renewMentions } from './actions/mentions.js';
 import { tellNews } from './actions/news.js';
@@ -98,6 +100,7 @@ function entry({ room, entry: e, state: packetState }) {
   meetIn(view, e.from);
   view.typing.delete(e.from.id);
   notePacket(e, packetState);
+  if (e.kind === 'packet_done') drawn(e.body.packet);
   if (e.kind === 'packet' && view === currentRoom()) packetView(e.body).cameAt = performance.now();
   noteOwn(view, e);
   if (!append(view.timeline, e, state.me.id)) renew(view);
@@ -120,6 +123,14 @@ function entry({ room, entry: e, state: packetState }) {
   }
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
+}
+
+/** The end of a draw: a participant that may have won hears it at once, another one when that is certain. */
+function drawn(id) {
+  const view = state.packets.get(id);
+  if (!view || !isDraw(view.packet)) return;
+  if (view.ending) endDraw(view);
+  else tellEnd(view);
 }
 
 function said(view, e) {
@@ -218,6 +229,9 @@ function read({ room, user, seq }) {
 
 function wallet(e, account) {
   state.account = account;
-  if (e.kind === 'claim') learnOwn(e.packet);
+  if (e.kind === 'claim') {
+    noteWon(e);
+    learnOwn(e.packet);
+  }
   if (e.kind === 'refund') toast(t('wallet.refunded', { amount: money(e.change) }));
 }

@@ -68,11 +68,15 @@ import { emptyPages } from './model/pages.js';
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
  * @property {'no'|'asking'} grab
- * @property {'won'|'already'|'empty'|'expired'|null} answer   the result of the last grab
+ * @property {'won'|'already'|'empty'|'expired'|'entered'|null} answer   the result of the last grab
  * @property {any} refusal              the error of the last grab
  * @property {number[]} wrongTries      when the user has entered wrong passphrases
  * @property {'envelope'|'details'|null} stage   which view of it is open; null: none
  * @property {ClaimList|null} claims    the claims read so far
+ * @property {{amount: number, rank: number, at: number}|null} won  the share of a draw whose end may not be told yet
+ * @property {PacketState|null} ending  the end of a draw, until it is known whether the user has won
+ * @property {boolean} veiled           the envelope of a draw is open on this page and has not told the end
+ * @property {'good'|'bad'|'unavailable'|null} receiptIs  what checking the receipt of the last grab has found
  *
  * @typedef {object} ClaimList
  * @property {import('../sdk/types.js').Claim[]} all   by rank, from 1 without gaps

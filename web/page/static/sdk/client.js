@@ -9,6 +9,7 @@
 
 import { Account } from './account.js';
 import { Calls } from './calls.js';
+import { Documents } from './documents.js';
 import { ClosedError, RefusedError } from './errors.js';
 import { Feed } from './feed.js';
 import { Link } from './link.js';
@@ -42,6 +43,7 @@ export class Client extends Methods {
   #listeners = new Listeners();
   /** @type {Map<string, State>} */
   #states = new Map(); // states of the packets among the entries of the connect reply
+  #receiptKey = ''; // with which the server signs receipts of draws
   #ever = false; // 'ready' was published at least once
   /** @type {AbortController|undefined} */
   #listing; // of rooms that the connect reply has left out; until it ends, events of rooms and messages wait for 'ready'
@@ -50,6 +52,7 @@ export class Client extends Methods {
   #link;
   #calls;
   #packets;
+  #documents;
   #uploads;
   #links;
   #feed;
@@ -81,6 +84,7 @@ export class Client extends Methods {
     });
     this.#calls = new Calls(this.#link, this.account);
     this.#packets = new Packets(this.#link, this.#calls, this.account);
+    this.#documents = new Documents(address, this.#link);
     this.#uploads = new Uploads(address, this.#link, this.#calls);
     this.#links = new FileLinks(address, this.#calls);
   }
@@ -131,13 +135,44 @@ export class Client extends Methods {
   }
 
   /**
-   * grab grabs a share of a packet, and resolves when the outcome is certain.
+   * grab grabs a share of a packet, or enters a draw, and resolves when the outcome is certain. Keep the receipt of a draw: the State has it, too.
+   * checkReceipt says whether it fits.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {import('./types.js').CallOptions} [options]
    */
   grab(packet, passphrase, options) {
     return this.#packets.grab(packet, passphrase, options);
+  }
+
+  /**
+   * proof reads the proof of a finished packet as one document, over HTTP. verifyProof checks it. That of a draw has the leaf of each participant.
+   * @param {string} packet
+   * @param {import('./types.js').CallOptions} [options]
+   */
+  proof(packet, options) {
+    return this.#documents.proof(packet, options);
+  }
+
+  /**
+   * checkReceipt says whether a receipt is the server's word that this user takes part in a packet: its packet, user and leaf fit, and the key with
+   * which the server signs at present has signed it. It says 'unavailable' if all fits and this browser cannot check signatures.
+   * @param {import('./types.js').Packet} packet
+   * @param {import('./types.js').Receipt|undefined} receipt
+   * @returns {Promise<'good'|'bad'|'unavailable'>}
+   */
+  async checkReceipt(packet, receipt) {
+    const { leafOf, verifyReceipt } = await import('./draw.js'); // only draws need it
+    const fits = receipt?.packet === packet.id && receipt.user === this.me.id && receipt.leaf === leafOf(packet.from.id, packet.key, 0, receipt.user);
+    return fits && receipt.key === this.#receiptKey ? verifyReceipt(receipt.key, receipt) : 'bad';
+  }
+
+  /**
+   * receiptKeys reads the public keys that have signed receipts of draws, in hex, the present one last.
+   * @param {import('./types.js').CallOptions} [options]
+   */
+  receiptKeys(options) {
+    return this.#documents.receiptKeys(options);
   }
 
   /**
@@ -207,6 +242,7 @@ export class Client extends Methods {
     const again = this.#ever;
     this.me = data.user;
     this.limits = data.limits ?? {};
+    this.#receiptKey = data.receipt_key ?? '';
     this.#calls.frameBytes = this.limits.frame_bytes || this.#calls.frameBytes;
     this.account.connected(data);
     this.#states = byPacket(data.packet_states ?? []);

@@ -123,7 +123,8 @@ export class Packets {
   }
 
   /**
-   * grab grabs a share. A user that has won before is answered "already". So is a winner whose first answer was lost: repeated is then true.
+   * grab grabs a share, or enters a draw. A user that has won before is answered "already". So is a winner whose first answer was lost:
+   * repeated is then true.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {CallOptions} [options]

@@ -6,6 +6,7 @@ import { meet } from '../model/people.js';
 import { placed } from '../model/outbox.js';
 import { begin } from './messages.js';
 import { noteAccount } from './wallet.js';
+import { isDraw } from '../model/draws.js';
 import { packetView, setGrabbed, setPacketState } from '../model/packets.js';
 import { openSheet } from '../route.js';
 import { money } from '../format.js';
@@ -68,6 +69,7 @@ export async function openPacket(id, passphrase) {
   try {
     const answer = await client.grab(id, passphrase, view.packet.locked ? { patience: lockPatience } : {});
     change(() => { setGrabbed(answer); noteAccount(); });
+    if (answer.outcome === 'entered') checkReceipt(view, answer.receipt);
     if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount ?? 0) }));
   } catch (/** @type {any} */ error) {
     change(() => {
@@ -76,6 +78,12 @@ export async function openPacket(id, passphrase) {
       if (error.word === 'wrong_passphrase') view.wrongTries.push(Date.now());
     });
   }
+}
+
+/** A receipt that does not fit is told at once, as long as the user can ask for another. @param {PacketView} view @param {any} receipt */
+async function checkReceipt(view, receipt) {
+  const is = await client.checkReceipt(view.packet, receipt).catch(() => null); // the code could not be loaded; the check of the draw has it again
+  change(() => { view.receiptIs = is; });
 }
 
 /** Reads the user's share of a packet that was opened elsewhere, for example in another tab. @param {string|undefined} id */
@@ -159,7 +167,7 @@ const meeting = new Set();
 /** Users that were asked for, as packet/user. @type {Set<string>} */
 const askedFor = new Set();
 
-/** Reads the users that have opened the packet last, if some are unknown here: each once. @param {PacketView} view */
+/** Reads the users that have opened the packet or entered the draw last, if some are unknown here: each once. @param {PacketView} view */
 export async function meetOpeners({ packet, latest, state: { claimed } }) {
   const members = state.rooms.get(packet.room)?.room.members ?? Infinity;
   const unknown = latest.filter((user) => !state.people.has(user) && !askedFor.has(`${packet.id}/${user}`));
@@ -167,8 +175,9 @@ export async function meetOpeners({ packet, latest, state: { claimed } }) {
   meeting.add(packet.id);
   unknown.forEach((user) => askedFor.add(`${packet.id}/${user}`));
   try {
-    const { claims } = await client.packet({ packet: packet.id, after_rank: Math.max(0, claimed - openersRead), limit: openersRead });
-    change(() => claims.forEach((c) => meet(c.user)));
+    const users = isDraw(packet) ? (await client.users(unknown)).users
+      : (await client.packet({ packet: packet.id, after_rank: Math.max(0, claimed - openersRead), limit: openersRead })).claims.map((c) => c.user);
+    change(() => users.forEach(meet));
   } catch {
     // On an error, the envelope shows no names.
   }

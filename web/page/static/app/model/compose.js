@@ -1,6 +1,7 @@
 // The form for a packet, and its errors.
 import { state } from '../state.js';
 import { parseMoney } from '../format.js';
+import { shownBalance } from './draws.js';
 import { peopleIn } from './rooms.js';
 
 /**
@@ -10,6 +11,9 @@ import { peopleIn } from './rooms.js';
  * @property {number} usual               how many shares there are unless the user says another number
  * @property {string} greeting
  * @property {'lucky'|'equal'|'one'} kind one: a single share for one user
+ * @property {'first'|'draw'} way          first come, or a draw among all that enter in time; a packet for one user has none
+ * @property {number} window              seconds for which users can enter the draw
+ * @property {'refund'|'share'} rest      what becomes of the shares for which the draw has no participants
  * @property {import('../state.js').User|null} one
  * @property {'' | import('../../sdk/types.js').Skin} skin
  * @property {'calm'|'classic'|'wild'} spread
@@ -32,10 +36,13 @@ import { peopleIn } from './rooms.js';
 export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', way: 'first', window: usualWindow(), rest: 'refund', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
     passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }
+
+/** Whether the form is that of a draw. @param {Form} form */
+export function isDrawn({ kind, way }) { return way === 'draw' && kind !== 'one'; }
 
 /** What the field of the count shows. @param {Form} form */
 export function shownCount({ count, chosen, to, usual }) { return count ?? String((chosen && to.length) || usual); }
@@ -63,7 +70,8 @@ export function check(form) {
 /** @param {Form} form @param {Checked} checked without a problem @param {string} greeting when none was written */
 export function packetOf(form, { total, count }, greeting) {
   return {
-    mode: form.kind === 'equal' ? 'equal' : 'lucky', total, count, greeting: form.greeting.trim() || greeting, ttl_s: form.ttl,
+    mode: form.kind === 'equal' ? 'equal' : 'lucky', total, count, greeting: form.greeting.trim() || greeting,
+    ...(isDrawn(form) ? { window_s: form.window, rest: form.rest } : { ttl_s: form.ttl }),
     ...(form.kind === 'lucky' && { spread: form.spread }),
     ...recipients(form),
     ...(form.skin && { skin: form.skin }),
@@ -79,7 +87,7 @@ function recipients({ kind, one, chosen, to, earlier }) {
 
 /** The amounts that a tap fills in, in minor units: those that the user can send. */
 export function luckyAmounts() {
-  const most = Math.min(state.account.balance, state.limits?.packet_total || Infinity);
+  const most = Math.min(shownBalance(), state.limits?.packet_total || Infinity);
   return [666, 888, 8888].filter((minor) => minor <= most);
 }
 
@@ -89,13 +97,22 @@ export function lifetimes() {
   return [...new Set([600, 3600, 86_400, 259_200, usual])].filter((s) => s >= min && s <= max).sort((a, b) => a - b);
 }
 
+/** The windows that a draw can have, in seconds. */
+export function windows() {
+  const { window_min_s: min = 3, window_max_s: max = 600 } = state.limits ?? {};
+  const usual = [10, 30, 60, 300].filter((s) => s >= min && s <= max);
+  return usual.length ? usual : [min];
+}
+
+function usualWindow() { return windows().find((s) => s >= 30) ?? windows()[0]; }
+
 function wrongTotal(amount, total, count) {
   if (amount === null) return { word: 'noAmount' };
   if (amount < 1) return { word: 'atLeast', value: 1 };
   if (total === null) return undefined; // the count is missing
   if (count !== null && total < count) return { word: 'atLeastFor', value: count };
   return above(total, 'packet_total', 'total')
-    ?? (total > state.account.balance ? { word: 'balance', value: state.account.balance } : undefined);
+    ?? (total > shownBalance() ? { word: 'balance', value: shownBalance() } : undefined);
 }
 
 function wrongCount(count, to) {

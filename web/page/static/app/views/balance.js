@@ -3,10 +3,11 @@ import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { money } from '../format.js';
+import { shownBalance } from '../model/draws.js';
 import { openSheet } from '../route.js';
 
 export function Balance() {
-  const amount = money(state.sealed?.balance ?? state.account.balance);
+  const amount = money(state.sealed?.balance ?? shownBalance());
   const kind = state.page?.play_money ? t('wallet.playShort') : '';
   return h('button', {
     class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: `${amount} ${kind}`.trim() }), onClick: () => openSheet('wallet'),

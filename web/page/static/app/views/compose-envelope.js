@@ -1,9 +1,9 @@
 // The envelope in the form of a packet: the amount, amounts to tap, and the greeting.
 import { h } from '../dom.js';
-import { state } from '../state.js';
 import { t } from '../words.js';
 import { currencySign, money, plainMoney, playMoney } from '../format.js';
 import { luckyAmounts } from '../model/compose.js';
+import { shownBalance } from '../model/draws.js';
 import { skinClass } from '../model/skins.js';
 import { Coin } from './coin.js';
 
@@ -21,7 +21,7 @@ export function ComposeEnvelope({ form, problem, fill, left }) {
         onInput: (e) => fill({ total: e.target.value }),
       })),
     h('p', { class: wrong ? 'problem' : 'small', id: 'compose-total-more', 'aria-live': 'polite' },
-      wrong || t('compose.balance', { balance: playMoney(state.account.balance) })),
+      wrong || t('compose.balance', { balance: playMoney(shownBalance()) })),
     h('div', { class: 'compose-amounts', role: 'group', 'aria-label': t('compose.quick') }, luckyAmounts().map((minor) => h('button', {
       type: 'button', key: minor, 'aria-pressed': total === plainMoney(minor), 'aria-label': money(minor), onClick: () => fill({ total: plainMoney(minor) }),
     }, plainMoney(minor)))),

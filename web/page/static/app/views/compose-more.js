@@ -2,7 +2,7 @@
 import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { duration } from '../format.js';
-import { lifetimes } from '../model/compose.js';
+import { isDrawn, lifetimes } from '../model/compose.js';
 import { Choice } from './choice.js';
 import { Field } from './compose-field.js';
 import { Spread } from './compose-spread.js';
@@ -22,7 +22,7 @@ export function More({ view, form, checked, problem, fill }) {
       placeholder: t('compose.passphraseNone'),
       hint: t('compose.passphraseHint'), spellcheck: false, autocapitalize: 'off', onValue: (passphrase) => fill({ passphrase }),
     }),
-    h(Choice, {
+    !isDrawn(form) && h(Choice, {
       name: 'compose-ttl', label: t('compose.ttl'), value: String(form.ttl), choose: (ttl) => fill({ ttl: Number(ttl) }),
       options: lifetimes().map((s) => ({ value: String(s), label: duration(s * 1000) })),
     }));

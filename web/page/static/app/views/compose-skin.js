@@ -20,9 +20,10 @@ export function Skins({ skin, fill }) {
 export function Preview({ form, packet }) {
   const { count = 0, mode } = packet;
   const shares = count > 0 ? t('envelope.shares', { count, shown: number(count) }) : '';
-  const words = count === 1 ? shares : [t(`envelope.${mode}`), shares].filter(Boolean).join(' · ');
+  const how = packet.window_s ? t('draw.draw') : count === 1 ? '' : t(`envelope.${mode}`);
+  const words = [how, shares].filter(Boolean).join(' · ');
   return h('figure', { class: 'compose-preview' },
     h('figcaption', { class: 'field-label' }, t('compose.preview')),
     h('div', { class: `envelope ${skinClass(form.skin)}`, 'data-status': 'open' },
-      h(EnvelopeFace, { greeting: packet.greeting, standing: words, audience: audience({ ...packet, from: state.me }), locked: Boolean(packet.passphrase) })));
+      h(EnvelopeFace, { greeting: packet.greeting, standing: words, audience: audience({ ...packet, from: state.me }), locked: Boolean(packet.passphrase), draw: packet.window_s ? packet : undefined })));
 }

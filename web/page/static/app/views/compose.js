@@ -4,7 +4,7 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
-import { check, emptyForm, packetOf, shownCount } from '../model/compose.js';
+import { check, emptyForm, isDrawn, packetOf, shownCount } from '../model/compose.js';
 import { peopleIn } from '../model/rooms.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
@@ -14,6 +14,7 @@ import { Field } from './compose-field.js';
 import { More } from './compose-more.js';
 import { People } from './compose-people.js';
 import { Preview, Skins } from './compose-skin.js';
+import { Way } from './compose-way.js';
 
 /**
  * The form is kept when the sheet is closed.
@@ -72,6 +73,7 @@ export class Compose extends Component {
         name: 'compose-kind', label: t('compose.kind'), bare: true, value: form.kind, choose: (kind) => fill({ kind }),
         options: ['lucky', 'equal', 'one'].map((value) => ({ value, label: t(`compose.${value}`) })),
       }),
+      form.kind !== 'one' && h(Way, { form, fill }),
       h(ComposeEnvelope, { form, problem, fill, left: left(form.greeting, state.limits?.greeting_chars) }),
       form.kind !== 'one' && h(Field, {
         name: 'count', label: t('compose.count'), value: shownCount(form), problem: problem('count'), inputMode: 'numeric',
@@ -100,7 +102,9 @@ function words(problem) {
 
 function countHint(view, form, { total, count, problems }) {
   if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
-  return t('compose.here', { count: peopleIn(view.room), shown: number(peopleIn(view.room)) });
+  const people = peopleIn(view.room);
+  if (isDrawn(form) && count && !form.chosen && people > count) return t('compose.ifAll', { people: number(people), count, shown: number(count) });
+  return t('compose.here', { count: people, shown: number(people) });
 }
 
 function left(text, most) {
@@ -114,6 +118,6 @@ function chosen(form) {
     form.kind === 'lucky' && t(`compose.${form.spread}`),
     form.kind !== 'one' && (form.chosen ? t('compose.forSome', { count: form.to.length }) : t(form.earlier ? 'compose.forEarlier' : 'compose.everyone')),
     form.passphrase && t('compose.passphrase'),
-    duration(form.ttl * 1000),
+    !isDrawn(form) && duration(form.ttl * 1000),
   ].filter(Boolean).join(' · ');
 }

@@ -2,11 +2,14 @@
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
+import { isDraw } from '../model/draws.js';
 import { lastOpener } from '../model/packets.js';
+import { drawStanding } from './draw-words.js';
 
 /** @param {import('../state.js').PacketView} view */
 export function standing(view) {
   const { packet, state: s } = view;
+  if (isDraw(packet)) return drawStanding(view);
   switch (s.status) {
     case 'cancelled':
       return t('envelope.cancelled');

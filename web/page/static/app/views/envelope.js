@@ -6,8 +6,11 @@ import { inWords, t } from '../words.js';
 import { duration, money } from '../format.js';
 import { discard } from '../actions/messages.js';
 import { deliverPacket, meetLuckiest, meetOpeners, showPacket } from '../actions/packets.js';
+import { endDraw, learnClock } from '../actions/draws.js';
+import { hasEntered, isDraw, isVeiled } from '../model/draws.js';
 import { isForMe, packetView } from '../model/packets.js';
 import { skinClass } from '../model/skins.js';
+import { Ring, TimeLeft } from './draw-ring.js';
 import { shine } from './envelope-shine.js';
 import { audience, standing } from './envelope-words.js';
 import { Icon } from './icon.js';
@@ -35,6 +38,8 @@ class Received extends Component {
     const view = packetView(this.props.packet);
     meetLuckiest(view);
     meetOpeners(view);
+    endDraw(view);
+    if (isDraw(view.packet) && view.state.status === 'open') learnClock();
     shine(this.button.current, this.waits);
   }
 
@@ -43,7 +48,8 @@ class Received extends Component {
   render({ packet }) {
     const view = shown(packetView(packet));
     const { mine, status } = view.state;
-    this.waits = status === 'open' && !mine && isForMe(packet);
+    const opens = status === 'open' && !mine;
+    this.waits = opens && isForMe(packet) && !hasEntered(view);
     return h('button', {
       ref: this.button,
       class: `envelope ${skinClass(packet.skin)} ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
@@ -51,16 +57,20 @@ class Received extends Component {
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
     h(EnvelopeFace, {
-      greeting: packet.greeting, got: mine && t('envelope.got', { amount: money(mine.amount) }), standing: standing(view),
+      greeting: packet.greeting, got: mine ? t(isDraw(packet) ? 'draw.gotAmount' : 'envelope.got', { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t('draw.lost'), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
-      openers: status === 'open' && openers(view), ends: status === 'open' && !mine && packet.expires_at,
+      openers: status === 'open' && openers(view), ends: opens && !isDraw(packet) && packet.expires_at,
+      draw: opens && isDraw(packet) ? packet : undefined,
     }));
   }
 }
 
+/** @param {string} status of a packet that the user has entered */
+function isDrawn(status) { return status === 'drained' || status === 'expired'; }
+
 /** While the envelope is being opened, its answer is not told here. @param {import('../state.js').PacketView} view */
 function shown(view) {
-  if (state.sealed?.packet !== view.packet.id) return view;
+  if (state.sealed?.packet !== view.packet.id && !isVeiled(view)) return view;
   return { ...view, state: { ...view.state, status: 'open', mine: undefined } };
 }
 
@@ -90,14 +100,15 @@ function refused(error) {
   return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 
-/** The text on the envelope. */
-export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends }) {
+/** The text on the envelope. draw: the packet, while users can enter it. */
+export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends, draw }) {
   return h(Fragment, null,
-    h('span', { class: 'envelope-seal' }, h(Seal, null)),
+    h('span', { class: 'envelope-seal' }, draw ? h('span', { class: 'envelope-ring' }, h(Ring, { packet: draw }), h(Seal, null)) : h(Seal, null)),
     h('span', { class: 'envelope-text' },
       h('span', { class: `envelope-greeting ${got ? 'short' : ''}`, dir: 'auto' }, greeting),
       got && h('span', { class: 'envelope-got number' }, got),
-      ends && h(LastMinute, { ends })),
+      ends && h(LastMinute, { ends }),
+      draw?.expires_at && h('span', { class: 'envelope-left number' }, h(TimeLeft, { packet: draw }))),
     h('span', { class: 'envelope-state' },
       waiting && h(Icon, { name: 'clock', size: 14 }),
       h('span', { class: 'cut grow number' }, words),

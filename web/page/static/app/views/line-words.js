@@ -2,7 +2,9 @@
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { untilTime } from '../format.js';
+import { isUntold } from '../model/draws.js';
 import { lastOpener } from '../model/packets.js';
+import { drawn } from './draw-words.js';
 
 /** @param {import('../model/timeline.js').Item} item */
 export function calmWords(item) {
@@ -49,6 +51,7 @@ function packetDone({ packet, reason, state: s }) {
   const from = view?.packet.from;
   const mine = from?.id === state.me.id;
   const name = from?.name ?? t('timeline.somebody');
+  if (s.draw && reason !== 'cancelled') return t('timeline.drawn', { name, mine, end: isUntold(packet) ? t('draw.drawing') : drawn(s) });
   if (reason !== 'drained') return t(`timeline.${reason}`, { name, mine });
   const opener = view && view.packet.count === 1 && lastOpener({ ...view, state: s });
   if (opener) return t('timeline.openedYours', { name: opener });

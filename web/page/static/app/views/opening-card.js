@@ -2,6 +2,7 @@
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { money } from '../format.js';
+import { SaveReceipt } from './draw-check.js';
 import { ClaimList } from './packet-list.js';
 import { Icon } from './icon.js';
 import { SoundOffer } from './sound-offer.js';
@@ -13,6 +14,7 @@ export function OpeningCard({ view, amount }) {
     h(Result, { view, amount }),
     h(Thanks, { packet: view.packet }),
     view.state.mine && h(SoundOffer, null),
+    view.state.draw?.receipt && !view.state.mine && h('div', { class: 'row draw-files' }, h(SaveReceipt, { view })),
     h(ClaimList, { view }));
 }
 

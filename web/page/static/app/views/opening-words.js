@@ -1,12 +1,16 @@
 // The result of opening an envelope, as text.
 import { t, inWords } from '../words.js';
-import { duration, number } from '../format.js';
+import { duration, money, number } from '../format.js';
+import { isDraw } from '../model/draws.js';
 import { triesLeft } from '../model/packets.js';
+import { won } from './draw-words.js';
 
 /** @param {import('../state.js').PacketView} view that was answered @returns {{title: string, more: string}} */
 export function outcome(view) {
   const { packet, state: s } = view;
+  if (s.mine && isDraw(packet)) return { title: t('draw.got'), more: `${t('packet.inWallet')} · ${won(s)}` };
   if (s.mine) return { title: t(view.answer === 'already' ? 'packet.gotBefore' : 'packet.got'), more: t('packet.inWallet') };
+  if (isDraw(packet) && s.status !== 'cancelled') return drawOutcome(view);
   const shares = { count: packet.count, shown: number(packet.count) };
   switch (s.status) {
     case 'cancelled':
@@ -23,6 +27,13 @@ export function outcome(view) {
   }
 }
 
+/** @param {import('../state.js').PacketView} view of a draw in which the user has won nothing */
+function drawOutcome({ packet, state: s }) {
+  const nobody = !s.draw?.participants;
+  if (nobody) return { title: t('draw.nobody'), more: s.refunded ? t('draw.returnedTo', { amount: money(s.refunded), name: packet.from.name }) : '' };
+  return s.draw?.receipt ? { title: t('draw.lost'), more: t('draw.yourChance', { won: won(s) }) } : { title: t('draw.notIn'), more: won(s) };
+}
+
 /**
  * How lucky the user was: the share in mean shares, 1 if all are the same. luckiest: of all shares, which is known when all are taken.
  * @param {import('../state.js').PacketView} view
@@ -30,7 +41,7 @@ export function outcome(view) {
 export function luckOf({ packet, state: s }) {
   if (!s.mine || packet.mode !== 'lucky' || packet.count === 1) return { luck: 1, luckiest: false, least: false };
   return {
-    luck: (s.mine.amount * packet.count) / packet.total,
+    luck: (s.mine.amount * (packet.rest === 'share' && s.claimed < packet.count ? s.claimed : packet.count)) / packet.total,
     luckiest: s.luckiest?.rank === s.mine.rank,
     least: s.mine.amount === 1,
   };

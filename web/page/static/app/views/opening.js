@@ -5,16 +5,21 @@ import { change, state } from '../state.js';
 import { t } from '../words.js';
 import { money } from '../format.js';
 import { isBad } from '../model/link.js';
+import { endDraw } from '../actions/draws.js';
+import { hasEntered, isDraw, shownBalance } from '../model/draws.js';
 import { openPacket, showDetails } from '../actions/packets.js';
 import { calm } from '../motion.js';
 import { sound } from '../sound.js';
 import { Avatar } from './parts.js';
+import { chance } from './draw-words.js';
 import { skinClass } from '../model/skins.js';
 import { Coin } from './coin.js';
 import { Seal } from './envelope.js';
 import { audience } from './envelope-words.js';
 import { Icon } from './icon.js';
+import { isOver } from './draw-ring.js';
 import { OpeningCard } from './opening-card.js';
+import { DrawFoot, DrawRing, drawCoin, drawLabel } from './opening-draw.js';
 import { Refusal } from './opening-refusal.js';
 import { luckOf, outcome, refused } from './opening-words.js';
 import { rain, roll, scatter, Turning } from './opening-motion.js';
@@ -35,14 +40,18 @@ export class Opening extends Component {
   componentDidMount() {
     this.props.view.stage = 'envelope'; // it stays, even if the packet changes meanwhile
     this.seen = this.props.view.grab;
+    if (isDraw(this.props.view.packet)) this.props.view.veiled = true; // the envelope tells the end first
     (this.phrase.current ?? this.coin.current).focus({ preventScroll: true });
   }
 
   componentWillUnmount() {
     const { view } = this.props;
     if (view.stage === 'envelope') view.stage = null;
+    this.unveil();
     this.unseal();
   }
+
+  unveil() { if (this.props.view.veiled) change(() => { this.props.view.veiled = false; }); }
 
   /** Until then, no other part of the page tells the answer. */
   unseal() { if (state.sealed) change(() => { state.sealed = null; }); }
@@ -51,12 +60,32 @@ export class Opening extends Component {
     const { view } = this.props;
     const answered = this.tapped && view.grab === 'no'; // perhaps before the page was drawn with 'asking'
     if (this.state.open) this.crown();
+    if (isDraw(view.packet)) {
+      endDraw(view);
+      if (view.state.status !== 'open' && !this.state.open && !this.ends) this.end();
+    }
     if ((view.grab === this.seen && !answered) || this.state.open) return;
     if (answered) this.tapped = false;
     this.seen = view.grab;
     if (view.grab === 'asking') this.turning.start(this.coin.current);
-    else if (view.answer) this.reveal();
+    else if (view.answer && !isDraw(view.packet)) this.reveal();
+    else if (view.answer) this.entered();
     else this.refused();
+  }
+
+  /** The user takes part, or has come too late: the coin says so. The end is an entry of the room. */
+  async entered() {
+    await this.turning.rest();
+    const { view } = this.props;
+    if (!hasEntered(view)) return;
+    change(() => { state.announcement = `${t('draw.in')}. ${chance(view)}`; });
+    if (document.activeElement === document.body) this.coin.current?.focus({ preventScroll: true }); // the passphrase is not asked any more
+  }
+
+  /** The end of a draw opens all envelopes at once. */
+  end() {
+    this.ends = true;
+    this.reveal();
   }
 
   async refused() {
@@ -77,6 +106,7 @@ export class Opening extends Component {
     this.unseal();
     if (view.stage !== 'envelope') return;
     const { mine } = view.state;
+    this.unveil();
     sound(mine ? 'won' : 'late');
     this.setState({ open: true }, () => {
       this.next.current?.focus({ preventScroll: true });
@@ -104,6 +134,8 @@ export class Opening extends Component {
     e.preventDefault();
     const { view } = this.props;
     if (view.grab !== 'no' || this.state.open) return;
+    const draws = isDraw(view.packet);
+    if (draws && (hasEntered(view) || isOver(view.packet))) return;
     const phrase = this.phrase.current?.value.trim();
     const missing = view.packet.locked && !phrase;
     this.setState({ missing });
@@ -113,13 +145,15 @@ export class Opening extends Component {
     }
     sound('tap');
     this.tapped = true;
-    change(() => { state.sealed = { packet: view.packet.id, balance: state.account.balance }; });
+    if (!draws) change(() => { state.sealed = { packet: view.packet.id, balance: shownBalance() }; });
     openPacket(view.packet.id, phrase);
   };
 
   render({ view }, { open, missing, isAmountShown }) {
     const { packet } = view;
-    const waits = view.grab !== 'no' || view.answer !== null; // the answer is shown when the coin rests
+    const draws = isDraw(packet);
+    const waits = view.grab !== 'no' || (view.answer !== null && !draws); // the answer is shown when the coin rests
+    const rests = draws && (hasEntered(view) || isOver(packet)); // nothing can be tapped any more
     return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
@@ -130,21 +164,23 @@ export class Opening extends Component {
           h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
           h('div', { class: 'opening-outside' },
             h(Paper, { part: 'outside', path: flapPath }),
-            h(Address, { packet, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
+            h(Address, { packet, locked: packet.locked && !rests, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
+        draws && !open && h(DrawRing, { packet }),
         h('button', {
-          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'),
-          'aria-busy': view.grab !== 'no',
+          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': draws ? drawLabel(view) : t('packet.open'),
+          'aria-busy': view.grab !== 'no', 'aria-disabled': rests,
         },
-        h('span', { class: 'coin-face' }, h(Coin, { mark: !onCoin(view) }), h('b', null, onCoin(view))),
+        h('span', { class: 'coin-face' }, h(Coin, { mark: !draws && !onCoin(view) }), h('b', null, draws ? drawCoin(view) : onCoin(view))),
         h('span', { class: 'coin-back' }, h(Seal, null)))),
       h('div', { class: 'opening-foot' },
-        h('p', { class: 'small', 'aria-hidden': 'true', hidden: waits || open || missing || view.refusal !== null }, t('packet.tap')),
+        draws && !open && h(DrawFoot, { view }),
+        h('p', { class: 'small', 'aria-hidden': 'true', hidden: draws || waits || open || missing || view.refusal !== null }, t('packet.tap')),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
         h('button', {
           class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: waits && !open,
           onClick: () => showDetails(view),
-        }, t(open ? 'packet.about' : 'packet.unopened'))));
+        }, t(open ? 'packet.about' : draws ? 'draw.look' : 'packet.unopened'))));
   }
 }
 
@@ -158,14 +194,14 @@ function Paper({ part, path }) {
 }
 
 /** The text on the flap: sender, greeting, and the passphrase field. */
-function Address({ packet, phrase, missing, onInput }) {
+function Address({ packet, locked, phrase, missing, onInput }) {
   const whom = audience(packet);
   return h('div', { class: 'opening-address' },
     h(Avatar, { user: packet.from, size: 'large' }),
     h('h3', null, t('packet.from', { name: packet.from.name })),
     h('p', { class: 'opening-greeting', dir: 'auto' }, packet.greeting),
     whom && h('p', { class: 'envelope-whom small' }, whom),
-    packet.locked && h('label', { class: 'opening-phrase' },
+    locked && h('label', { class: 'opening-phrase' },
       h(Icon, { name: 'lock', size: 18 }),
       h('span', { class: 'only-read' }, t('packet.passphrase')),
       h('input', {

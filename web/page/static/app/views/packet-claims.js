@@ -14,7 +14,7 @@ export function ClaimRow({ claim, packet, largest, luckiest }) {
       h('span', { class: 'cut', dir: 'auto' }, mine ? t('you') : claim.user.name),
       luckiest && h('span', { class: 'crown' }, h(Icon, { name: 'crown', size: 14 }), t('packet.luckiest'))),
     h('span', { class: 'claim-amount number' }, claim.amount === undefined ? '' : money(claim.amount)),
-    h('time', { class: 'muted small', dateTime: new Date(claim.at).toISOString(), title: fullTime(claim.at) },
+    !packet.window_s && h('time', { class: 'muted small', dateTime: new Date(claim.at).toISOString(), title: fullTime(claim.at) },
       t('packet.after', { time: duration(claim.at - packet.created_at) })),
     h('i', { class: 'claim-bar', style: { transform: `scaleX(${claim.amount === undefined || !largest ? 0 : claim.amount / largest})` } }));
 }

@@ -3,9 +3,11 @@ import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { brief, money, number } from '../format.js';
+import { isUntold } from '../model/draws.js';
 import { moreOfYear, renewYear, showYear, yearView } from '../actions/wallet.js';
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
+import { drawn } from './draw-words.js';
 import { Icon } from './icon.js';
 import { Time } from './parts.js';
 
@@ -27,7 +29,7 @@ export class PacketYears extends Component {
       h(YearSwitch, { view }),
       h(Totals, { totals, direction }),
       pages.loaded && !pages.items.length ? h(None, { direction }) : h('ul', { class: 'panel-list' },
-        pages.items.map((row) => h('li', { key: row.packet.id }, h(Row, { row, direction })))),
+        pages.items.filter(({ packet }) => direction === 'sent' || !isUntold(packet.id)).map((row) => h('li', { key: row.packet.id }, h(Row, { row, direction })))),
       h(Endless, { key: `${direction}/${state.years.year}`, pages, first: renewYear, more: moreOfYear }));
   }
 }
@@ -76,7 +78,9 @@ export function Row({ row, direction }) {
 }
 
 /** The state of a sent packet. */
-function standing(packet, { status, claimed, refunded }) {
+function standing(packet, s) {
+  const { status, claimed, refunded } = s;
+  if (packet.window_s && status !== 'open') return drawn(s);
   if (refunded) return t(status === 'cancelled' ? 'years.cancelled' : 'years.refunded', { amount: money(refunded) });
   return t('years.opened', { claimed: number(claimed), count: number(packet.count) });
 }

@@ -7,6 +7,7 @@ import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { canNotify, respeak, setNotifications } from '../notifications.js';
 import { signOut } from '../session.js';
+import { shownBalance } from '../model/draws.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { mayHavePicture } from '../actions/profile.js';
@@ -95,7 +96,7 @@ class Leave extends Component {
         h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
     }
     return h('div', { class: 'stack leave', role: 'alert' },
-      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: playMoney(state.account.balance) })),
+      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: playMoney(shownBalance()) })),
       h('div', { class: 'row' },
         h('button', { class: 'button grow', type: 'button', onClick: () => this.setState({ asked: false }) }, t('settings.stay')),
         h('button', { class: 'button danger grow', type: 'button', onClick: signOut }, t('settings.signOut'))));

@@ -41,5 +41,6 @@ function thank(room, view) {
  */
 export function mayThank({ body, mine }) {
   const view = packetView(body);
-  return view.answer === 'won' && !view.thanked && !mine?.size && state.sealed?.packet !== body.id;
+  const won = view.answer === 'won' || (view.answer === 'entered' && view.state.mine && !view.veiled);
+  return won && !view.thanked && !mine?.size && state.sealed?.packet !== body.id;
 }

@@ -3,6 +3,7 @@ import { h, Component, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { clock, day, money, signedMoney, startOfDay } from '../format.js';
+import { isUntold, shownBalance } from '../model/draws.js';
 import { olderTransfers, renewTransfers } from '../actions/wallet.js';
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
@@ -23,16 +24,17 @@ export class Wallet extends Component {
   }
 
   render() {
-    const { wallet, account } = state;
+    const { wallet } = state;
+    const told = wallet.items.filter((m) => m.kind !== 'claim' || !isUntold(m.packet));
     return h('div', { class: 'wallet stack' },
       h('div', { class: 'wallet-head' },
         h('p', { class: 'muted small' }, t(state.page?.play_money ? 'wallet.playBalance' : 'wallet.balance')),
-        h('p', { class: 'wallet-balance number' }, money(account.balance)),
+        h('p', { class: 'wallet-balance number' }, money(shownBalance())),
         h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') },
           h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
-      wallet.loaded && !wallet.items.length
+      wallet.loaded && !told.length
         ? h(NoTransfers, null)
-        : byDay(wallet.items).map(({ at, items }) => h(Day, { key: at, at, items })),
+        : byDay(told).map(({ at, items }) => h(Day, { key: at, at, items })),
       h(Endless, { pages: wallet, first: renewTransfers, more: olderTransfers }));
   }
 }

@@ -1,0 +1,40 @@
+// How a packet is given out: first come, or by a draw. Both are drawn, and said in one line. A draw also has a window, and a rest.
+import { h, Fragment } from '../dom.js';
+import { t } from '../words.js';
+import { duration } from '../format.js';
+import { windows } from '../model/compose.js';
+import { Choice } from './choice.js';
+
+export function Way({ form, fill }) {
+  return h(Fragment, null,
+    h('fieldset', { class: 'ways' },
+      h('legend', { class: 'only-read' }, t('compose.way')),
+      ['first', 'draw'].map((way) => h('label', { key: way, class: 'way' },
+        h('input', { class: 'only-read', type: 'radio', name: 'compose-way', value: way, checked: way === form.way, onChange: () => fill({ way }) }),
+        h(Picture, { way }),
+        h('b', null, t(`compose.ways.${way}`)),
+        h('span', { class: 'muted small' }, t(`compose.wayMeans.${way}`))))),
+    form.way === 'draw' && h(Fragment, null,
+      h(Choice, {
+        name: 'compose-window', label: t('compose.window'), value: String(form.window), choose: (window) => fill({ window: Number(window) }),
+        options: windows().map((s) => ({ value: String(s), label: duration(s * 1000) })),
+      }),
+      h(Choice, {
+        name: 'compose-rest', label: t('compose.rest'), value: form.rest, choose: (rest) => fill({ rest }),
+        options: ['refund', 'share'].map((value) => ({ value, label: t(`compose.rests.${value}`) })),
+      })));
+}
+
+const people = { // places around the envelope; those that win are gold
+  first: [[25, 22], [36, 22], [47, 22], [58, 22]].map((place, i) => ({ place, wins: i < 2 })),
+  draw: [[16, 8], [40, 5], [53, 20], [44, 37], [20, 38], [6, 23]].map((place, i) => ({ place, wins: i === 2 || i === 4 })),
+};
+
+/** A line of people whose first ones win; or a ring of people, some of whom win. */
+function Picture({ way }) {
+  const [x, y] = way === 'first' ? [4, 13] : [23, 13];
+  return h('svg', { class: 'way-picture', viewBox: '0 0 64 44', 'aria-hidden': 'true', focusable: 'false' },
+    h('rect', { class: 'way-envelope', x, y, width: 14, height: 18, rx: 2 }),
+    h('path', { class: 'way-flap', d: `M${x} ${y + 4}q7 6 14 0` }),
+    people[way].map(({ place: [cx, cy], wins }, i) => h('circle', { key: i, class: wins ? 'way-wins' : 'way-person', cx, cy, r: 4 })));
+}
