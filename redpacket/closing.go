@@ -31,6 +31,14 @@ type closeSlots struct {
 	lost [Partitions]bool // the last close failed in the Pool; while true, only one close of the partition may run at a time
 }
 
+// closeSlot returns the partition whose slots the close of the packet uses. Draws are spread over all.
+func (r Ref) closeSlot() int {
+	if r.IsDraw() {
+		return partitionOf(r.ID)
+	}
+	return r.Partition
+}
+
 // acquire takes a slot of the partition. It reports false if none is free.
 func (p *closeSlots) acquire(partition int) bool {
 	at := uint(partition) % Partitions
@@ -81,7 +89,7 @@ func (s *Service) closeSoon(p Ref) bool {
 	}
 	started := s.background.start(func() { s.closeNow(p, CloseDue) })
 	if !started {
-		s.closeSlots.release(p.Partition, false)
+		s.closeSlots.release(p.closeSlot(), false)
 	}
 	return started
 }
@@ -91,7 +99,7 @@ func (s *Service) closeSoon(p Ref) bool {
 func (s *Service) mayClose(p Ref) bool {
 	now := s.o.Now()
 	return s.ledger.OutOfReach() == nil && s.clocks.err() == nil && !s.recloses.paused(p.ID, now) && !s.poolTries.paused(p.ID, now) &&
-		!s.busyCloses.paused(p.ID, now) && s.closeSlots.acquire(p.Partition)
+		!s.busyCloses.paused(p.ID, now) && s.closeSlots.acquire(p.closeSlot())
 }
 
 // isBusy reports whether a call may succeed soon: other calls kept it from its rows, or no answer came in time. That says nothing about the
@@ -108,7 +116,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 	defer cancel()
 	err := s.closeOne(ctx, p, why)
 	var pool poolError
-	s.closeSlots.release(p.Partition, errors.As(err, &pool))
+	s.closeSlots.release(p.closeSlot(), errors.As(err, &pool))
 	switch {
 	case err == nil:
 		s.recloses.forget(p.ID)
