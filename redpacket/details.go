@@ -38,8 +38,11 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	if err != nil {
 		return Details{}, err
 	}
-	s.signDraws(&p.State)
+	s.showDraw(&p.State)
 	d := Details{Packet: p.Packet, State: p.State, Claims: p.Claims, More: p.More}
+	if p.Packet.IsDraw() && p.State.Status == Open {
+		d.Claims, d.More = nil, false // see showDraw
+	}
 	d.ShowAmounts = p.State.Status != Open || p.State.Mine != nil || user == p.Packet.From.ID
 	if p.State.Status != Open {
 		d.Proof = &Proof{Seed: hex.EncodeToString(p.Seed[:]), Commitment: p.Packet.Commitment, Shares: p.Shares}
@@ -131,7 +134,7 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	}
 	states, err := s.ledger.States(ctx, user, packets)
 	for i := range states {
-		s.signDraws(&states[i])
+		s.showDraw(&states[i])
 	}
 	return states, err
 }
@@ -146,7 +149,7 @@ func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, err
 	}
 	page, err := s.ledger.Packets(ctx, q)
 	for i := range page.Packets {
-		s.signDraws(&page.Packets[i].State)
+		s.showDraw(&page.Packets[i].State)
 	}
 	return page, err
 }

@@ -290,9 +290,17 @@ func (s *Service) ReceiptKey() string {
 	return hex.EncodeToString(s.o.ReceiptKey.Public().(ed25519.PublicKey))
 }
 
-// signDraws adds the receipt to the state of a draw that its user has entered.
-func (s *Service) signDraws(state *State) {
-	if d := state.Draw; d != nil && d.Mine != nil {
+// showDraw adds the receipt to the state of a draw that its user has entered. Of a draw that has not ended it hides what was paid already:
+// all learn the result at the same moment.
+func (s *Service) showDraw(state *State) {
+	d := state.Draw
+	if d == nil {
+		return
+	}
+	if d.Mine != nil {
 		d.Receipt = s.receipt(state.Packet, d.Mine)
+	}
+	if state.Status == Open {
+		state.Claimed, state.Mine, d.Root = 0, nil, ""
 	}
 }

@@ -301,3 +301,28 @@ func TestDrawRequests(t *testing.T) {
 		t.Errorf("the proof of an open draw: %v", err)
 	}
 }
+
+// What is paid before the end is told to nobody.
+func TestDrawHidesItsWinnersUntilItsEnd(t *testing.T) {
+	t.Parallel()
+	inBubble(t, users(2), func(t *testing.T, h *testService) {
+		p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 1, Window: drawWindow})
+		h.grab(t, "u01", p)
+		d, err := h.store.Draw(t.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range d.Winners() {
+			h.store.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: g.Share, User: g.User, At: time.Now()}})
+		}
+		hidden := func(s redpacket.State) bool { return s.Claimed == 0 && s.Mine == nil && s.Draw.Root == "" && s.Draw.Receipt != nil }
+		details, err := h.packets.Details(t.Context(), "u01", p.ID, 0, 10)
+		if err != nil || len(details.Claims) != 0 || !hidden(details.State) {
+			t.Errorf("the details show %+v, %v", details, err)
+		}
+		states, err := h.packets.States(t.Context(), "u01", []string{p.ID})
+		if err != nil || !hidden(states[0]) {
+			t.Errorf("the states are %+v, %v", states, err)
+		}
+	})
+}

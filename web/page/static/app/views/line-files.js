@@ -48,5 +48,5 @@ function Download({ room, file, sending }) {
     class: 'attached', type: 'button', disabled: sending, 'aria-label': t('files.download', { name: file.name, size: fileSize(file.size) }), onClick: () => download(room, file),
   },
   h('span', { class: 'attached-icon' }, h(Icon, { name: sending ? 'file' : 'download' })),
-  h('span', { class: 'attached-words' }, h('bdi', { class: 'attached-name' }, file.name), h('span', { class: 'small muted' }, fileSize(file.size))));
+  h('span', { class: 'attached-words' }, h('bdi', { class: 'attached-name' }, file.name), ' ', h('span', { class: 'small muted' }, fileSize(file.size))));
 }

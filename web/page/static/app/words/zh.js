@@ -345,7 +345,7 @@ export default {
     speed: ({ rate }) => `${rate}倍速`,
     noPlay: '这个浏览器放不了这段语音。',
     save: '保存下来',
-    download: ({ name, size }) => `下载${name}，${size}`,
+    download: ({ name, size }) => `下载 ${name} ${size}`,
   },
   viewer: {
     title: '图片',
