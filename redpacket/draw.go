@@ -138,7 +138,7 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 // of the user find.
 func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	p := &k.packet
-	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers))
+	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
 	done, deny, err := s.receive(ctx, r.User)
 	if err != nil {
 		return Result{}, err

@@ -80,11 +80,11 @@ func TestDrawsUnderFaults(t *testing.T) {
 
 func drawUnderFaults(t *testing.T, h *testService, seed uint64) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the test is to be the same each time
+	rng := rand.New(rand.NewPCG(seed, 0))
 	var works atomic.Bool
 	instances := make([]*redpacket.Service, 3)
 	for i := range instances {
-		ledger := &flakyLedger{Ledger: h.store, works: &works, rng: rand.New(rand.NewPCG(seed, uint64(i)+1))} //nolint:gosec // as above
+		ledger := &flakyLedger{Ledger: h.store, works: &works, rng: rand.New(rand.NewPCG(seed, uint64(i)+1))}
 		instances[i] = redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		h.packets = instances[i]
 		h.run(t)

@@ -175,7 +175,7 @@ func TestBrowserSearchFilters(t *testing.T) {
 	ann.Press("button", "Kind")
 	ann.Press("button", "Files")
 	mustFind(t, ann, 1)
-	ann.Sees("the plan of the lantern lantern list.pdf")
+	ann.Sees("the plan of the lantern " + "lantern list.pdf")
 	ann.Screenshot("kind")
 	ann.Press("button", "Files") // the chip
 	ann.Press("button", "Red packets")

@@ -331,7 +331,7 @@ func TestHostGivesPreviews(t *testing.T) {
 		return func(q api.Question) (api.Verdict, error) {
 			p := chat.Preview{URL: url, Title: "A page"}
 			if err := q.CheckPreview(p, text); err != nil {
-				return api.Verdict{Text: text, NoPreview: err}, nil
+				return api.Verdict{Text: text, NoPreview: err}, nil //nolint:nilerr // the error is part of the verdict
 			}
 			return api.Verdict{Text: text, Preview: &p}, nil
 		}

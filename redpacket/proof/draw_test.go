@@ -328,7 +328,7 @@ func TestInclusion(t *testing.T) {
 				}
 			}
 			bit := 1 + i%7
-			leaf, root := leaf, root
+			root := root
 			leaf[i%32] ^= byte(1 << bit)
 			wrong("another leaf", leaf, i, n, path, root)
 			leaf[i%32] ^= byte(1 << bit)

@@ -277,11 +277,11 @@ var candidatesOf = func() []string {
 	several := func(joins, most string, tables ...string) string {
 		since := `coalesce((select x.at from entry_words x where x.word = $5 /*! and x.bucket = ($5::bigint & 15)::integer */ and x.at >= $1 and (x.at, x.seq) < ($2, $3)
 			order by x.at desc, x.seq desc limit 1 offset ` + most + ` - 1), $1)`
-		compared := `and a.at >= ` + since + ` `
+		compared := []string{`and a.at >= ` + since}
 		for _, table := range tables {
-			compared += `/*! and ` + table + `.at >= ` + strings.NewReplacer(`/*!`, ``, `*/`, ``).Replace(since) + ` */ `
+			compared = append(compared, `/*! and `+table+`.at >= `+strings.NewReplacer(`/*!`, ``, `*/`, ``).Replace(since)+` */`)
 		}
-		return all + joins + where + compared + newest
+		return all + joins + where + strings.Join(compared, ` `) + ` ` + newest
 	}
 	return []string{"", all + where + newest, several(and, `$7`, "b"), several(and+third, `$8`, "b", "c")}
 }()

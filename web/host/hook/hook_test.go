@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,7 +103,7 @@ func TestQuestionIsSigned(t *testing.T) {
 	hooks := host.hooks(t, func(o *hook.Options) { o.Now = func() time.Time { return at } })
 	q := question("send")
 	q.ID = "q1"
-	if v, err := hooks.Ask(t.Context(), q); err != nil || !reflect.DeepEqual(v, api.Verdict{}) {
+	if v, err := hooks.Ask(t.Context(), q); err != nil || v != (api.Verdict{}) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	if want := `{"id":"q1","type":"send","timestamp":"2026-11-25T01:02:03Z","data":{"user":{"id":"ann","name":"Ann"},"room":"r1","request":{"room":"r1","key":"k","text":"<hi>"}}}`; body != want {

@@ -221,8 +221,11 @@ func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wir
 // spendMentionAll counts a text that mentions all members of a room against the rate of the room. It does not count requests that are refused
 // because of the user's standing, nor those that were carried out before.
 func (a *Commands) spendMentionAll(ctx context.Context, c Caller, m chat.Message) error {
-	if !m.MentionAll || a.rates.local == nil || a.chat.CheckMessage(m) != nil {
+	if !m.MentionAll || a.rates.local == nil {
 		return nil
+	}
+	if refused := a.chat.CheckMessage(m); refused != nil {
+		return nil //nolint:nilerr // chat.Send returns it
 	}
 	st, err := a.chat.Standing(ctx, m.Room, c.User.ID)
 	if err != nil || st.MaySend(time.Now()) != nil || st.MayMentionAll() != nil {
