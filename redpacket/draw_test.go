@@ -315,7 +315,9 @@ func TestDrawHidesItsWinnersUntilItsEnd(t *testing.T) {
 		for _, g := range d.Winners() {
 			h.store.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: g.Share, User: g.User, At: time.Now()}})
 		}
-		hidden := func(s redpacket.State) bool { return s.Claimed == 0 && s.Mine == nil && s.Draw.Root == "" && s.Draw.Receipt != nil }
+		hidden := func(s redpacket.State) bool {
+			return s.Claimed == 0 && s.Mine == nil && s.Draw.Root == "" && s.Draw.Receipt != nil
+		}
 		details, err := h.packets.Details(t.Context(), "u01", p.ID, 0, 10)
 		if err != nil || len(details.Claims) != 0 || !hidden(details.State) {
 			t.Errorf("the details show %+v, %v", details, err)

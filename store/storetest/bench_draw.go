@@ -68,7 +68,9 @@ func BenchmarkDraw(b *testing.B, ledger redpacket.Ledger, rooms chat.Store) {
 			drawn := time.Since(began)
 			var all sync.WaitGroup
 			for _, g := range d.Winners() {
-				all.Go(func() { ledger.Settle(b.Context(), []redpacket.Claim{{Ref: p.Ref, Share: g.Share, User: g.User, At: l.At}}) })
+				all.Go(func() {
+					ledger.Settle(b.Context(), []redpacket.Claim{{Ref: p.Ref, Share: g.Share, User: g.User, At: l.At}})
+				})
 			}
 			all.Wait()
 			_, err = ledger.End(b.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: d.Winners(), At: l.At, EntryID: "done-" + p.ID})
