@@ -12,8 +12,8 @@ import (
 )
 
 // The instance that sends a packet sets its deadline. The Pool and every instance compare the deadline with their own
-// clocks. So a packet ends early or late by as much as these clocks differ. No deadline is compared with the Ledger's clock.
-// It is measured too, because it helps to find out which clock is wrong.
+// clocks. So a packet ends early or late by as much as these clocks differ. The Ledger's clock decides only when the window of a draw
+// ends, so the instance that sends a draw counts the window from that clock as it was measured last.
 const (
 	// clockWarning is the difference between two clocks, less its uncertainty, above which a warning is logged.
 	clockWarning = 500 * time.Millisecond
@@ -102,6 +102,16 @@ func (c *clocks) err() error {
 		return apart
 	}
 	return nil
+}
+
+// ledgerAhead returns how far the Ledger's clock was ahead of this instance's when it was measured last; 0 if it was not.
+func (c *clocks) ledgerAhead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.ledger) == 0 {
+		return 0
+	}
+	return c.ledger[0].Ahead
 }
 
 // widest returns the two clocks whose certain difference is the largest. The clock of this process is compared as well.

@@ -31,12 +31,12 @@ type closeSlots struct {
 	lost [Partitions]bool // the last close failed in the Pool; while true, only one close of the partition may run at a time
 }
 
-// closeSlot returns the partition whose slots the close of the packet uses. Draws are spread over all.
-func (r Ref) closeSlot() int {
-	if r.IsDraw() {
-		return partitionOf(r.ID)
+// slotsOf returns the slots for a close of the packet, and their partition. Draws have slots of their own, because they need no Pool.
+func (s *Service) slotsOf(p Ref) (slots *closeSlots, partition int) {
+	if p.IsDraw() {
+		return &s.drawSlots, partitionOf(p.ID)
 	}
-	return r.Partition
+	return &s.closeSlots, p.Partition
 }
 
 // acquire takes a slot of the partition. It reports false if none is free.
@@ -83,13 +83,20 @@ func (s *Service) sweep(ctx context.Context) {
 
 // closeSoon starts to close the packet in the background, and reports whether the close has started. A close that did
 // not start or has failed is tried again when the due index or the backstop lists the packet again.
-func (s *Service) closeSoon(p Ref) bool {
+func (s *Service) closeSoon(p Ref) bool { return s.closeThen(p, func() {}) }
+
+// closeThen does what closeSoon does, and calls then when the close has ended.
+func (s *Service) closeThen(p Ref, then func()) bool {
 	if !s.mayClose(p) {
 		return false
 	}
-	started := s.background.start(func() { s.closeNow(p, CloseDue) })
+	started := s.background.start(func() {
+		defer then()
+		s.closeNow(p, CloseDue)
+	})
 	if !started {
-		s.closeSlots.release(p.closeSlot(), false)
+		slots, partition := s.slotsOf(p)
+		slots.release(partition, false)
 	}
 	return started
 }
@@ -98,8 +105,9 @@ func (s *Service) closeSoon(p Ref) bool {
 // while the packet is paused after a failed close, while the ledger is out of reach, and while the clocks are too far apart.
 func (s *Service) mayClose(p Ref) bool {
 	now := s.o.Now()
+	slots, partition := s.slotsOf(p)
 	return s.ledger.OutOfReach() == nil && s.clocks.err() == nil && !s.recloses.paused(p.ID, now) && !s.poolTries.paused(p.ID, now) &&
-		!s.busyCloses.paused(p.ID, now) && s.closeSlots.acquire(p.closeSlot())
+		!s.busyCloses.paused(p.ID, now) && slots.acquire(partition)
 }
 
 // isBusy reports whether a call may succeed soon: other calls kept it from its rows, or no answer came in time. That says nothing about the
@@ -116,7 +124,8 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 	defer cancel()
 	err := s.closeOne(ctx, p, why)
 	var pool poolError
-	s.closeSlots.release(p.closeSlot(), errors.As(err, &pool))
+	slots, partition := s.slotsOf(p)
+	slots.release(partition, errors.As(err, &pool))
 	switch {
 	case err == nil:
 		s.recloses.forget(p.ID)

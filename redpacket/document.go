@@ -48,15 +48,15 @@ func (s *Service) Campaign(ctx context.Context, packet string) (c Campaign, err 
 	return c, nil
 }
 
-// participants reads all participants of a draw.
+// participants reads all participants of a draw, sorted by leaf.
 func (s *Service) participants(ctx context.Context, packet string) (all []Participant, err error) {
 	for after := ""; ; {
 		page, err := s.ledger.Participants(ctx, packet, after, participantsPage)
 		if all = append(all, page...); err != nil || len(page) < participantsPage {
+			SortByLeaf(all)
 			return all, err
 		}
-		last := page[len(page)-1].Leaf
-		after = hex.EncodeToString(last[:])
+		after = page[len(page)-1].User
 	}
 }
 
@@ -65,31 +65,33 @@ func (b *Book) document(participants []Participant) proof.Document {
 	p := &b.Packet
 	d := proof.Document{
 		Packet: p.ID, Seed: hex.EncodeToString(b.Seed[:]), Commitment: p.Commitment, Sender: p.From.ID, Key: p.Key,
-		Mode: string(p.Mode), Spread: string(p.Spread), Total: int64(p.Total), Count: p.Count, Rest: string(p.Rest),
+		Mode: string(p.Mode), Spread: string(p.Spread), Total: int64(p.Total), Count: p.Count,
 	}
 	for _, share := range b.Shares {
 		d.Shares = append(d.Shares, int64(share))
 	}
 	if b.Draw != nil {
-		d.Waves = []proof.Wave{b.wave(participants)}
+		d.Rest, d.Waves = string(RestRefund), []proof.Wave{b.wave(participants)}
+		if b.Draw.Parts > 0 {
+			d.Rest = string(RestShare) // otherwise nothing was shared: there were enough participants, or none, or the draw has ended early
+		}
 	}
 	return d
 }
 
-// wave returns the draw of the packet.
+// wave returns the draw of the packet. Its winners are those that are drawn, also one whose payment is in quarantine.
 func (b *Book) wave(participants []Participant) proof.Wave {
-	w := proof.Wave{Root: b.Draw.Root, Entries: b.Draw.Participants, Winners: make([]proof.Winner, len(b.Claims))}
-	won := make(map[string]int, len(b.Claims))
-	for i, c := range b.Claims {
-		won[c.User.ID] = i
-	}
+	w := proof.Wave{Root: b.Draw.Root, Entries: b.Draw.Participants, Winners: []proof.Winner{}}
+	leaves := make(map[string]string, len(participants))
 	for _, n := range participants {
 		leaf := hex.EncodeToString(n.Leaf[:])
-		w.Leaves = append(w.Leaves, leaf)
-		if i, has := won[n.User]; has {
-			c := &b.Claims[i]
-			w.Winners[i] = proof.Winner{Participant: proof.Participant{User: n.User, Leaf: leaf}, Amount: int64(c.Amount), Rank: c.Rank()}
-		}
+		w.Leaves, leaves[n.User] = append(w.Leaves, leaf), leaf
+	}
+	drawn := Draw{Book: *b, Participants: participants}
+	for _, g := range drawn.Winners() {
+		w.Winners = append(w.Winners, proof.Winner{
+			Participant: proof.Participant{User: g.User, Leaf: leaves[g.User]}, Amount: int64(b.Shares[g.Share]), Rank: g.Share + 1,
+		})
 	}
 	return w
 }

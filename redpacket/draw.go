@@ -1,11 +1,13 @@
 package redpacket
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,6 +72,11 @@ type Draw struct {
 	Participants []Participant // ordered by leaf; nil if the packet has ended
 }
 
+// SortByLeaf sorts participants as their root covers them.
+func SortByLeaf(participants []Participant) {
+	slices.SortFunc(participants, func(a, b Participant) int { return bytes.Compare(a.Leaf[:], b.Leaf[:]) })
+}
+
 // Winners returns the grants of a draw: each share goes to the participant at its place in the order of the draw.
 func (d Draw) Winners() []Grant {
 	leaves := make([]proof.Hash, len(d.Participants))
@@ -127,11 +134,13 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 	var try func()
 	try = func() {
 		if k.final.Load() == nil && s.o.Now().Before(k.packet.ExpiresAt.Add(delay+overdueBy)) && !s.background.stopping() {
-			s.closeSoon(k.packet.Ref)
+			if k.drawing.CompareAndSwap(false, true) && !s.closeThen(k.packet.Ref, func() { k.drawing.Store(false) }) {
+				k.drawing.Store(false)
+			}
 			time.AfterFunc(drawAgain, try)
 		}
 	}
-	time.AfterFunc(k.packet.ExpiresAt.Sub(s.o.Now())+delay, try)
+	time.AfterFunc(k.packet.ExpiresAt.Sub(s.o.Now().Add(s.clocks.ledgerAhead()))+delay, try)
 }
 
 // enter lets a user enter a draw that is not known to have ended. A user that has entered before gets the same receipt, whatever the checks
@@ -143,7 +152,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	if err != nil {
 		return Result{}, err
 	}
-	defer done()
+	done() // nothing is received before the draw
 	if standing, err = s.confirmStanding(ctx, k, r.User, standing, waited); err != nil {
 		return Result{}, err
 	}
@@ -157,7 +166,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 		return Result{}, err
 	}
 	if e.Status != Open {
-		return s.answerEnded(ctx, p, r.User, standing)
+		return s.answerEnded(ctx, k, r.User, standing)
 	}
 	mine, entered := e.Entered[r.User]
 	switch {
@@ -169,16 +178,27 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	return Result{Packet: p.ID, Outcome: OutcomeExpired, Count: p.Count, Participants: e.Participants}, nil // the window has ended
 }
 
-// answerEnded answers a grab of a packet that has just been found to have ended.
-func (s *Service) answerEnded(ctx context.Context, p *Packet, user string, standing chat.Standing) (Result, error) {
-	book, err := s.ledger.Book(ctx, p.ID)
+// answerEnded answers a grab of a packet that has just been found to have ended. Many users may find that at once.
+func (s *Service) answerEnded(ctx context.Context, k *cachedPacket, user string, standing chat.Standing) (Result, error) {
+	if final := k.final.Load(); final != nil {
+		return final.answer(&k.packet, user, standing)
+	}
+	final, err, _ := s.ends.Do(k.packet.ID, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)
+		defer cancel()
+		book, err := s.ledger.Book(ctx, k.packet.ID)
+		if err == nil && book.Status == Open {
+			err = fmt.Errorf("packet %s had ended, and is open again: %w", k.packet.ID, chat.ErrUnavailable)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.memory.finish(book).final.Load(), nil
+	})
 	if err != nil {
 		return Result{}, err
 	}
-	if book.Status == Open {
-		return Result{}, fmt.Errorf("packet %s had ended, and is open again: %w", p.ID, chat.ErrUnavailable)
-	}
-	return s.memory.finish(book).final.Load().answer(p, user, standing)
+	return final.(*finalState).answer(&k.packet, user, standing)
 }
 
 // entering lets users that enter one draw at the same time share a transaction. Those that come while a transaction of the draw runs go
@@ -196,10 +216,13 @@ type entering struct {
 type entry struct {
 	Entrant
 
+	ctx    context.Context //nolint:containedctx // of the caller: who has gone is not entered
 	result Entering
 	err    error
 	done   chan struct{}
 }
+
+var errStopping = fmt.Errorf("%w: the server is stopping", chat.ErrUnavailable)
 
 const (
 	entriesAtOnce  = 1_000
@@ -207,7 +230,7 @@ const (
 )
 
 func (q *entering) enter(ctx context.Context, k *cachedPacket, who Entrant) (Entering, error) {
-	e := &entry{Entrant: who, done: make(chan struct{})}
+	e := &entry{Entrant: who, ctx: ctx, done: make(chan struct{})}
 	if err := q.add(k, e); err != nil {
 		return Entering{}, err
 	}
@@ -226,8 +249,10 @@ func (q *entering) add(k *cachedPacket, e *entry) error {
 	switch {
 	case len(waiting) >= entriesWaiting:
 		return fmt.Errorf("%w: too many users wait to enter the draw", chat.ErrUnavailable)
+	case q.background.stopping():
+		return errStopping
 	case !busy && !q.background.start(func() { q.run(k) }):
-		return fmt.Errorf("%w: the server is stopping", chat.ErrUnavailable)
+		return errStopping
 	}
 	q.draws[k.packet.ID] = append(waiting, e)
 	return nil
@@ -253,17 +278,26 @@ func (q *entering) run(k *cachedPacket) {
 	}
 }
 
-// next returns the entries of the next transaction, or nil when none wait.
-func (q *entering) next(packet string) []*entry {
+// next returns the entries of the next transaction, or nil when none wait. It drops those whose callers have gone, and all when the service
+// stops.
+func (q *entering) next(packet string) (batch []*entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiting := q.draws[packet]
-	if len(waiting) == 0 {
-		delete(q.draws, packet)
-		return nil
+	waiting, stopping := q.draws[packet], q.background.stopping()
+	for len(waiting) > 0 && len(batch) < entriesAtOnce {
+		e := waiting[0]
+		waiting = waiting[1:]
+		if stopping || e.ctx.Err() != nil {
+			e.err = errStopping
+			close(e.done)
+			continue
+		}
+		batch = append(batch, e)
 	}
-	batch := waiting[:min(len(waiting), entriesAtOnce)]
-	q.draws[packet] = waiting[len(batch):]
+	q.draws[packet] = waiting
+	if len(batch) == 0 {
+		delete(q.draws, packet)
+	}
 	return batch
 }
 

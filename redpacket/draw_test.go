@@ -89,14 +89,14 @@ func TestDraw(t *testing.T) {
 		if won != 1000 {
 			t.Errorf("%d was won", won)
 		}
-		checkDocument(t, h, p, receipts)
+		checkDocument(t, h, p, receipts, "u07")
 	})
 }
 
 // checkDocument checks the proof of a draw that has ended, and the receipts of all participants.
-func checkDocument(t *testing.T, h *testService, p redpacket.Packet, receipts map[string]*proof.Receipt) {
+func checkDocument(t *testing.T, h *testService, p redpacket.Packet, receipts map[string]*proof.Receipt, reader string) {
 	t.Helper()
-	d, err := h.packets.Document(t.Context(), "u07", p.ID)
+	d, err := h.packets.Document(t.Context(), reader, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestDrawShares(t *testing.T) {
 		if one.Amount+two.Amount != 1000 || one.Outcome != redpacket.OutcomeAlready {
 			t.Errorf("the total was not shared: %+v, %+v", one, two)
 		}
-		checkDocument(t, h, p, receipts)
+		checkDocument(t, h, p, receipts, "u07")
 	})
 }
 
@@ -146,6 +146,7 @@ func TestDrawWithoutParticipants(t *testing.T) {
 		if r := h.grab(t, "u01", p); r.Outcome != redpacket.OutcomeExpired || h.balance(t, "u00") != 10_000 {
 			t.Errorf("%+v, the sender has %d", r, h.balance(t, "u00"))
 		}
+		checkDocument(t, h, p, nil, "u01")
 	})
 }
 

@@ -35,3 +35,13 @@ func (s *Service) RenewAuditsEvery(d time.Duration) { s.auditRenew = d }
 
 // TakeSample takes a sample, if it is the turn of this service.
 func (s *Service) TakeSample(ctx context.Context) error { return s.sample(ctx) }
+
+// ClosesOfDraws returns how many closes of draws run.
+func (s *Service) ClosesOfDraws() (n int) {
+	s.drawSlots.mu.Lock()
+	defer s.drawSlots.mu.Unlock()
+	for _, used := range s.drawSlots.used {
+		n += used
+	}
+	return n
+}

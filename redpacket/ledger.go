@@ -47,12 +47,12 @@ type Ledger interface {
 	// Enter lets users enter a draw, in one transaction, unless its window has ended by the engine's clock. It returns chat.ErrNotFound for an unknown packet, and for one that is no draw.
 	Enter(ctx context.Context, packet string, users []Entrant) (Entering, error)
 	// Draw ends the entering of an open draw: it stores the number of participants and their root, and nobody can enter any more. Later calls
-	// return the same. It is refused like Pool.Close: CloseDue while the window has not ended by the engine's clock, and CloseCancel if it
+	// return the same. If the window has not ended, the total is not cut anew. It is refused like Pool.Close: CloseDue while the window has not ended by the engine's clock, and CloseCancel if it
 	// has, or if anybody has entered; but if entering has ended without participants, CloseCancel succeeds. It returns chat.ErrNotFound for
 	// an unknown packet, and for one that is no draw.
 	Draw(ctx context.Context, d DrawRequest) (Draw, error)
-	// Participants lists the participants of a draw, ordered by leaf, starting with the one that follows the leaf after. They must not be
-	// shown before entering has ended.
+	// Participants lists the participants of a draw by user, starting with the one that follows the user after. They must not be shown
+	// before entering has ended.
 	Participants(ctx context.Context, packet, after string, limit int) ([]Participant, error)
 	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
 	// process has no clock of its own and returns none.

@@ -36,6 +36,7 @@ type cachedPacket struct {
 	final    atomic.Pointer[finalState] // nil: the packet is not known to have ended
 	learning atomic.Bool                // true while a goroutine reads the final state from SQL
 	timed    atomic.Bool                // of a draw: this instance draws it at its cutoff
+	drawing  atomic.Bool                // of a draw: a try of drawAtCutoff runs
 	stall    stall                      // detects that the packet's claims cannot be settled
 	cost     int                        // estimated bytes; guarded by the mu of the packet's shard
 	claimed  int                        // highest rank of a claim that this instance has settled; guarded by progress.mu

@@ -99,15 +99,15 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	}
 	now := s.o.Now()
 	id := s.o.NewID(now)
-	partition := partitionOf(id)
+	partition, expires := partitionOf(id), now.Add(r.TTL)
 	if r.Window > 0 {
-		partition = NoPartition
+		partition, expires = NoPartition, expires.Add(s.clocks.ledgerAhead())
 	}
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
+			CreatedAt: now, ExpiresAt: expires, Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
 			Window: r.Window, Rest: r.Rest,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,

@@ -84,7 +84,9 @@ type Service struct {
 	progress     progress
 	entering     entering
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
+	ends         singleflight.Group // merges reads of one draw that has ended
 	closeSlots   closeSlots
+	drawSlots    closeSlots
 	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
 	poolTries    retries[string] // packets whose close has failed in the Pool, by id
 	busyCloses   retries[string] // packets whose close may succeed soon (isBusy), by id

@@ -11,29 +11,31 @@ var drawMutants = []mutant{
 	},
 	{
 		file:  "store/tables/draws.go",
-		old:   `case r.Why == redpacket.CloseDue && !late && draw.drawnAt == 0,`,
-		new:   `case false,`,
+		old:   `r.Why == redpacket.CloseDue && !late || `,
+		new:   ``,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
 		harm:  "a draw is drawn before its window has ended",
 	},
 	{
 		file:  "store/tables/draws.go",
-		old:   `(draw.participants > 0 || late && draw.drawnAt == 0)`,
-		new:   `(late && draw.drawnAt == 0)`,
+		old:   `(late || draw.participants > 0)`,
+		new:   `late`,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
 		harm:  "a sender cancels a draw when the participants are not the wanted ones",
 	},
 	{
 		file:  "store/tables/draws.go",
-		old:   `if draw.drawnAt == 0 {`,
-		new:   `if true {`,
+		old:   `	if late {
+`,
+		new:   `	if true {
+`,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
-		harm:  "each instance that draws writes another end of entering",
+		harm:  "who deletes a room is the only one in a draw, and gets all",
 	},
 	{
 		file:  "store/tables/draws.go",
-		old:   `Parts: p.Parts(len(leaves))}`,
-		new:   `}`,
+		old:   `drawn.Parts = p.Parts(len(leaves))`,
+		new:   `_ = p`,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
 		harm:  "a total that is to be shared is refunded in part",
 	},
@@ -69,8 +71,8 @@ var drawMutants = []mutant{
 	},
 	{
 		file:  "store/audit/draws.go",
-		old:   `share >= 0 && share != place {`,
-		new:   `share >= 0 && share < 0 {`,
+		old:   `case share >= 0 && share != place:`,
+		new:   `case false:`,
 		tests: "-run=^TestAudit$ ./store/sqlitestore",
 		harm:  "a share of a draw goes to another participant, and the audit finds no difference",
 	},
@@ -91,14 +93,6 @@ var drawMutants = []mutant{
 		harm:  "a user that has entered and left the room hears nothing of the draw",
 	},
 	{
-		file: "redpacket/draw.go",
-		old: `		s.closeSoon(k.packet.Ref)
-			time.AfterFunc(drawAgain, try)`,
-		new:   `		s.closeSoon(k.packet.Ref)`,
-		tests: "-run=^TestDraw$ ./redpacket",
-		harm:  "a draw whose first try comes too early waits for the backstop",
-	},
-	{
 		file: "redpacket/flow.go",
 		old: `	if i.IsDraw() {
 		return nil
@@ -114,5 +108,47 @@ var drawMutants = []mutant{
 		new:   `known != nil {`,
 		tests: "-run=^TestDraw$ ./redpacket",
 		harm:  "winners of a draw are told one by one, before its end",
+	},
+	{
+		file:  "redpacket/draw.go",
+		old:   `stopping || e.ctx.Err() != nil {`,
+		new:   `stopping {`,
+		tests: "-run=^TestWhoHasGoneIsNotEntered$ ./redpacket",
+		harm:  "after a stall, users wait behind those that have gone, and come too late",
+	},
+	{
+		file:  "redpacket/draw.go",
+		old:   `k.drawing.CompareAndSwap(false, true) && !s`,
+		new:   `!s`,
+		tests: "-run=^TestSlowDrawTakesOneSlot$ ./redpacket",
+		harm:  "a slow draw keeps others of its partition from being drawn",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `expires.Add(s.clocks.ledgerAhead())`,
+		new:   `expires`,
+		tests: "-run=^TestWindowIsOfTheLedgersClock$ ./redpacket",
+		harm:  "a short window ends before it begins, if the database's clock is ahead",
+	},
+	{
+		file:  "redpacket/document.go",
+		old:   `	if b.Draw.Parts > 0 {`,
+		new:   `	if p.Rest == RestShare {`,
+		tests: "-run=^TestDrawWithoutParticipants$ ./redpacket",
+		harm:  "the proof of an honest draw does not hold",
+	},
+	{
+		file:  "store/audit/draws.go",
+		old:   `case share < 0 && place < shares &&`,
+		new:   `case false && place < shares &&`,
+		tests: "-run=^TestAudit$ ./store/sqlitestore",
+		harm:  "a winner of a draw was never paid, and the audit finds no difference",
+	},
+	{
+		file:  "store/tables/settings.go",
+		old:   `p.window_s = 0 or `,
+		new:   `true or `,
+		tests: "-run=^TestLedger/epoch ./store/sqlitestore",
+		harm:  "after lost commits, users whose entries are lost cannot enter again",
 	},
 }

@@ -59,6 +59,8 @@ type auditor struct {
 	found redpacket.Audit
 	asked redpacket.AuditQuery
 	scope *strings.Replacer
+
+	quarantined map[[2]string]bool // packet and user
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {

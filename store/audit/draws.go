@@ -13,7 +13,8 @@ var drawChecks = []check{
 	{"draw", `select n.packet_id, format('%s has entered it, and it is no draw', n.user_id)
 		from participants n left join packets p on p.id = n.packet_id and p.window_s > 0 where p.id is null`},
 	{"draw", `select p.id, format('it counts %s participants, and has %s', p.participants, coalesce(n.n, 0))
-		from {packets} p left join (select packet_id, count(*) as n from participants group by packet_id) n on n.packet_id = p.id
+		from {packets} p left join (select packet_id, count(*) as n from participants
+			where packet_id in (select id from {packets} d where window_s > 0) group by packet_id) n on n.packet_id = p.id
 		where p.participants <> coalesce(n.n, 0)`},
 	{"draw", `select p.id, format('share %s was paid to %s, who has not entered', c.share_no, c.user_id)
 		from {packets} p join claims c on c.packet_id = p.id left join participants n on n.packet_id = p.id and n.user_id = c.user_id
@@ -23,6 +24,7 @@ var drawChecks = []check{
 // drawnRows reads the participants of the draws in which entering has ended, each with the share that was paid to it, or -1. The rows of a
 // draw follow one another, ordered by leaf.
 const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
+		p.status, p.drawn_at < p.expires_at,
 		n.user_id, n.leaf, coalesce(c.share_no, -1)
 	from {packets} p join participants n on n.packet_id = p.id left join claims c on c.packet_id = n.packet_id and c.user_id = n.user_id
 	where p.draw_link > 0 order by p.id, n.leaf`
@@ -34,12 +36,18 @@ type auditedDraw struct {
 	seed         []byte
 	participants int
 	parts        int
+	status       redpacket.Status
+	early        bool // it was drawn before its window had ended
+	users        []string
 	leaves       []proof.Hash
 	shares       []int // paid to the participants; -1: none
 }
 
 // draws computes the root of each draw of the scope again, and, if the seed is known, who has won.
 func (a *auditor) draws() error {
+	if err := a.readQuarantined(); err != nil {
+		return err
+	}
 	var d auditedDraw
 	err := a.Each(func(row tables.Row) error {
 		var (
@@ -48,7 +56,7 @@ func (a *auditor) draws() error {
 			share      int
 		)
 		p := &next.packet
-		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key,
+		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key, &next.status, &next.early,
 			&user, &leaf, &share); err != nil {
 			return err
 		}
@@ -60,22 +68,11 @@ func (a *auditor) draws() error {
 		if leaf != hex.EncodeToString(hash[:]) {
 			a.report("draw", p.ID, "the leaf of %s is not that of the user", user)
 		}
-		d.leaves, d.shares = append(d.leaves, hash), append(d.shares, share)
+		d.users, d.leaves, d.shares = append(d.users, user), append(d.leaves, hash), append(d.shares, share)
 		return nil
 	}, a.scope.Replace(drawnRows))
-	if err != nil {
-		return err
-	}
 	a.draw(&d)
-	return a.Each(func(row tables.Row) error { // no row of drawnRows is of these
-		var id, root string
-		err := row.Scan(&id, &root)
-		if none := proof.Root(nil); err == nil && root != hex.EncodeToString(none[:]) {
-			a.report("draw", id, "its root is not that of its participants")
-		}
-		return err
-	}, a.scope.Replace(`select p.id, p.root from {packets} p
-		where p.draw_link > 0 and not exists (select 1 from participants n where n.packet_id = p.id)`))
+	return err
 }
 
 // checkDraw compares the columns of a draw with each other. A packet that is no draw has none of them.
@@ -84,6 +81,9 @@ func (a *auditor) checkDraw(p *auditedPacket) {
 	if p.IsDraw() != draw || (p.Rest != "") != draw || !draw && (drawn || p.participants != 0) ||
 		draw && p.status != redpacket.Open && !drawn || !drawn && (p.root != "" || p.parts != 0) || (p.drawLink != 0) != drawn {
 		a.report("draw", p.ID, "its columns of a draw contradict each other")
+	}
+	if none := proof.Root(nil); drawn && p.participants == 0 && p.root != hex.EncodeToString(none[:]) { // drawnRows has no row of it
+		a.report("draw", p.ID, "its root is not that of its participants")
 	}
 }
 
@@ -95,16 +95,34 @@ func (a *auditor) draw(d *auditedDraw) {
 	if d.root != hex.EncodeToString(root[:]) {
 		a.report("draw", d.packet.ID, "its root is not that of its participants")
 	}
-	if d.parts != d.packet.Parts(d.participants) {
+	if want := d.packet.Parts(d.participants); d.parts != want && !(d.parts == 0 && d.early) {
 		a.report("draw", d.packet.ID, "its total was cut into %d shares, which does not fit %d participants", d.parts, d.participants)
 	}
 	var seed redpacket.Seed
 	if copy(seed[:], d.seed) != len(seed) {
 		return // it is open and encrypted, or a difference of the packet
 	}
+	shares := d.packet.Count
+	if d.parts > 0 {
+		shares = d.parts
+	}
 	for place, i := range proof.Order(seed, d.packet.From.ID, d.packet.Key, 0, d.leaves) {
-		if share := d.shares[i]; share >= 0 && share != place {
+		switch share := d.shares[i]; {
+		case share >= 0 && share != place:
 			a.report("draw", d.packet.ID, "share %d was paid to the participant that is drawn at place %d", share, place)
+		case share < 0 && place < shares && d.status != redpacket.Open && !a.quarantined[[2]string{d.packet.ID, d.users[i]}]:
+			a.report("draw", d.packet.ID, "%s has won share %d, and was not paid", d.users[i], place)
 		}
 	}
+}
+
+// readQuarantined reads whose claims are in quarantine, by packet and user.
+func (a *auditor) readQuarantined() error {
+	a.quarantined = map[[2]string]bool{}
+	return a.Each(func(row tables.Row) error {
+		var packet, user string
+		err := row.Scan(&packet, &user)
+		a.quarantined[[2]string{packet, user}] = true
+		return err
+	}, `select packet_id, user_id from quarantine`)
 }

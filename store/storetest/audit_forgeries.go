@@ -90,6 +90,10 @@ func forgeries(w AuditWords) []string {
 		`update claims set user_id = 'u0' where packet_id = 'drawn' and share_no = 0`,
 		`update claims set user_id = (select min(user_id) from participants where packet_id = 'drawn'
 			and user_id not in (select user_id from claims where packet_id = 'drawn')) where packet_id = 'drawn' and share_no = 1`,
+		// A winner is not paid, and the sender gets the share back, in all tables of money but the links.
+		`delete from transfers where packet_id = 'drawn' and kind = 'claim' and share_no = 2; update packets set claimed = 2, status = 'expired',
+			refunded = (select amount from claims where packet_id = 'drawn' and share_no = 2) where id = 'drawn';
+			delete from claims where packet_id = 'drawn' and share_no = 2`,
 		`update packets set drawn_at = 0, root = '', parts = 0, draw_link = 0 where id = 'drawn'`,
 		`update packets set status = 'expired' where id = 'entered'`,
 

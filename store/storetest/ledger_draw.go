@@ -73,9 +73,7 @@ func drawTests() []ledgerTest {
 		}},
 		{"draw/fewer participants than shares, shared", func(b *ledgerBench) {
 			for _, mode := range []redpacket.Mode{redpacket.Lucky, redpacket.Equal} {
-				p := b.drawOf(mode, 1000, 10, redpacket.RestShare, farAway)
-				b.enter(p, member(0), member(1), member(2))
-				d := b.drawNow(p, redpacket.CloseEarly)
+				p, d := b.drawWhole(mode, 1000, 10, redpacket.RestShare, member(0), member(1), member(2))
 				equal(b, "parts", d.Book.Draw.Parts, 3)
 				cut := d.Book.Packet
 				cut.Count = 3
@@ -95,11 +93,17 @@ func drawTests() []ledgerTest {
 			}
 		}},
 		{"draw/as many participants as shares are not cut anew", func(b *ledgerBench) {
-			p := b.draw(100, 2, redpacket.RestShare, farAway)
-			b.enter(p, member(0), member(1))
-			d := b.drawNow(p, redpacket.CloseEarly)
+			p, d := b.drawWhole(redpacket.Lucky, 100, 2, redpacket.RestShare, member(0), member(1))
 			equal(b, "parts", d.Book.Draw.Parts, 0)
 			equal(b, "status", b.close(p, redpacket.Expired, b.winners(d)...).Book.Status, redpacket.Drained)
+		}},
+		{"draw/what ends before its window is not cut anew", func(b *ledgerBench) {
+			p := b.draw(100, 5, redpacket.RestShare, farAway)
+			b.enter(p, member(0))
+			d := b.drawNow(p, redpacket.CloseEarly)
+			equal(b, "parts", d.Book.Draw.Parts, 0)
+			closed := b.close(p, redpacket.Expired, b.winners(d)...)
+			equal(b, "refund", closed.Book.Refunded, 100-closed.Book.Shares[0])
 		}},
 		{"draw/without participants", func(b *ledgerBench) {
 			for _, rest := range []redpacket.Rest{redpacket.RestRefund, redpacket.RestShare} {
@@ -176,7 +180,7 @@ func drawTests() []ledgerTest {
 			b.close(p, redpacket.Expired, b.winners(d)...)
 			equal(b, "after the draw", states(member(0))[1], &redpacket.DrawState{Participants: 2, Root: d.Book.Draw.Root, Mine: &mine})
 		}},
-		{"draw/participants are listed by leaf", func(b *ledgerBench) {
+		{"draw/participants are listed by user", func(b *ledgerBench) {
 			p := b.draw(1000, 3, redpacket.RestRefund, farAway)
 			b.enter(p, member(0), member(1), member(2), member(3), member(4))
 			var all []redpacket.Participant
@@ -186,9 +190,9 @@ func drawTests() []ledgerTest {
 				if all = append(all, page...); len(page) < 2 {
 					break
 				}
-				leaf := page[len(page)-1].Leaf
-				after = hex.EncodeToString(leaf[:])
+				after = page[len(page)-1].User
 			}
+			redpacket.SortByLeaf(all)
 			equal(b, "participants", all, b.drawNow(p, redpacket.CloseEarly).Participants)
 		}},
 	}
@@ -209,6 +213,22 @@ func (b *ledgerBench) drawOf(mode redpacket.Mode, total redpacket.Money, count i
 		p.Spread = ""
 	}
 	return b.send(o).Packet
+}
+
+// drawWhole sends a draw, lets the users enter, and draws it when its window has ended. The window is longer if the machine is slow.
+func (b *ledgerBench) drawWhole(mode redpacket.Mode, total redpacket.Money, count int, rest redpacket.Rest, users ...string) (p redpacket.Packet, d redpacket.Draw) {
+	b.Helper()
+	for window := 200 * time.Millisecond; ; window *= 2 {
+		p = b.drawOf(mode, total, count, rest, time.Now().Add(window))
+		if entered := b.enter(p, users...); len(entered.New) == len(users) {
+			break
+		}
+		b.close(p, redpacket.Expired, b.drawNow(p, redpacket.CloseEarly).Winners()...)
+	}
+	for d = b.drawNow(p, redpacket.CloseDue); d.Refused; d = b.drawNow(p, redpacket.CloseDue) {
+		time.Sleep(20 * time.Millisecond) // until the window has ended by the engine's clock
+	}
+	return p, d
 }
 
 // entrant returns a user that wants to enter.

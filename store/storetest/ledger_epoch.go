@@ -80,6 +80,14 @@ func epochLedgerTests() []ledgerTest {
 			b.renew()
 			equal(b, "in the next epoch", b.openFromBefore(2), []redpacket.Ref{later.Ref})
 		}},
+		{"epoch/a draw goes on until its window ends", func(b *ledgerBench) {
+			b.draw(100, 2, redpacket.RestRefund, farAway)
+			over := b.draw(100, 2, redpacket.RestRefund, b.now)
+			drawn := b.draw(100, 2, redpacket.RestRefund, farAway)
+			b.drawNow(drawn, redpacket.CloseEarly)
+			b.renew()
+			equal(b, "to be ended", b.openFromBefore(9), []redpacket.Ref{over.Ref, drawn.Ref})
+		}},
 		{"epoch/the newest commits are found, and others are missing", func(b *ledgerBench) {
 			engine := b.engine()
 			packet := b.packet(100, 2)

@@ -41,7 +41,7 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.End(even, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	l.draw("drawn", 3, redpacket.RestRefund, "u3", "u4", "u5", "u6", "u7")
-	l.draw("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
+	l.drawWhole("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
 	l.draw("deserted", 2, redpacket.RestShare)
 	entered := l.sendDraw("entered", 2, redpacket.RestRefund)
 	l.enter(entered, "u4", "u8")
@@ -132,22 +132,44 @@ func (l *Life) sendDraw(id string, count int, rest redpacket.Rest) redpacket.Pac
 		Spread: redpacket.Classic, Total: 300, Count: count, ExpiresAt: farAway, Window: time.Minute, Rest: rest})
 }
 
-func (l *Life) enter(p redpacket.Packet, users ...string) {
+func (l *Life) enter(p redpacket.Packet, users ...string) redpacket.Entering {
 	l.Helper()
 	var asked []redpacket.Entrant
 	for _, user := range users {
 		asked = append(asked, entrant(p, user))
 	}
-	_, err := l.Ledger.Enter(l.Context(), p.ID, asked)
+	e, err := l.Ledger.Enter(l.Context(), p.ID, asked)
 	l.Must(err)
+	return e
 }
 
-// draw sends a draw, lets the users enter, and ends it.
+// draw sends a draw, lets the users enter, and ends it early.
 func (l *Life) draw(id string, count int, rest redpacket.Rest, users ...string) {
 	l.Helper()
 	p := l.sendDraw(id, count, rest)
 	l.enter(p, users...)
-	d, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
+	l.endDraw(p, redpacket.CloseEarly)
+}
+
+// drawWhole does the same when the window has ended. If the machine is so slow that the users come too late, it tries another draw.
+func (l *Life) drawWhole(id string, count int, rest redpacket.Rest, users ...string) {
+	l.Helper()
+	for window := 300 * time.Millisecond; ; window *= 2 {
+		p := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id, Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky,
+			Spread: redpacket.Classic, Total: 300, Count: count, ExpiresAt: time.Now().Add(window), Window: time.Minute, Rest: rest})
+		entered := l.enter(p, users...)
+		time.Sleep(time.Until(p.ExpiresAt) + 50*time.Millisecond)
+		l.endDraw(p, redpacket.CloseDue)
+		if len(entered.New) == len(users) {
+			return
+		}
+		id += "-again"
+	}
+}
+
+func (l *Life) endDraw(p redpacket.Packet, why redpacket.CloseReason) {
+	l.Helper()
+	d, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: why})
 	l.Must(err)
 	_, err = l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: d.Winners(), At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})
 	l.Must(err)

@@ -14,18 +14,18 @@ import (
 // A draw's row in packets is locked by those that enter it and by the one that draws. So no entry is committed after the draw, none that was
 // committed before is missing in it, and the count of participants is exact.
 
-// lockedDraw is the row of a draw.
-type lockedDraw struct {
+// storedDraw is the row of a draw.
+type storedDraw struct {
 	status       redpacket.Status
 	now, cutoff  int64
 	drawnAt      int64
 	participants int
 }
 
-// lockDraw locks the row of a draw, or returns chat.ErrNotFound.
-func lockDraw(w Tx, packet string) (d lockedDraw, err error) {
-	found, err := w.Row(`select status, `+w.Clock()+`, expires_at, drawn_at, participants from packets
-		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+w.Lock(), []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants)
+// readDraw reads the row of a draw, and locks it if lock is not empty. It returns chat.ErrNotFound if there is no such draw.
+func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
+	found, err := q.Row(`select status, `+q.Clock()+`, expires_at, drawn_at, participants from packets
+		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants)
 	if err == nil && !found {
 		err = chat.ErrNotFound
 	}
@@ -33,29 +33,42 @@ func lockDraw(w Tx, packet string) (d lockedDraw, err error) {
 }
 
 // isOpen reports whether users can enter.
-func (d *lockedDraw) isOpen() bool {
+func (d *storedDraw) isOpen() bool {
 	return d.status == redpacket.Open && d.drawnAt == 0 && d.now < d.cutoff
 }
 
 // Enter implements redpacket.Ledger.
-func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entrant) (redpacket.Entering, error) {
+func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entrant) (e redpacket.Entering, err error) {
 	if !t.db.Storable(packet) {
-		return redpacket.Entering{}, chat.ErrNotFound
+		return e, chat.ErrNotFound
+	}
+	err = t.db.Read(ctx, func(q Querier) error { // when entering has ended, nothing can change any more
+		draw, err := readDraw(q, packet, "")
+		if err == nil && draw.drawnAt != 0 {
+			e, err = whoEntered(q, packet, draw, users)
+		}
+		return err
+	})
+	if err != nil || e.Status != "" {
+		return e, Outcome("enter a draw", err)
 	}
 	return write(ctx, t.db, "enter a draw", func(w Tx, _ redpacket.Entering) (redpacket.Entering, error) {
-		draw, err := lockDraw(w, packet)
+		draw, err := readDraw(w, packet, w.Lock())
 		if err != nil {
 			return redpacket.Entering{}, err
 		}
-		e := redpacket.Entering{Status: draw.status, Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
-		if err := readEntered(w, packet, users, e.Entered); err != nil {
-			return redpacket.Entering{}, err
-		}
-		if draw.isOpen() {
+		e, err := whoEntered(w, packet, draw, users)
+		if err == nil && draw.isOpen() {
 			err = insertParticipants(w, packet, draw.now, users, &e)
 		}
 		return e, err
 	})
+}
+
+// whoEntered returns which of the users have entered the draw.
+func whoEntered(q Querier, packet string, draw storedDraw, users []redpacket.Entrant) (redpacket.Entering, error) {
+	e := redpacket.Entering{Status: draw.status, Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
+	return e, readEntered(q, packet, users, e.Entered)
 }
 
 // readEntered adds to entered those of the users that have entered the draw.
@@ -130,60 +143,90 @@ func (t Tables) Participants(ctx context.Context, packet, after string, limit in
 		return nil, nil
 	}
 	return list(ctx, t.db, "list participants", scanParticipant, `select `+participantColumns+` from participants
-		where packet_id = $1 /*! and bucket = bucket_of($1) */ and leaf > $2 order by leaf limit $3`, packet, after, limit)
+		where packet_id = $1 /*! and bucket = bucket_of($1) */ and user_id > $2 order by user_id limit $3`, packet, after, limit)
 }
 
-// Draw implements redpacket.Ledger.
-func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (redpacket.Draw, error) {
+// readParticipants reads all participants of a draw.
+func readParticipants(q Querier, packet string) ([]redpacket.Participant, error) {
+	return List(q, scanParticipant, `select `+participantColumns+` from participants where packet_id = $1 /*! and bucket = bucket_of($1) */`, packet)
+}
+
+// Draw implements redpacket.Ledger. It locks the draw only if entering has not ended: after that, no participant changes.
+func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (d redpacket.Draw, err error) {
 	if !t.db.Storable(r.ID) {
-		return redpacket.Draw{}, chat.ErrNotFound
+		return d, chat.ErrNotFound
 	}
-	return write(ctx, t.db, "draw", func(w Tx, _ redpacket.Draw) (redpacket.Draw, error) {
-		draw, err := lockDraw(w, r.ID)
+	drawn := false
+	err = t.db.Snapshot(ctx, func(q Querier) error {
+		d = redpacket.Draw{}
+		draw, err := readDraw(q, r.ID, "")
+		if drawn = err == nil && (draw.drawnAt != 0 || draw.status != redpacket.Open); drawn {
+			err = completeDraw(q, r, draw, &d)
+		}
+		return err
+	})
+	if err != nil || drawn {
+		return d, Outcome("draw", err)
+	}
+	return write(ctx, t.db, "draw", func(w Tx, _ redpacket.Draw) (d redpacket.Draw, err error) {
+		draw, err := readDraw(w, r.ID, w.Lock())
 		if err != nil {
-			return redpacket.Draw{}, err
+			return d, err
 		}
-		var d redpacket.Draw
-		switch late := draw.now >= draw.cutoff; {
-		case draw.status != redpacket.Open:
-		case r.Why == redpacket.CloseDue && !late && draw.drawnAt == 0,
-			r.Why == redpacket.CloseCancel && (draw.participants > 0 || late && draw.drawnAt == 0):
-			d.Refused = true
-			return d, nil
-		default:
-			if d.Participants, err = List(w, scanParticipant, `select `+participantColumns+` from participants
-				where packet_id = $1 /*! and bucket = bucket_of($1) */ order by leaf`, r.ID); err != nil {
-				return redpacket.Draw{}, err
+		if draw.status == redpacket.Open && draw.drawnAt == 0 {
+			late := draw.now >= draw.cutoff
+			if r.Why == redpacket.CloseDue && !late || r.Why == redpacket.CloseCancel && (late || draw.participants > 0) {
+				return redpacket.Draw{Refused: true}, nil
 			}
-			if draw.drawnAt == 0 {
-				err = endEntering(w, r.ID, draw.now, d.Participants)
+			if err := endEntering(w, r.ID, draw, late); err != nil {
+				return d, err
 			}
 		}
-		if err == nil {
-			d.Book, err = ReadBook(w, r.ID)
-		}
-		return d, err
+		return d, completeDraw(w, r, draw, &d)
 	})
 }
 
-// endEntering stores that the entering of a draw has ended, with these participants. The draw's row is locked.
-func endEntering(w Tx, packet string, now int64, participants []redpacket.Participant) error {
+// completeDraw reads what follows once entering has ended. A cancel comes too late if anybody has entered.
+func completeDraw(q Querier, r redpacket.DrawRequest, draw storedDraw, d *redpacket.Draw) (err error) {
+	if d.Refused = r.Why == redpacket.CloseCancel && draw.status == redpacket.Open && draw.participants > 0; d.Refused {
+		return nil
+	}
+	if draw.status == redpacket.Open {
+		if d.Participants, err = readParticipants(q, r.ID); err != nil {
+			return err
+		}
+		redpacket.SortByLeaf(d.Participants)
+	}
+	d.Book, err = ReadBook(q, r.ID)
+	return err
+}
+
+// endEntering stores that the entering of a draw has ended. The draw's row is locked. Of a draw that ends before its window, late is false. Its
+// rest is refunded: otherwise who deletes a room could end a draw while nobody else has come, and get all.
+func endEntering(w Tx, packet string, draw storedDraw, late bool) error {
+	participants, err := readParticipants(w, packet)
+	if err != nil {
+		return err
+	}
 	leaves := make([]proof.Hash, len(participants))
 	for i := range participants {
 		leaves[i] = participants[i].Leaf
 	}
 	root := proof.Root(leaves)
-	p, err := ReadPacket(w, packet)
-	if err != nil {
-		return err
+	drawn := redpacket.Drawn{At: Millis(draw.now), Participants: len(leaves), Root: hex.EncodeToString(root[:])}
+	if late {
+		p, err := ReadPacket(w, packet)
+		if err != nil {
+			return err
+		}
+		drawn.Parts = p.Parts(len(leaves))
 	}
-	drawn := redpacket.Drawn{At: Millis(now), Participants: len(leaves), Root: hex.EncodeToString(root[:]), Parts: p.Parts(len(leaves))}
 	link, err := w.Chained(chain.DrawLeaf(packet, drawn))
 	if err != nil {
 		return err
 	}
 	_, err = w.Exec(`update packets set drawn_at = $2, participants = $3, root = $4, parts = $5, draw_link = $6
-		where id = $1 /*! and bucket = bucket_of($1) */`, packet, now, drawn.Participants, drawn.Root, drawn.Parts, link)
+		where id = $1 /*! and bucket = bucket_of($1) */`, packet, draw.now, drawn.Participants, drawn.Root, drawn.Parts, link)
 	return err
 }
 

@@ -89,7 +89,8 @@ func (t Tables) OpenFromBefore(ctx context.Context, after string, limit int) (op
 			return err
 		}
 		open, err = List(q, scanRef, `select p.id, p.partition from packets p
-			where p.status = 'open' and p.created_at <= $1 and p.id > $2 order by p.id limit $3`, sent, after, limit)
+			where p.status = 'open' and p.created_at <= $1 and p.id > $2
+				and (p.window_s = 0 or p.drawn_at > 0 or p.expires_at <= `+q.Clock()+`) order by p.id limit $3`, sent, after, limit)
 		return err
 	})
 	if err == nil && value != nil && after == "" && len(open) == 0 {

@@ -20,10 +20,14 @@ func Verify(p model.Packet, given model.Proof) error {
 	if proof.Commitment(seed) != p.Commitment || given.Commitment != p.Commitment {
 		return errors.New("verify: the packet was committed to another seed")
 	}
-	if len(given.Shares) != p.Count {
-		return fmt.Errorf("verify: there must be %d shares", p.Count)
+	count := p.Count
+	if n := len(given.Shares); p.Rest == proof.RestShare && 0 < n && n < count {
+		count = n // the total was cut anew, into one share for each participant: proof.Check compares that with the draw
 	}
-	shares, err := proof.Shares(seed, proof.Terms{Sender: p.From.ID, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count})
+	if len(given.Shares) != count {
+		return fmt.Errorf("verify: there must be %d shares", count)
+	}
+	shares, err := proof.Shares(seed, proof.Terms{Sender: p.From.ID, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: count})
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}

@@ -40,6 +40,7 @@ type truth struct {
 	claims      map[win]bool
 	packets     map[string]stored
 	memberships map[membership]bool
+	entered     map[entry]bool
 }
 
 // storedEntry is an entry as SQL has it.
@@ -190,9 +191,9 @@ func (w *world) query(run func(c *pgx.Conn) error) error {
 
 // readTruth reads from SQL what users were told about.
 func (w *world) readTruth() (sql truth, err error) {
-	sql = truth{rooms: map[string][]storedEntry{}, claims: map[win]bool{}, packets: map[string]stored{}, memberships: map[membership]bool{}}
+	sql = truth{rooms: map[string][]storedEntry{}, claims: map[win]bool{}, packets: map[string]stored{}, memberships: map[membership]bool{}, entered: map[entry]bool{}}
 	err = w.query(func(c *pgx.Conn) error {
-		return cmp.Or(sql.readEntries(w.ctx, c), sql.readPackets(w.ctx, c), sql.readClaims(w.ctx, c), sql.readMembers(w.ctx, c))
+		return cmp.Or(sql.readEntries(w.ctx, c), sql.readPackets(w.ctx, c), sql.readClaims(w.ctx, c), sql.readMembers(w.ctx, c), sql.readEntered(w.ctx, c))
 	})
 	return sql, err
 }
@@ -240,6 +241,16 @@ func (sql *truth) readMembers(ctx context.Context, c *pgx.Conn) error {
 	var state string
 	_, err := pgx.ForEachRow(rows, []any{&m.user, &m.room, &state}, func() error {
 		sql.memberships[m] = state == "in"
+		return nil
+	})
+	return err
+}
+
+func (sql *truth) readEntered(ctx context.Context, c *pgx.Conn) error {
+	rows, _ := c.Query(ctx, "select packet_id, user_id from participants")
+	var e entry
+	_, err := pgx.ForEachRow(rows, []any{&e.packet, &e.user}, func() error {
+		sql.entered[e] = true
 		return nil
 	})
 	return err

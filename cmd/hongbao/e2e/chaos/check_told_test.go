@@ -77,6 +77,9 @@ func (r *record) check(sql truth) (wrong []string) {
 		status := sql.packets[id].status
 		return status != "cancelled" && differs(r.mayBeLost(t), t, "the cancellation of packet %s was acknowledged, and its status is %q", id, status)
 	})
+	maps.DeleteFunc(r.entered, func(e entry, t told) bool {
+		return !sql.entered[e] && differs(r.mayBeLost(t), t, "user %s was told to take part in draw %s, and SQL has no such participant", e.user, e.packet)
+	})
 	maps.DeleteFunc(r.memberships, func(m membership, t toldMember) bool {
 		in := sql.memberships[m]
 		return in != t.in && differs(r.mayBeLost(t.told), t.told, "user %s was told that being a member of %s is %t, and SQL has %t", m.user, m.room, t.in, in)

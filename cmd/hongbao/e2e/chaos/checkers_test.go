@@ -209,6 +209,7 @@ func TestToldIsStored(t *testing.T) {
 			claims:      map[win]bool{{"p", "bob", 1, 30}: true},
 			packets:     map[string]stored{"p": {status: "cancelled"}},
 			memberships: map[membership]bool{{"ann", "room"}: true},
+			entered:     map[entry]bool{{"p", "ann"}: true},
 		}
 	}
 	answers := func(loss told) *record {
@@ -220,6 +221,7 @@ func TestToldIsStored(t *testing.T) {
 		r.histories["p"] = &history{sent: at.called}
 		r.wins[win{"p", "bob", 1, 30}] = at
 		r.cancelled["p"] = at
+		r.entered[entry{"p", "ann"}] = at
 		r.memberships[membership{"ann", "room"}] = toldMember{at, true}
 		r.memberships[membership{"bob", "room"}] = toldMember{at, false}
 		return r
@@ -248,6 +250,7 @@ func TestToldIsStored(t *testing.T) {
 		{"a share has another amount", func(s truth) { clear(s.claims); s.claims[win{"p", "bob", 1, 31}] = true }, true},
 		{"a share went elsewhere", func(s truth) { clear(s.claims); s.claims[win{"p", "ann", 1, 30}] = true }, true},
 		{"a cancellation is lost", func(s truth) { s.packets["p"] = stored{status: "expired"} }, true},
+		{"an entry into a draw is lost", func(s truth) { clear(s.entered) }, true},
 		{"a join is lost", func(s truth) { clear(s.memberships) }, true},
 		{"a leave is lost", func(s truth) { s.memberships[membership{"bob", "room"}] = true }, true},
 	} {

@@ -17,6 +17,7 @@ type record struct {
 	wins        map[win]told              // the first answer, or a later one if SQL may have lost that
 	cancelled   map[string]told           // packets by id
 	memberships map[membership]toldMember // absent: an answer is missing
+	entered     map[entry]told            // answered with "entered"
 	commitments map[string]string         // packets by the commitment to their seeds
 	loss        told                      // between these times SQL may have acknowledged what it has lost; zero: never
 	lost        []toldPacket              // of those that were acknowledged since the last check
@@ -66,7 +67,10 @@ type (
 		count      int
 		expires    int64 // Unix milliseconds
 		commitment string
+		window     int // of a draw, in seconds; 0: it is none
 	}
+	// entry is a user in a draw.
+	entry struct{ packet, user string }
 )
 
 // history is all that users did with a packet, and what they were answered.
@@ -91,7 +95,7 @@ type operation struct {
 
 func newRecord() *record {
 	r := &record{
-		wins: map[win]told{}, cancelled: map[string]told{}, memberships: map[membership]toldMember{}, commitments: map[string]string{},
+		wins: map[win]told{}, cancelled: map[string]told{}, memberships: map[membership]toldMember{}, entered: map[entry]told{}, commitments: map[string]string{},
 		lastTexts: map[string]toldText{},
 	}
 	r.forget()

@@ -98,7 +98,7 @@ func (j *journal) event(event model.Event) {
 	case model.Entry:
 		j.entry(e.Room, e.Seq, e.ID)
 		if p, ok := e.Body.(model.PacketBody); ok {
-			j.announce(packet{p.ID, e.Room, p.Total, p.Count, p.Expires.UnixMilli(), p.Commitment})
+			j.announce(packet{p.ID, e.Room, p.Total, p.Count, p.Expires.UnixMilli(), p.Commitment, int(p.Window.Seconds())})
 		}
 	case model.Entered:
 		j.enter(e.Room.ID, e.Room.LastSeq)
@@ -145,7 +145,7 @@ func openPlain(url, token string, protobuf bool, dial dialer, j *journal) (sessi
 		j.entry(room, entry.Seq, entry.ID)
 		var p wire.Packet
 		if entry.Kind == "packet" && json.Unmarshal(entry.Body, &p) == nil {
-			j.announce(packet{p.ID, room, p.Total, p.Count, p.ExpiresAt, p.Commitment})
+			j.announce(packet{p.ID, room, p.Total, p.Count, p.ExpiresAt, p.Commitment, p.WindowS})
 		}
 	})
 	c.OnConnecting(func(e centrifuge.ConnectingEvent) { j.noteBreak("offline: %d %s", e.Code, e.Reason) })

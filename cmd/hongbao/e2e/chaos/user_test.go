@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -129,19 +130,24 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 	if rand.IntN(4) == 0 {
 		request.Mode = "equal"
 	}
+	if count != cancelledCount && rand.IntN(4) == 0 {
+		request.TTLS, request.WindowS, request.Rest = nil, new(int64(3)), []string{"refund", "share"}[rand.IntN(2)]
+	}
 	request.Total = int64(count) * (1 + rand.Int64N(50))
 	var reply wire.SendPacketReply
 	u.do(ctx, "send_packet "+request.Key, func() error {
 		called := now()
 		err := u.call(ctx, "send_packet", request, &reply)
 		if err == nil {
-			p := packet{reply.Packet.ID, room, request.Total, count, reply.Packet.ExpiresAt, reply.Packet.Commitment}
+			p := packet{reply.Packet.ID, room, request.Total, count, reply.Packet.ExpiresAt, reply.Packet.Commitment, reply.Packet.WindowS}
 			t := toldPacket{told{called, now()}, room, request.Key, u.id, p.id, reply.Seq}
 			u.record.note(func() {
 				u.record.packets = append(u.record.packets, t)
 				u.record.commit(p)
-				u.record.history(p).sent = called
-				u.record.lastPackets[u.id] = p
+				if p.window == 0 {
+					u.record.history(p).sent = called
+					u.record.lastPackets[u.id] = p
+				}
 			})
 		}
 		return err
@@ -193,6 +199,10 @@ func (u *user) moveLobby(ctx context.Context) {
 // hear reacts to a packet that was announced in one of the user's rooms.
 func (u *user) hear(ctx context.Context, p packet) {
 	u.record.note(func() { u.record.commit(p) })
+	if p.window > 0 {
+		go u.enterDraw(ctx, p)
+		return
+	}
 	rate := grabRate
 	if p.count == cancelledCount {
 		rate = cancelledRate
@@ -200,6 +210,22 @@ func (u *user) hear(ctx context.Context, p packet) {
 	if rand.Float64() < rate {
 		go u.grabAt(ctx, p)
 	}
+}
+
+// enterDraw enters a draw some time in its window, or a moment later. Who hears "entered" must be in the draw.
+func (u *user) enterDraw(ctx context.Context, p packet) {
+	if pause(ctx, rand.N(time.Duration(p.window)*time.Second*11/10)) != nil {
+		return
+	}
+	u.do(ctx, "enter "+p.id, func() error {
+		called := now()
+		g, err := u.grab(ctx, p.id)
+		u.record.noteMissing(p, err)
+		if err == nil && g.Outcome == model.EnteredDraw {
+			u.record.note(func() { u.record.entered[entry{p.id, u.id}] = told{called, now()} })
+		}
+		return err
+	}, wire.CodeNotFound)
 }
 
 func (u *user) grabAt(ctx context.Context, p packet) {
