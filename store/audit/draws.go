@@ -21,13 +21,13 @@ var drawChecks = []check{
 		where p.window_s > 0 and (n.user_id is null or p.drawn_at = 0)`},
 }
 
-// drawnRows reads the participants of the draws in which entering has ended, each with the share that was paid to it, or -1. The rows of a
-// draw follow one another, ordered by leaf.
-const drawnRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
-		p.status, p.drawn_at < p.expires_at,
+// drawRows reads the participants of draws, each with the share that was paid to it, or -1. The rows of a draw follow one another, ordered by
+// leaf.
+const drawRows = `select p.id, p.root, p.commitment, p.seed, p.participants, p.parts, p.rest, p.count, p.sender, p.key,
+		p.status, p.drawn_at > 0, p.drawn_at < p.expires_at,
 		n.user_id, n.leaf, coalesce(c.share_no, -1)
 	from {packets} p join participants n on n.packet_id = p.id left join claims c on c.packet_id = n.packet_id and c.user_id = n.user_id
-	where p.draw_link > 0 order by p.id, n.leaf`
+	order by p.id, n.leaf`
 
 // auditedDraw is a draw with its participants. No value in it is trusted.
 type auditedDraw struct {
@@ -37,13 +37,14 @@ type auditedDraw struct {
 	participants int
 	parts        int
 	status       redpacket.Status
+	drawn        bool // entering has ended
 	early        bool // it was drawn before its window had ended
 	users        []string
 	leaves       []proof.Hash
 	shares       []int // paid to the participants; -1: none
 }
 
-// draws computes the root of each draw of the scope again, and, if the seed is known, who has won.
+// draws computes the leaves and the root of each draw of the scope again, and, if the seed is known, who has won.
 func (a *auditor) draws() error {
 	if err := a.readQuarantined(); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (a *auditor) draws() error {
 			share      int
 		)
 		p := &next.packet
-		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key, &next.status, &next.early,
+		if err := row.Scan(&p.ID, &next.root, &p.Commitment, &next.seed, &next.participants, &next.parts, &p.Rest, &p.Count, &p.From.ID, &p.Key, &next.status, &next.drawn, &next.early,
 			&user, &leaf, &share); err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (a *auditor) draws() error {
 		}
 		d.users, d.leaves, d.shares = append(d.users, user), append(d.leaves, hash), append(d.shares, share)
 		return nil
-	}, a.scope.Replace(drawnRows))
+	}, a.scope.Replace(drawRows))
 	a.draw(&d)
 	return err
 }
@@ -82,13 +83,13 @@ func (a *auditor) checkDraw(p *auditedPacket) {
 		draw && p.status != redpacket.Open && !drawn || !drawn && (p.root != "" || p.parts != 0) || (p.drawLink != 0) != drawn {
 		a.report("draw", p.ID, "its columns of a draw contradict each other")
 	}
-	if none := proof.Root(nil); drawn && p.participants == 0 && p.root != hex.EncodeToString(none[:]) { // drawnRows has no row of it
+	if none := proof.Root(nil); drawn && p.participants == 0 && p.root != hex.EncodeToString(none[:]) { // drawRows has no row of it
 		a.report("draw", p.ID, "its root is not that of its participants")
 	}
 }
 
 func (a *auditor) draw(d *auditedDraw) {
-	if len(d.leaves) == 0 {
+	if !d.drawn {
 		return
 	}
 	root := proof.Root(d.leaves)

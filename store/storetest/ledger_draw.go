@@ -23,6 +23,9 @@ func drawTests() []ledgerTest {
 			first := b.enter(p, member(0), member(1), member(0))
 			equal(b, "new", first.New, []string{member(0), member(1)})
 			equal(b, "participants", first.Participants, 2)
+			if d := b.drawNow(p, redpacket.CloseCancel); !d.Refused {
+				b.Error("cancelled although users have entered")
+			}
 			again := b.enter(p, member(1), member(2), member(3), member(4))
 			equal(b, "new", again.New, []string{member(2), member(3), member(4)})
 			equal(b, "the first entry counts", again.Entered[member(1)], first.Entered[member(1)])
@@ -30,9 +33,6 @@ func drawTests() []ledgerTest {
 
 			if d := b.drawNow(p, redpacket.CloseDue); !d.Refused {
 				b.Error("drawn before the window has ended")
-			}
-			if d := b.drawNow(p, redpacket.CloseCancel); !d.Refused {
-				b.Error("cancelled although users have entered")
 			}
 			d := b.drawNow(p, redpacket.CloseEarly)
 			equal(b, "entered", len(d.Participants), 5)
