@@ -2,6 +2,7 @@ package redpacket
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/hex"
 
 	"hongbao/chat"
@@ -94,4 +95,42 @@ func (b *Book) wave(participants []Participant) proof.Wave {
 		})
 	}
 	return w
+}
+
+// receipt returns the receipt of a participant: the server's word that the participant is in the draw.
+func (s *Service) receipt(packet string, p *Participant) *proof.Receipt {
+	text := proof.ReceiptText(packet, 0, p.Leaf, p.User, p.At.UnixMilli())
+	return &proof.Receipt{
+		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli(),
+		Key: s.ReceiptKey(), Signature: hex.EncodeToString(ed25519.Sign(s.o.ReceiptKey, text)),
+	}
+}
+
+// ReceiptKeys returns the public keys that have signed receipts, in hex. The present one is the last.
+func (s *Service) ReceiptKeys() []string {
+	var keys []string
+	for _, key := range s.o.ReceiptKeys {
+		keys = append(keys, hex.EncodeToString(key))
+	}
+	return keys
+}
+
+// ReceiptKey returns the last of ReceiptKeys.
+func (s *Service) ReceiptKey() string {
+	return hex.EncodeToString(s.o.ReceiptKey.Public().(ed25519.PublicKey))
+}
+
+// showDraw adds the receipt to the state of a draw that its user has entered. Of a draw that has not ended it hides what was paid already:
+// all learn the result at the same moment.
+func (s *Service) showDraw(state *State) {
+	d := state.Draw
+	if d == nil {
+		return
+	}
+	if d.Mine != nil {
+		d.Receipt = s.receipt(state.Packet, d.Mine)
+	}
+	if state.Status == Open {
+		state.Claimed, state.Mine, d.Root = 0, nil, ""
+	}
 }

@@ -24,10 +24,10 @@ var drawMutants = []mutant{
 		harm:  "a sender cancels a draw when the participants are not the wanted ones",
 	},
 	{
-		file:  "store/tables/draws.go",
-		old:   `	if late {
+		file: "store/tables/draws.go",
+		old: `	if late {
 `,
-		new:   `	if true {
+		new: `	if true {
 `,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
 		harm:  "who deletes a room is the only one in a draw, and gets all",
@@ -110,7 +110,7 @@ var drawMutants = []mutant{
 		harm:  "winners of a draw are told one by one, before its end",
 	},
 	{
-		file:  "redpacket/draw.go",
+		file:  "redpacket/entering.go",
 		old:   `stopping || e.ctx.Err() != nil {`,
 		new:   `stopping {`,
 		tests: "-run=^TestWhoHasGoneIsNotEntered$ ./redpacket",
