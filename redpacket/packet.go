@@ -143,6 +143,17 @@ type Book struct {
 	Draw     *Drawn // of a draw in which entering has ended
 }
 
+// EndStatus returns the status with which the packet ends for the reason. It is Drained if all its shares are claimed, whatever the reason.
+func (b *Book) EndStatus(reason Status) Status {
+	switch {
+	case len(b.Claims) == len(b.Shares):
+		return Drained
+	case reason == Cancelled:
+		return Cancelled
+	}
+	return Expired
+}
+
 // State is a packet's state as one user may see it.
 type State struct {
 	Packet   string

@@ -18,8 +18,7 @@ type Stories interface {
 
 // Story is what is stored about a packet: its book, its entries, its transfers and its claims in quarantine.
 type Story struct {
-	Book      Book // empty: the packet itself is not stored
-	DoneSeq   int64
+	Book      Book      // empty: the packet itself is not stored
 	ClosedAt  time.Time // zero: the packet is open
 	Entries   []chat.Entry
 	Transfers []LedgerTransfer // the sending, the claims by share, the refund

@@ -237,7 +237,7 @@ var sqliteMutants = []mutant{
 		harm:  "a user cannot spend its whole balance",
 	},
 	{
-		file:  "store/sqlitestore/end.go",
+		file:  "redpacket/packet.go",
 		old:   `case len(b.Claims) == len(b.Shares):`,
 		new:   `case len(b.Claims) >= len(b.Shares)-1:`,
 		tests: "-run=^TestLedger$ ./store/sqlitestore",

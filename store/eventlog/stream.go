@@ -68,7 +68,6 @@ type Batch struct {
 	Events []Event
 	Next   Cursor
 	More   bool    // there may be more events now
-	Behind int64   // about how many rows there are between Next and the newest row
 	Faults []error // why rows or events were left out: they cannot be read, now or later
 	Waits  error   // why the batch ends before an event whose fact is not visible yet; nil: it does not. See VisibleWithin
 }
@@ -190,13 +189,13 @@ type Facts struct {
 }
 
 // Batch returns the events with their facts. It ends before the first event whose fact was not found and whose row is younger than VisibleWithin.
-// An older event without its fact becomes a fault. newest is the id of the newest row.
-func (p Page) Batch(f Facts, newest int64, now time.Time) Batch {
+// An older event without its fact becomes a fault.
+func (p Page) Batch(f Facts, now time.Time) Batch {
 	b := p.batch
 	for n, it := range p.items {
 		e, err := it.event(b.Next.Epoch, f)
 		if err != nil && now.Sub(it.row.At) < VisibleWithin {
-			b = p.until(n).Batch(f, newest, now)
+			b = p.until(n).Batch(f, now)
 			b.More, b.Waits = false, err
 			return b
 		}
@@ -206,7 +205,6 @@ func (p Page) Batch(f Facts, newest int64, now time.Time) Batch {
 		}
 		b.Events = append(b.Events, e)
 	}
-	b.Behind = max(0, newest-b.Next.seen())
 	return b
 }
 

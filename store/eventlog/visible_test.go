@@ -39,20 +39,20 @@ func TestEventWhoseFactComesLaterIsNotSkipped(t *testing.T) {
 		}
 		return all
 	}
-	first := Read(q, "E", 0, rows, true).Batch(facts(6, 9, 10), 92, now)
+	first := Read(q, "E", 0, rows, true).Batch(facts(6, 9, 10), now)
 	if got := seqs(first); len(got) != 1 || got[0] != 6 || len(first.Faults) > 0 || first.More || first.Waits == nil {
 		t.Fatalf("entries %v, faults %v, more %v, waits for %v; want entry 6, and that the page waits for entry 7", got, first.Faults, first.More, first.Waits)
 	}
 	q.After = first.Next
-	again := Read(q, "E", 0, rows, false).Batch(facts(6, 9, 10), 92, now)
+	again := Read(q, "E", 0, rows, false).Batch(facts(6, 9, 10), now)
 	if len(again.Events) > 0 || again.Next.String() != first.Next.String() || again.Waits == nil {
 		t.Errorf("read again while entry 7 is not visible: %v, %v", seqs(again), again.Waits)
 	}
-	rest := Read(q, "E", 0, rows, false).Batch(facts(6, 7, 8, 9, 10), 92, now)
+	rest := Read(q, "E", 0, rows, false).Batch(facts(6, 7, 8, 9, 10), now)
 	if got := seqs(rest); len(got) != 4 || got[0] != 7 || got[1] != 8 || got[2] != 9 || got[3] != 10 || rest.Waits != nil {
 		t.Errorf("once all are visible: %v, want 7 to 10", got)
 	}
-	late := Read(q, "E", 0, rows, false).Batch(facts(6, 8, 9, 10), 92, now.Add(VisibleWithin))
+	late := Read(q, "E", 0, rows, false).Batch(facts(6, 8, 9, 10), now.Add(VisibleWithin))
 	if got := seqs(late); len(got) != 3 || len(late.Faults) != 1 || late.Waits != nil {
 		t.Errorf("when the row is old: %v, faults %v; want three entries and a fault", got, late.Faults)
 	}

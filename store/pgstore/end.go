@@ -251,17 +251,6 @@ func (w *writer) examineEnd(j *endJob) (ending bool, err error) {
 	return false, err
 }
 
-// endStatus returns the final status. If all shares are claimed it is Drained, whatever reason the caller gave.
-func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
-	switch {
-	case len(b.Claims) == len(b.Shares):
-		return redpacket.Drained
-	case reason == redpacket.Cancelled:
-		return redpacket.Cancelled
-	}
-	return redpacket.Expired
-}
-
 // writeEnds writes the end of each packet, with its entry in the room. The money is paid out.
 func (w *writer) writeEnds(jobs []*endJob) error {
 	rooms := make([]string, len(jobs))
@@ -278,7 +267,7 @@ func (w *writer) writeEnds(jobs []*endJob) error {
 		if c == nil {
 			return fmt.Errorf("packet %s: room %s is missing", j.ID, b.Packet.Room)
 		}
-		b.Status = endStatus(j.Reason, *b)
+		b.Status = b.EndStatus(j.Reason)
 		body, err := redpacket.DoneBody(*b)
 		if err != nil {
 			return err

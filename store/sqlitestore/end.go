@@ -47,7 +47,7 @@ func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 			closed.Inserted = append(closed.Inserted, p)
 		}
 	}
-	b.Status = endStatus(c.Reason, b)
+	b.Status = b.EndStatus(c.Reason)
 	if b.Refunded, err = w.refund(b, c.At); err != nil {
 		return redpacket.Closed{}, err
 	}
@@ -75,18 +75,6 @@ func (w *writer) payMissing(c redpacket.Close, shares []redpacket.Money) (missin
 		}
 	}
 	return missing, nil
-}
-
-// endStatus returns the final status. A packet is drained if all its shares are claimed, whatever the given reason. Otherwise
-// it is cancelled if that is the reason, and else expired.
-func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
-	switch {
-	case len(b.Claims) == len(b.Shares):
-		return redpacket.Drained
-	case reason == redpacket.Cancelled:
-		return redpacket.Cancelled
-	}
-	return redpacket.Expired
 }
 
 // refund credits the unclaimed part of the packet's total to the sender.

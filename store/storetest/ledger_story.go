@@ -27,8 +27,8 @@ func storyTests() []ledgerTest {
 				sum += t.Amount
 			}
 			equal(b, "sum of the transfers", sum, 0)
-			if s.ClosedAt.IsZero() || s.DoneSeq != s.Entries[1].Seq {
-				b.Errorf("closed at %v with the entry %d, want %d", s.ClosedAt, s.DoneSeq, s.Entries[1].Seq)
+			if s.ClosedAt.IsZero() || s.Entries[1].Kind != chat.KindPacketDone {
+				b.Errorf("closed at %v with the entry %+v", s.ClosedAt, s.Entries[1])
 			}
 		}},
 		{"story/of a packet that is not stored", func(b *ledgerBench) {

@@ -111,8 +111,8 @@ func (t Tables) Story(ctx context.Context, packet string) (story redpacket.Story
 		if story.Book, err = ReadBook(q, packet); err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
 		}
-		if _, err = q.Row(`select coalesce(done_seq, 0), coalesce(closed_at, 0) from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{packet},
-			&story.DoneSeq, timeOrZero(&story.ClosedAt)); err != nil {
+		if _, err = q.Row(`select coalesce(closed_at, 0) from packets where id = $1 /*! and bucket = bucket_of($1) */`, []any{packet},
+			timeOrZero(&story.ClosedAt)); err != nil {
 			return err
 		}
 		if story.Transfers, err = List(q, into(func(t *redpacket.LedgerTransfer) []any {

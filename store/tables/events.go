@@ -71,7 +71,7 @@ func (t Tables) Events(ctx context.Context, q eventlog.Query) (b eventlog.Batch,
 		}
 		page := eventlog.Read(q, state.Epoch, state.Floor, found, len(found) == maxEventRows)
 		facts, err := r.Facts(page)
-		b = page.Batch(facts, state.Newest, time.Now())
+		b = page.Batch(facts, time.Now())
 		return err
 	})
 	switch {
