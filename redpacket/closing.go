@@ -312,6 +312,7 @@ func (s *Service) forget() {
 	s.memory.clear()
 	s.unknown.clear()
 	s.wallets.clear()
+	s.lastCampaign.Store(nil)
 }
 
 // endFromBefore ends early the open packets that were sent before the epoch began. Every instance does so. A packet that

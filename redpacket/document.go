@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"fmt"
 
 	"hongbao/chat"
 	"hongbao/redpacket/proof"
 )
 
-// participantsPage is how many participants are read at a time.
-const participantsPage = 5_000
+const (
+	participantsPage = 5_000 // participants that are read at a time
+	campaignsAtOnce  = 2     // calls of Campaign that run at once
+)
 
 // Document returns the proof of a finished packet as one document, for a user that may read its room. Its size grows with the number of
 // participants: it has the leaf of each.
@@ -29,10 +32,19 @@ type Campaign struct {
 	Document     proof.Document
 }
 
-// Campaign returns what is stored of a finished packet.
+// Campaign returns what is stored of a finished packet, which may have very many participants. So few calls run at once. The caller must not
+// change what it returns.
 func (s *Service) Campaign(ctx context.Context, packet string) (c Campaign, err error) {
 	if len(packet) > idBytes {
 		return Campaign{}, chat.ErrNotFound
+	}
+	done, err := s.campaigns.Lock(ctx, "")
+	if err != nil {
+		return Campaign{}, fmt.Errorf("%w: too many proofs are read at once: %w", chat.ErrUnavailable, err)
+	}
+	defer done()
+	if last := s.lastCampaign.Load(); last != nil && last.Book.Packet.ID == packet {
+		return *last, nil // many ask for the proof of a draw that has just ended
 	}
 	if c.Book, err = s.ledger.Book(ctx, packet); err != nil {
 		return Campaign{}, err
@@ -46,6 +58,7 @@ func (s *Service) Campaign(ctx context.Context, packet string) (c Campaign, err 
 		}
 	}
 	c.Document = c.Book.document(c.Participants)
+	s.lastCampaign.Store(&c)
 	return c, nil
 }
 

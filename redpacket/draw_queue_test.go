@@ -159,6 +159,31 @@ func TestManyFindADrawEnded(t *testing.T) {
 	})
 }
 
+// Many members that ask for the proof of one draw share one reading.
+func TestProofIsReadOnce(t *testing.T) {
+	t.Parallel()
+	onSlowLedger(t, users(3), func(t *testing.T, h *testService, l *slowLedger) {
+		p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 1, Window: drawWindow})
+		h.grab(t, "u01", p)
+		time.Sleep(drawWindow + time.Second)
+		synctest.Wait()
+		before := l.books.Load()
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() { checkDocument(t, h, p, nil, "u02") })
+		}
+		all.Wait()
+		if n := l.books.Load() - before; n > 2 {
+			t.Errorf("the book was read %d times", n)
+		}
+		h.packets.Forget() // the database has lost commits
+		checkDocument(t, h, p, nil, "u02")
+		if n := l.books.Load() - before; n < 2 {
+			t.Error("the proof is of a database that has gone back")
+		}
+	})
+}
+
 // The window is counted from the clock that decides when it ends.
 func TestWindowIsOfTheLedgersClock(t *testing.T) {
 	t.Parallel()

@@ -85,6 +85,8 @@ type Service struct {
 	entering     entering
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
 	ends         singleflight.Group // merges reads of one draw that has ended
+	campaigns    keylock.Locks      // bounds calls of Campaign
+	lastCampaign atomic.Pointer[Campaign]
 	closeSlots   closeSlots
 	drawSlots    closeSlots
 	recloses     retries[string] // packets whose close has failed although both engines seem to work, by id
@@ -140,6 +142,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), unknown: recentSet{keep: unknownFor}, wallets: newWallets(pub), auditRenew: auditRenew, answerTime: meter.NewDurations()}
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
+	s.campaigns.Holders = campaignsAtOnce
 	s.entering = entering{ledger: ledger, background: &s.background, entered: s.entered, draws: map[string][]*entry{}}
 	s.flow = &flow{
 		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,

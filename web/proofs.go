@@ -19,6 +19,8 @@ func (s *Server) serveProof(w http.ResponseWriter, r *http.Request) {
 		if err := s.rates.SpendHTTP(ctx, c.User.ID); err != nil {
 			return nil, err
 		}
+		ctx, cancel := context.WithTimeout(ctx, httpTime)
+		defer cancel()
 		return encode(s.commands.Proof(ctx, c, chi.URLParam(r, "packet")))
 	})
 }
