@@ -82,9 +82,11 @@ func TestBrowserChecker(t *testing.T) {
 	accessible("good")
 
 	left, _ := receipt("of a participant that was left out")
+	fill("proof", proof("a participant left out"))
 	fill("receipt", left)
 	press()
 	v.Sees("you can prove with it that the server left you out")
+	fill("proof", proof("many participants"))
 	changed, _ := receipt("with another instant")
 	fill("receipt", changed)
 	press()

@@ -97,7 +97,7 @@ function ownLine(proof, wave, leaf) {
 }
 
 function winnersTable(proof) {
-  const all = (proof.waves ?? []).flatMap((w) => w?.winners ?? []);
+  const all = [proof.waves].flat().flatMap((w) => w?.winners ?? []).filter((winner) => winner && typeof winner === 'object');
   if (all.length === 0) return [];
   const mine = parsed($('receipt').value).value?.user;
   const columns = ['rank', 'amount', 'user'];

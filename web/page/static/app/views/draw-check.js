@@ -79,7 +79,7 @@ function proofLines(document, view) {
 function isOf(d, { packet: p, state: { draw } }) {
   const [wave, ...more] = d?.waves ?? [];
   return wave && !more.length && d.packet === p.id && d.commitment === p.commitment && d.sender === p.from.id && d.key === p.key && d.mode === p.mode
-    && (d.spread ?? '') === p.spread && d.total === p.total && d.count === p.count && (d.rest || 'refund') === p.rest
+    && (d.spread ?? '') === p.spread && d.total === p.total && d.count === p.count && (d.rest !== 'share' || p.rest === 'share')
     && wave.root === draw?.root && wave.entries === draw?.participants;
 }
 
