@@ -58,9 +58,10 @@ type Change struct {
 type RoomChange struct {
 	Name         *string  `json:"name,omitempty"`
 	Announcement *string  `json:"announcement,omitempty"`
-	Invite       Inviters `json:"invite,omitempty"` // "": unchanged
-	Guests       *bool    `json:"guests,omitempty"` // whether guests can enter
-	Frozen       *bool    `json:"frozen,omitempty"` // whether only System may post; only System may change it
+	Invite       Inviters `json:"invite,omitempty"`  // "": unchanged
+	Guests       *bool    `json:"guests,omitempty"`  // whether guests can enter
+	Packets      *bool    `json:"packets,omitempty"` // whether users can send packets
+	Frozen       *bool    `json:"frozen,omitempty"`  // whether only System may post; only System may change it
 }
 
 // RuleInput is the state on which Change.Rule decides. Before a change that Rule allows is made, the store locks this state until
@@ -292,6 +293,9 @@ func (c Change) updateRoom(r Room) (Ruling, error) {
 	}
 	if g := c.To.Guests; g != nil && *g == r.NoGuests {
 		to.Guests, r.NoGuests = g, !*g
+	}
+	if p := c.To.Packets; p != nil && *p == r.NoPackets {
+		to.Packets, r.NoPackets = p, !*p
 	}
 	if f := c.To.Frozen; f != nil && *f != r.Frozen {
 		if !c.By.IsSystem() {

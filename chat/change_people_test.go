@@ -158,6 +158,8 @@ func TestChangesOfARoom(t *testing.T) {
 		{RoomChange{Name: str("new"), Announcement: str("")}, Room{Name: "new"}, `{"name":"new","announcement":""}`},
 		{RoomChange{Invite: AdminsInvite, Guests: new(true)}, Room{}, ""},
 		{RoomChange{Invite: MembersInvite}, Room{Name: "old", Announcement: "news", Invite: MembersInvite}, `{"invite":"members"}`},
+		{RoomChange{Packets: new(true)}, Room{}, ""},
+		{RoomChange{Packets: new(false)}, Room{Name: "old", Announcement: "news", NoPackets: true}, `{"packets":false}`},
 		{RoomChange{Guests: new(false)}, Room{Name: "old", Announcement: "news", NoGuests: true}, `{"guests":false}`},
 	} {
 		c, s := newChange(UpdateRoom, standings["admin"], "-")

@@ -75,6 +75,7 @@ type Room struct {
 	Announcement string
 	Invite       Inviters // "": nothing is set
 	NoGuests     bool     // guests cannot enter; guests that are members already stay
+	NoPackets    bool     // users cannot send packets; packets that are open go on
 	Frozen       bool     // only System may send, edit and react
 	Ref          string   // the host's own id, which no client sees; "": none
 	Members      int
@@ -98,6 +99,14 @@ func (r Room) admit(user string) error {
 func FrozenRefusal(frozen bool, by User) error {
 	if frozen && !by.IsSystem() {
 		return &FieldError{Err: ErrForbidden, Field: "frozen", Reason: "is true: only the system may post"}
+	}
+	return nil
+}
+
+// PacketsRefusal returns an error if packets are switched off in a room and the entry is a packet.
+func PacketsRefusal(off bool, kind EntryKind) error {
+	if off && kind == KindPacket {
+		return &FieldError{Err: ErrForbidden, Field: "packets", Reason: "is false: nobody may send packets"}
 	}
 	return nil
 }
@@ -144,7 +153,7 @@ func (s Standing) At(now time.Time) Standing {
 }
 
 // MaySend returns an error unless a user with this standing may send into the room at the time now. It does not check whether
-// the room is frozen.
+// the room is frozen, or takes packets.
 func (s Standing) MaySend(now time.Time) error {
 	if err := s.At(now).MayRead(); err != nil {
 		return err

@@ -52,7 +52,7 @@ type HostRoom struct {
 
 func (r HostRoom) hash() []byte {
 	fields := []string{r.Name, string(r.Kind), r.Owner, r.Ref, r.Announcement, string(r.Invite), strconv.FormatBool(r.NoGuests)}
-	return RequestHash("create_room by the host", append(fields, r.Members...)...)
+	return RequestHash(r.hashed("create_room by the host"), append(fields, r.Members...)...)
 }
 
 func (r HostRoom) check(l Limits) error {
@@ -93,7 +93,7 @@ func (s *Service) CreateHostRoom(ctx context.Context, r HostRoom) (made RoomReco
 	}
 	room := NewRoom{
 		ID: s.newID(now), Name: name, Kind: r.Kind, Owner: User{ID: r.Owner}, Members: others,
-		Invite: r.Invite, NoGuests: r.NoGuests, Key: r.Key, Hash: r.hash(), At: now, MaxRooms: s.limits.Rooms,
+		Invite: r.Invite, NoGuests: r.NoGuests, NoPackets: r.NoPackets, Key: r.Key, Hash: r.hash(), At: now, MaxRooms: s.limits.Rooms,
 		Host: true, Ref: r.Ref, Announcement: r.Announcement,
 	}
 	m, dup, err := s.store.CreateRoom(ctx, room)

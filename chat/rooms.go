@@ -21,8 +21,9 @@ type CreateRoom struct {
 	Kind    RoomKind
 	Members []string // besides the owner
 
-	Invite   Inviters // "": the default of the kind
-	NoGuests bool     // guests cannot enter
+	Invite    Inviters // "": the default of the kind
+	NoGuests  bool     // guests cannot enter
+	NoPackets bool     // users cannot send packets
 }
 
 // Rooms lists the rooms that the user is in. It also caches the user's standings in them, because the client is about
@@ -88,7 +89,7 @@ func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m M
 	now := s.now()
 	room := NewRoom{
 		ID: s.newID(now), Name: name, Kind: r.Kind, Owner: owner, Members: r.others(owner.ID),
-		Invite: r.Invite, NoGuests: r.NoGuests, Key: r.Key, Hash: r.hash(),
+		Invite: r.Invite, NoGuests: r.NoGuests, NoPackets: r.NoPackets, Key: r.Key, Hash: r.hash(),
 		At: now, MaxRooms: s.limits.Rooms, MaxPublic: s.limits.PublicRooms,
 	}
 	if m, dup, err = s.store.CreateRoom(ctx, room); err != nil || dup {
@@ -121,7 +122,16 @@ func (r CreateRoom) others(owner string) []string {
 // hash returns the hash of the request's content, to tell whether a repeated key comes with the same content.
 func (r CreateRoom) hash() []byte {
 	inviters := cmp.Or(r.Invite, r.Kind.Inviters())
-	return RequestHash("create_room", append([]string{r.Name, string(r.Kind), string(inviters), strconv.FormatBool(r.NoGuests)}, r.Members...)...)
+	return RequestHash(r.hashed("create_room"), append([]string{r.Name, string(r.Kind), string(inviters), strconv.FormatBool(r.NoGuests)}, r.Members...)...)
+}
+
+// hashed returns the name under which the request is hashed. A room with packets is hashed without the field, as versions that
+// do not know the field hash it.
+func (r CreateRoom) hashed(name string) string {
+	if r.NoPackets {
+		return name + " without packets"
+	}
+	return name
 }
 
 func (r CreateRoom) check(owner string, l Limits) error {

@@ -93,10 +93,13 @@ func TestSettingsOfANewRoom(t *testing.T) {
 		r.NoGuests = true
 		_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
 		h.refused(err, chat.ErrKeyReused)
+		r.NoGuests, r.NoPackets = false, true
+		_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
+		h.refused(err, chat.ErrKeyReused)
 	}
-	r := chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Invite: chat.AdminsInvite, NoGuests: true}
+	r := chat.CreateRoom{Key: "k", Name: "a", Kind: chat.Public, Invite: chat.AdminsInvite, NoGuests: true, NoPackets: true}
 	m, _, err := h.CreateRoom(h.ctx, person("ann"), r)
-	if h.must(err); m.Room.Inviters() != chat.AdminsInvite || !m.Room.NoGuests {
+	if h.must(err); m.Room.Inviters() != chat.AdminsInvite || !m.Room.NoGuests || !m.Room.NoPackets {
 		t.Errorf("made %+v", m.Room)
 	}
 	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {

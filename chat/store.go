@@ -258,17 +258,18 @@ type SubscriptionStore interface {
 
 // NewRoom is a room to be created.
 type NewRoom struct {
-	ID       string
-	Name     string
-	Kind     RoomKind
-	Owner    User
-	Members  []string // besides the owner
-	Invite   Inviters // "": nothing is set
-	NoGuests bool
-	Key      string
-	Hash     []byte // hash of the request's content
-	At       time.Time
-	MaxRooms int // limit: rooms that a user may be in: chosen ones for the owner, not chosen ones for the members
+	ID        string
+	Name      string
+	Kind      RoomKind
+	Owner     User
+	Members   []string // besides the owner
+	Invite    Inviters // "": nothing is set
+	NoGuests  bool
+	NoPackets bool
+	Key       string
+	Hash      []byte // hash of the request's content
+	At        time.Time
+	MaxRooms  int // limit: rooms that a user may be in: chosen ones for the owner, not chosen ones for the members
 
 	MaxPublic int // limit: public rooms that the owner may own, of those that the owner has chosen; 0: no limit
 

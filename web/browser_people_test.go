@@ -426,6 +426,33 @@ func TestBrowserFrozenRoom(t *testing.T) {
 	ann.Has("textbox", "Message")
 }
 
+// TestBrowserRoomWithoutPackets switches packets off in a room, and on again. The button of packets must say why it does nothing.
+func TestBrowserRoomWithoutPackets(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	host := s.httpGuest(t, "Bob")
+	room := host.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	host.does("set_role", `"room":%q,"user":%q,"role":"owner"`, room, userID(ann))
+	ann.Press("link", "Tea")
+	ann.Has("button", "Send a red packet")
+	ann.Press("heading", "Tea")
+	ann.Press("switch", "Red packets may be sent")
+	ann.Sees("You switched red packets off")
+	ann.Lacks("button", "Send a red packet")
+	ann.Back()
+	ann.Has("button", "Red packets are switched off in this room.")
+	webtest.Ask[bool](ann.Tab, `document.querySelector('.packet-button').click(), true`)
+	ann.Sees("Red packets are switched off in this room.") // the toast
+	ann.Lacks("dialog", "")
+	ann.Press("heading", "Tea")
+	ann.Press("switch", "Red packets may be sent")
+	ann.Sees("You allowed red packets")
+	ann.Back()
+	ann.Has("button", "Send a red packet")
+}
+
 // TestBrowserGuestWithNameFromRightToLeft shows a message of a guest whose name is written from right to left. The mark of guests must stand
 // behind the name, as it does behind other names.
 func TestBrowserGuestWithNameFromRightToLeft(t *testing.T) {

@@ -185,6 +185,13 @@ var sqliteMutants = []mutant{
 		harm:  "a banned guest comes back as another guest",
 	},
 	{
+		file:  "chat/chat.go",
+		old:   `if off && kind == KindPacket {`,
+		new:   `if off && kind == KindText {`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "users send packets into a room that has switched them off",
+	},
+	{
 		file:  "store/tables/append.go",
 		old:   `if deserted && e.Kind.Content() {`,
 		new:   `if deserted && !e.Kind.Content() {`,

@@ -76,6 +76,7 @@ create table rooms (
     emptied        boolean not null default false,       -- of a deleted room: it has no open packets, and all members are gone
     invite         text collate "C" not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
     guests         boolean not null default true,        -- guests can enter
+    packets        boolean not null default true,        -- users can send packets
     ref            text collate "C" not null default '', -- the host's own id, see refs; '': none
     frozen         boolean not null default false        -- only the system may post
 ) with (fillfactor = 70);

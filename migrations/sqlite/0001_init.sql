@@ -74,6 +74,7 @@ create table rooms (
     emptied        integer not null default 0, -- of a deleted room: it has no open packets, and all members are gone
     invite         text not null default '' check (invite in ('', 'members', 'admins')), -- '': as usual for the kind (chat.RoomKind.Inviters)
     guests         integer not null default 1, -- guests can enter
+    packets        integer not null default 1, -- users can send packets
     ref            text not null default '',   -- the host's own id, see refs; '': none
     frozen         integer not null default 0  -- only the system may post
 ) strict, without rowid;

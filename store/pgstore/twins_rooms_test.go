@@ -88,6 +88,7 @@ func (h *history) change() {
 		c.Users, c.To = nil, chat.RoomChange{
 			Name: &name, Announcement: &announcement,
 			Invite: pick(h, []chat.Inviters{"", chat.MembersInvite, chat.AdminsInvite}), Guests: pick(h, []*bool{nil, new(false), new(true)}),
+			Packets: pick(h, []*bool{nil, new(false), new(true), new(true)}),
 		}
 	case chat.DeleteRoom:
 		c.Users = nil

@@ -168,7 +168,7 @@ func (b *storeBench) setting(room string, invite chat.Inviters, guests *bool) ch
 
 func roomSettings(b *storeBench) {
 	r := b.newRoom(ann, bob)
-	r.Kind, r.Invite, r.NoGuests = chat.Private, chat.MembersInvite, true
+	r.Kind, r.Invite, r.NoGuests, r.NoPackets = chat.Private, chat.MembersInvite, true, true
 	for _, made := range []struct {
 		room   chat.Room
 		invite chat.Inviters
@@ -177,8 +177,8 @@ func roomSettings(b *storeBench) {
 		{b.create(b.newRoom(ann, bob)).Room, "", false},
 		{b.create(r).Room, chat.MembersInvite, true},
 	} {
-		if made.room.Invite != made.invite || made.room.NoGuests != made.closed {
-			b.Errorf("made %+v, want invite %q, no guests %v", made.room, made.invite, made.closed)
+		if made.room.Invite != made.invite || made.room.NoGuests != made.closed || made.room.NoPackets != made.closed {
+			b.Errorf("made %+v, want invite %q, no guests and packets %v", made.room, made.invite, made.closed)
 		}
 	}
 	room := b.room(ann, bob)

@@ -14,17 +14,17 @@ const Deserted = `kind = 'direct' and members < 2`
 // If the entry is content, the sender's row in members must be locked already. AppendEntry then also advances the
 // sender's own read_seq, so that a user's own entries never count as unread, and counts the sender's membership as
 // chosen. It returns chat.ErrContactRefused for content in a direct room that the other user has left. In a frozen room
-// it refuses content that is not from System. In a deleted room it refuses all content with chat.ErrNotFound. Whether the key was used
-// before must be checked elsewhere.
+// it refuses content that is not from System, and in a room without packets it refuses packets. In a deleted room it
+// refuses all content with chat.ErrNotFound. Whether the key was used before must be checked elsewhere.
 func AppendEntry(w Tx, e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
 	}
 	var contentNo int64
-	var deserted, frozen, deleted bool
+	var deserted, noPackets, frozen, deleted bool
 	found, err := w.Row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
-		returning last_seq, content_no, `+Deserted+`, frozen, deleted_at <> 0`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &frozen, &deleted)
+		returning last_seq, content_no, `+Deserted+`, not packets, frozen, deleted_at <> 0`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &noPackets, &frozen, &deleted)
 	if err != nil {
 		return chat.Entry{}, err
 	}
@@ -35,6 +35,9 @@ func AppendEntry(w Tx, e chat.Entry, hash []byte) (chat.Entry, error) {
 		return chat.Entry{}, chat.ErrContactRefused
 	}
 	if err := chat.FrozenRefusal(frozen && e.Kind.Content(), e.From); err != nil {
+		return chat.Entry{}, err
+	}
+	if err := chat.PacketsRefusal(noPackets, e.Kind); err != nil {
 		return chat.Entry{}, err
 	}
 	seals := chain.NewSeals()

@@ -167,7 +167,8 @@ func applyRuling(w Tx, c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Cha
 	queuePutStandings(w, &b, s.Room, r.Standings, c.At, c.Chosen())
 	if r.Room != nil {
 		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
-		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
+		made.Room.Invite, made.Room.NoGuests = r.Room.Invite, r.Room.NoGuests
+		made.Room.NoPackets, made.Room.Frozen = r.Room.NoPackets, r.Room.Frozen
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
 			b.Exec(`update members set state = 'gone', role = 'member' where room_id = $1 and user_id = $2`, c.Room, c.By.ID)
@@ -250,6 +251,7 @@ func queueUpdateRoom(b *Batch, r chat.Room, at time.Time) {
 	if r.Deleted {
 		deleted = at.UnixMilli()
 	}
-	b.Exec(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8, frozen = $9 where id = $1`,
-		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests, r.Frozen)
+	b.Exec(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8, packets = $9, frozen = $10
+		where id = $1`,
+		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests, !r.NoPackets, r.Frozen)
 }

@@ -54,8 +54,8 @@ func createRoom(w Tx, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
 		return m, true, err
 	}
 	var b Batch
-	b.Exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement)
+	b.Exec(`insert into rooms (id, name, kind, invite, guests, packets, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, !r.NoPackets, r.At.UnixMilli(), r.Ref, r.Announcement)
 	queueWords(&b, w, chat.Room{ID: r.ID, Kind: r.Kind, Name: r.Name})
 	if err := w.Send(&b); err != nil {
 		return chat.Membership{}, false, err

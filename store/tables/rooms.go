@@ -10,11 +10,11 @@ import (
 )
 
 // roomColumns are the columns of a room r that roomInto scans.
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, not r.packets, r.frozen, r.ref`
 
 // roomInto returns the destinations of roomColumns.
 func roomInto(r *chat.Room) []any {
-	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, Time(&r.CreatedAt), &r.Deleted, &r.Invite, &r.NoGuests, &r.Frozen, &r.Ref}
+	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, Time(&r.CreatedAt), &r.Deleted, &r.Invite, &r.NoGuests, &r.NoPackets, &r.Frozen, &r.Ref}
 }
 
 // scanRoom scans roomColumns.

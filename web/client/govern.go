@@ -38,13 +38,14 @@ type RoomUpdate struct {
 	Announcement *string
 	Invite       string // which members may invite users: members or admins
 	Guests       *bool  // whether guests may enter; guests that are members stay
+	Packets      *bool  // whether users may send packets; packets that are open go on
 }
 
 // UpdateRoom changes a room's name, announcement or settings.
 func (c *Client) UpdateRoom(ctx context.Context, room string, u RoomUpdate) (model.Room, error) {
 	var reply wire.UpdateRoomReply
 	err := c.Call(ctx, "update_room", wire.UpdateRoomRequest{
-		Room: room, Name: u.Name, Announcement: u.Announcement, Invite: u.Invite, Guests: u.Guests,
+		Room: room, Name: u.Name, Announcement: u.Announcement, Invite: u.Invite, Guests: u.Guests, Packets: u.Packets,
 	}, &reply)
 	return model.RoomOf(reply.Room), err
 }

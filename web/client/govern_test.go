@@ -106,19 +106,19 @@ func TestGovern(t *testing.T) {
 	if *changed.Name != name || *changed.Announcement != announcement || ann.Rooms()[0].Name != name {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}
-	if r.Invite != "admins" || !r.Guests {
+	if r.Invite != "admins" || !r.Guests || !r.Packets {
 		t.Errorf("the settings of a new private room: %+v", r)
 	}
-	set := client.RoomUpdate{Invite: "members", Guests: new(false)}
-	if now := must[model.Room](t)(bob.UpdateRoom(soon(t), r.ID, set)); now.Invite != "members" || now.Guests {
+	set := client.RoomUpdate{Invite: "members", Guests: new(false), Packets: new(false)}
+	if now := must[model.Room](t)(bob.UpdateRoom(soon(t), r.ID, set)); now.Invite != "members" || now.Guests || now.Packets {
 		t.Errorf("%+v", now)
 	}
 	changed = await(t, ann, func(e model.Entry) bool { return e.Kind == "room" }).Body.(model.RoomChanged)
-	if changed.Invite != "members" || *changed.Guests || ann.Rooms()[0].Invite != "members" || ann.Rooms()[0].Guests {
+	if changed.Invite != "members" || *changed.Guests || *changed.Packets || ann.Rooms()[0].Invite != "members" || ann.Rooms()[0].Guests || ann.Rooms()[0].Packets {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}
-	closed := client.NewRoom{Name: "closed", Kind: "public", Invite: "admins", Guests: new(false)}
-	if made := must[model.Room](t)(ann.CreateRoom(soon(t), closed)); made.Invite != "admins" || made.Guests {
+	closed := client.NewRoom{Name: "closed", Kind: "public", Invite: "admins", Guests: new(false), Packets: new(false)}
+	if made := must[model.Room](t)(ann.CreateRoom(soon(t), closed)); made.Invite != "admins" || made.Guests || made.Packets {
 		t.Errorf("%+v", made)
 	}
 	good(ann.DeleteRoom(soon(t), r.ID))

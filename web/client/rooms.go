@@ -17,6 +17,7 @@ type NewRoom struct {
 	Members []string // ids of the first members besides the user
 	Invite  string   // which members may invite users: members or admins; "": admins in a private room, else members
 	Guests  *bool    // whether guests may enter; nil: they may
+	Packets *bool    // whether users may send packets; nil: they may
 }
 
 // CreateRoom creates a room whose owner is the user. It repeats the command until it is answered; the room is created once. A
@@ -24,7 +25,7 @@ type NewRoom struct {
 func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (model.Room, error) {
 	var reply wire.CreateRoomReply
 	err := c.Call(ctx, "create_room", wire.CreateRoomRequest{
-		Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members, Invite: r.Invite, Guests: r.Guests,
+		Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members, Invite: r.Invite, Guests: r.Guests, Packets: r.Packets,
 	}, &reply)
 	return model.RoomOf(reply.Room), err
 }

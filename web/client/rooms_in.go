@@ -166,6 +166,9 @@ func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 		if b.Guests != nil {
 			r.Guests = *b.Guests
 		}
+		if b.Packets != nil {
+			r.Packets = *b.Packets
+		}
 	case model.MemberChanged:
 		if b.Change == "role" && b.User == me {
 			r.Role = b.Role

@@ -72,6 +72,9 @@ func Room(r chat.Room) wire.Room {
 	if r.NoGuests {
 		room.Guests = new(false)
 	}
+	if r.NoPackets {
+		room.Packets = new(false)
+	}
 	room.Frozen = r.Frozen
 	return room
 }

@@ -9,8 +9,8 @@ type User struct {
 }
 
 // Room is a room as a user sees it. Role, Silent, Pinned and Archived are of that user; they are left out where the user
-// is not known to be a member. Invite and Guests are left out where they are as usual: admins invite in private rooms,
-// members in public ones, and guests may enter.
+// is not known to be a member. Invite, Guests and Packets are left out where they are as usual: admins invite in private
+// rooms, members in public ones, guests may enter, and users may send packets.
 type Room struct {
 	ID           string `json:"id" doc:"id"`
 	Name         string `json:"name" doc:"empty for a direct room"`
@@ -18,6 +18,7 @@ type Room struct {
 	Announcement string `json:"announcement,omitempty" doc:"text"`
 	Invite       string `json:"invite,omitempty" enum:"members,admins" doc:"which members may invite: 'members' or 'admins'; left out at the default: 'admins' in a private room, 'members' in a public one"`
 	Guests       *bool  `json:"guests,omitempty" doc:"false: guests cannot enter; left out when they can"`
+	Packets      *bool  `json:"packets,omitempty" doc:"false: nobody can send packets; left out when they can be sent. Disable the button; grabs go on"`
 	Frozen       bool   `json:"frozen,omitempty" doc:"true: the host has frozen the room, and only the system may post. Disable the message field; grabs go on"`
 	Members      int    `json:"members" doc:"number of members"`
 	LastSeq      int64  `json:"last_seq" doc:"seq of the last entry"`

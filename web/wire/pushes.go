@@ -93,6 +93,7 @@ type RoomBody struct {
 	Announcement *string `json:"announcement,omitempty"`
 	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool   `json:"guests,omitempty"`
+	Packets      *bool   `json:"packets,omitempty"`
 	Frozen       *bool   `json:"frozen,omitempty"` // whether only the system may post
 }
 

@@ -12,6 +12,7 @@ type CreateRoomRequest struct {
 	Members []string `json:"members,omitempty" doc:"users to put in; each must accept [contact](#set_contact); a user never seen counts as one that does not"`
 	Invite  string   `json:"invite,omitempty" enum:"members,admins" doc:"which members may [invite](#invite): 'members' (default in public rooms) or 'admins' (default in private rooms: the owner and admins)"`
 	Guests  *bool    `json:"guests,omitempty" doc:"false: guests cannot enter (default true); with a guest as the caller or in 'members' it is 'forbidden field=guests'"`
+	Packets *bool    `json:"packets,omitempty" doc:"false: nobody can send packets (default true)"`
 }
 
 // CreateRoomReply is the reply of create_room.
@@ -211,6 +212,7 @@ type UpdateRoomRequest struct {
 	Announcement *string `json:"announcement,omitempty" doc:"at most 1000 characters; '\"\"' removes the announcement"`
 	Invite       string  `json:"invite,omitempty" enum:"members,admins" doc:"which members may [invite](#invite): 'members', or 'admins': the owner and admins"`
 	Guests       *bool   `json:"guests,omitempty" doc:"false: guests can neither join, nor come back, nor be invited"`
+	Packets      *bool   `json:"packets,omitempty" doc:"false: [send_packet](packets.md#send_packet) is 'forbidden field=packets'; packets that are open go on"`
 }
 
 // UpdateRoomReply is the reply of update_room.

@@ -65,6 +65,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 			Announcement *string `json:"announcement"`
 			Invite       string  `json:"invite"`
 			Guests       *bool   `json:"guests"`
+			Packets      *bool   `json:"packets"`
 			Frozen       *bool   `json:"frozen"`
 		}
 		err := json.Unmarshal(raw, &b)

@@ -104,6 +104,7 @@ type RoomChanged struct {
 	Announcement *string
 	Invite       string // which members may invite: members or admins; "": not changed
 	Guests       *bool
+	Packets      *bool
 	Frozen       *bool
 }
 

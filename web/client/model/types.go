@@ -32,6 +32,7 @@ type Room struct {
 	Announcement string
 	Invite       string // which members may invite users: members or admins; "" in a direct room
 	Guests       bool   // guests may enter
+	Packets      bool   // users may send packets
 	Frozen       bool   // only the system may post
 	Members      int
 	LastSeq      int64
@@ -47,7 +48,7 @@ func RoomOf(r wire.Room) Room {
 	usual := map[string]string{"public": "members", "private": "admins"}[r.Kind]
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
-		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, Frozen: r.Frozen, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
+		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, Packets: r.Packets == nil || *r.Packets, Frozen: r.Frozen, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
 		Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived,
 	}
 }

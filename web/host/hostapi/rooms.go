@@ -91,6 +91,7 @@ type Room struct {
 	Announcement string `json:"announcement,omitempty"`
 	Invite       string `json:"invite,omitempty" enum:"members,admins"` // which members may invite; missing in a direct room
 	Guests       bool   `json:"guests"`                                 // guests may enter
+	Packets      bool   `json:"packets"`                                // users may send packets
 	Frozen       bool   `json:"frozen,omitempty"`                       // only the system may post
 	Owner        string `json:"owner,omitempty"`                        // missing: the room has no members, or is a direct room
 	Members      int    `json:"members"`
@@ -118,6 +119,7 @@ type CreateRoomRequest struct {
 	Members      []string `json:"members,omitempty"` // besides the owner
 	Invite       string   `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool    `json:"guests,omitempty"`
+	Packets      *bool    `json:"packets,omitempty"`
 }
 
 // CreateRoomReply is the reply of create_room.
@@ -146,6 +148,7 @@ type UpdateRoomRequest struct {
 	Announcement *string `json:"announcement,omitempty"` // "" removes it
 	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool   `json:"guests,omitempty"`
+	Packets      *bool   `json:"packets,omitempty"`
 	Frozen       *bool   `json:"frozen,omitempty"`
 }
 

@@ -26,7 +26,7 @@ func (s rooms) createRoom(ctx context.Context, c Caller, r *hostapi.CreateRoomRe
 	room, dup, err := s.o.Chat.CreateHostRoom(ctx, chat.HostRoom{
 		CreateRoom: chat.CreateRoom{
 			Key: c.Idempotency, Name: r.Name, Kind: chat.RoomKind(r.Kind), Members: r.Members, Invite: chat.Inviters(r.Invite),
-			NoGuests: r.Guests != nil && !*r.Guests,
+			NoGuests: r.Guests != nil && !*r.Guests, NoPackets: r.Packets != nil && !*r.Packets,
 		},
 		Owner: r.Owner, Ref: r.Ref, Announcement: r.Announcement,
 	})
@@ -53,7 +53,7 @@ func (s rooms) listRooms(ctx context.Context, _ Caller, r *hostapi.ListRoomsRequ
 
 func (s rooms) updateRoom(ctx context.Context, _ Caller, r *hostapi.UpdateRoomRequest) (hostapi.RoomReply, error) {
 	_, err := s.o.Chat.UpdateRoom(ctx, chat.System, r.Room, chat.RoomChange{
-		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests, Frozen: r.Frozen,
+		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests, Packets: r.Packets, Frozen: r.Frozen,
 	})
 	return s.roomReply(ctx, r.Room, err)
 }
@@ -94,7 +94,7 @@ func (s rooms) callSystem(ctx context.Context, command string, request, reply an
 
 func roomOf(r chat.RoomRecord) hostapi.Room {
 	room := hostapi.Room{
-		ID: r.ID, Ref: r.Ref, Name: r.Name, Kind: string(r.Kind), Announcement: r.Announcement, Guests: !r.NoGuests, Frozen: r.Frozen,
+		ID: r.ID, Ref: r.Ref, Name: r.Name, Kind: string(r.Kind), Announcement: r.Announcement, Guests: !r.NoGuests, Packets: !r.NoPackets, Frozen: r.Frozen,
 		Owner: r.Owner, Members: r.Members, LastSeq: r.LastSeq, CreatedAt: convert.Millis(r.CreatedAt),
 	}
 	if r.Kind != chat.Direct {

@@ -18,7 +18,7 @@ func TestHostKeepsRooms(t *testing.T) {
 	create := func(body, key string) answer {
 		return h.send(h.all, "POST", "/v1/server/rooms", body, "Idempotency-Key", key)
 	}
-	const order = `{"ref":"order-17","name":"Order 17","kind":"private","owner":"ann","members":["bob","cid"],"announcement":"hello","guests":false}`
+	const order = `{"ref":"order-17","name":"Order 17","kind":"private","owner":"ann","members":["bob","cid"],"announcement":"hello","guests":false,"packets":false}`
 	first := ok[hostapi.CreateRoomReply](h, create(order, "one"))
 	again := ok[hostapi.CreateRoomReply](h, create(order, "one"))
 	byRef := ok[hostapi.CreateRoomReply](h, create(order, "two"))
@@ -26,7 +26,7 @@ func TestHostKeepsRooms(t *testing.T) {
 	if first.Dup || !again.Dup || !byRef.Dup || again.Room != r || byRef.Room != r {
 		t.Errorf("%+v, then %+v and %+v; want the same room, made once", first, again, byRef)
 	}
-	if r.Ref != "order-17" || r.Owner != "ann" || r.Members != 3 || r.Kind != "private" || r.Announcement != "hello" || r.Guests || r.Invite != "admins" {
+	if r.Ref != "order-17" || r.Owner != "ann" || r.Members != 3 || r.Kind != "private" || r.Announcement != "hello" || r.Guests || r.Packets || r.Invite != "admins" {
 		t.Errorf("the room is %+v", r)
 	}
 	h.refused(create(`{"ref":"order-18","name":"Other","owner":"ann"}`, "one"), wire.CodeKeyReused, "key_reused")
@@ -50,7 +50,7 @@ func TestHostKeepsRooms(t *testing.T) {
 	if page := ok[hostapi.ListRoomsReply](h, h.send(h.all, "GET", "/v1/server/rooms?limit=1&next="+page.Next, nil)); len(page.Rooms) != 1 || page.Rooms[0].ID != second.ID || page.Next != "" {
 		t.Errorf("the second page is %+v", page)
 	}
-	if got := ok[hostapi.RoomReply](h, h.send(h.all, "PUT", room, `{"name":"Order 17, paid","frozen":true}`)).Room; got.Name != "Order 17, paid" || !got.Frozen || got.Announcement != "hello" {
+	if got := ok[hostapi.RoomReply](h, h.send(h.all, "PUT", room, `{"name":"Order 17, paid","packets":true,"frozen":true}`)).Room; got.Name != "Order 17, paid" || !got.Packets || !got.Frozen || got.Announcement != "hello" {
 		t.Errorf("updated: %+v", got)
 	}
 	h.refused(h.send(h.all, "POST", "/v1/server/as/ann/send", fmt.Sprintf(`{"room":%q,"key":"k","text":"x"}`, r.ID)), wire.CodeForbidden, "forbidden field=frozen")

@@ -16,7 +16,7 @@ import (
 func (a *Commands) createRoom(ctx context.Context, c Caller, r *wire.CreateRoomRequest) (wire.CreateRoomReply, error) {
 	room := chat.CreateRoom{
 		Key: r.Key, Name: r.Name, Kind: chat.RoomKind(r.Kind), Members: r.Members,
-		Invite: chat.Inviters(r.Invite), NoGuests: r.Guests != nil && !*r.Guests,
+		Invite: chat.Inviters(r.Invite), NoGuests: r.Guests != nil && !*r.Guests, NoPackets: r.Packets != nil && !*r.Packets,
 	}
 	if err := a.rates.spendContact(ctx, c, "create_room", a.contactRates.CreateRoom, a.chat.CheckCreateRoom(c.User.ID, room) == nil); err != nil {
 		return wire.CreateRoomReply{}, err
@@ -121,7 +121,7 @@ func (a *Commands) mute(ctx context.Context, c Caller, r *wire.MuteRequest) (wir
 
 func (a *Commands) updateRoom(ctx context.Context, c Caller, r *wire.UpdateRoomRequest) (wire.UpdateRoomReply, error) {
 	m, err := a.chat.UpdateRoom(ctx, c.User, r.Room, chat.RoomChange{
-		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests,
+		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests, Packets: r.Packets,
 	})
 	return wire.UpdateRoomReply{Room: convert.Membership(m)}, err
 }

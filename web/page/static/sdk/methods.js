@@ -263,7 +263,7 @@ export class Methods {
 
   /**
    * updateRoom changes the room's name, announcement or settings.
-   * @param {{room: string, name?: string, announcement?: string, invite?: import('./types.js').Inviters, guests?: boolean}} request
+   * @param {{room: string, name?: string, announcement?: string, invite?: import('./types.js').Inviters, guests?: boolean, packets?: boolean}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
    */

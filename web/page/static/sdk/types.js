@@ -85,8 +85,9 @@
  * @typedef {{target: number, text?: string, preview?: Preview, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
- * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, frozen?: boolean}} RoomBody
- * @typedef {{key?: string, name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean}} NewRoom
+ * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, packets?: boolean, frozen?: boolean}} RoomBody
+ * @typedef {{key?: string, name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean,
+ *   packets?: boolean}} NewRoom
  * @typedef {{room: Room, dup: boolean}} CreateRoomReply
  *
  * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
@@ -96,6 +97,7 @@
  * @property {string} [announcement]  text
  * @property {Inviters} [invite]  which members may invite: 'members' or 'admins'; left out at the default: 'admins' in a private room, 'members' in a public one
  * @property {boolean} [guests]  false: guests cannot enter; left out when they can
+ * @property {boolean} [packets]  false: nobody can send packets; left out when they can be sent. Disable the button; grabs go on
  * @property {boolean} [frozen]  true: the host has frozen the room, and only the system may post. Disable the message field; grabs go on
  * @property {number} members  number of members
  * @property {number} last_seq  seq of the last entry

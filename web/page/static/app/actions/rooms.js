@@ -8,7 +8,7 @@ import { addRoom } from '../model/rooms.js';
 
 /**
  * Creates a room and opens it.
- * @param {{name: string, kind: 'public'|'private', invite?: import('../../sdk/types.js').Inviters, guests?: boolean, key: string}} room
+ * @param {{name: string, kind: 'public'|'private', invite?: import('../../sdk/types.js').Inviters, guests?: boolean, packets?: boolean, key: string}} room
  */
 export async function createRoom(room) {
   openNew((await client.createRoom(room)).room);

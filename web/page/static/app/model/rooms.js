@@ -62,7 +62,7 @@ function newest(before, room) {
 }
 
 /** The fields that a room on the wire leaves out at their defaults: they replace older values, too. */
-function maybeMissing({ announcement, invite, guests, frozen }) { return { announcement, invite, guests, frozen }; }
+function maybeMissing({ announcement, invite, guests, packets, frozen }) { return { announcement, invite, guests, packets, frozen }; }
 
 /** @param {string} id */
 export function dropRoom(id) {
@@ -90,6 +90,9 @@ export function isAlone(v) { return v.room.kind !== 'direct' && peopleIn(v.room)
 
 /** Which members may invite users. @param {{kind: string, invite?: import('../../sdk/types.js').Inviters}} room */
 export function inviters(room) { return room.invite ?? (room.kind === 'private' ? 'admins' : 'members'); }
+
+/** Whether users may send packets into a room. @param {import('../state.js').Room} room */
+export function takesPackets(room) { return room.packets !== false; }
 
 /** Whether the user may invite others. @param {import('../state.js').RoomView} v */
 export function mayInvite(v) {

@@ -11,6 +11,7 @@ import { tellTyping } from '../actions/looking.js';
 import { attempt } from '../actions/attempt.js';
 import { attach } from '../actions/attach.js';
 import { mayAttach } from '../model/files.js';
+import { takesPackets } from '../model/rooms.js';
 import { emptyTray } from '../model/tray.js';
 import { AttachButton, bringsFiles, Dropping, Tray } from './composer-files.js';
 import { MicButton, mayRecord } from './composer-voice.js';
@@ -209,6 +210,7 @@ export class Composer extends Component {
     const { draft } = view;
     const left = this.left();
     const shown = left < (1 - almost) * (state.limits?.text_chars ?? 0);
+    const packets = takesPackets(view.room);
     const brought = (e) => this.brought(e);
     const editing = draft.editing !== null;
     const ready = draft.text.trim() || !editing && view.tray.length > 0;
@@ -224,8 +226,8 @@ export class Composer extends Component {
       h('div', { class: 'composer-row', onKeyDown: (e) => { if (e.key === 'Escape') recorder?.cancel(); } },
         recorder && h(this.Bar, { recorder, room: view.room.id }),
         !recorder && h(IconButton, {
-          icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button',
-          onClick: () => openSheet('compose'),
+          icon: 'envelope', label: t(packets ? 'composer.packet' : 'composer.noPackets'), size: 24, class: 'button quiet icon packet-button',
+          'aria-disabled': packets ? undefined : 'true', onClick: () => (packets ? openSheet('compose') : toast(t('composer.noPackets'))),
         }),
         !recorder && mayAttach() && !editing && h(AttachButton, { view, done: () => this.field.current?.focus() }),
         !recorder && h('div', { class: 'writing' },

@@ -34,7 +34,7 @@ function member({ user, change, by, role, until, count = 1 }) {
   }
 }
 
-function room(id, { name, announcement, invite, guests, frozen }) {
+function room(id, { name, announcement, invite, guests, packets, frozen }) {
   const by = doer(id);
   const said = [];
   if (name) said.push(t('timeline.renamed', { by, name }));
@@ -42,6 +42,7 @@ function room(id, { name, announcement, invite, guests, frozen }) {
   else if (announcement === '') said.push(t('timeline.unannounced', { by }));
   if (invite) said.push(t(`timeline.inviters.${invite}`, { by }));
   if (guests !== undefined) said.push(t(guests ? 'timeline.guestsIn' : 'timeline.guestsOut', { by }));
+  if (packets !== undefined) said.push(t(packets ? 'timeline.packetsOn' : 'timeline.packetsOff', { by }));
   if (frozen !== undefined) said.push(t(frozen ? 'timeline.frozen' : 'timeline.unfrozen', { by }));
   return said.join(' · ');
 }

@@ -10,7 +10,7 @@ import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
 export class NewRoom extends Component {
-  state = { name: '', kind: /** @type {'public'|'private'} */ ('private'), invite: undefined, guests: true, isSent: false, isMaking: false, error: null };
+  state = { name: '', kind: /** @type {'public'|'private'} */ ('private'), invite: undefined, guests: true, packets: true, isSent: false, isMaking: false, error: null };
 
   key = newKey(); // of the present fields: a second try creates no second room
 
@@ -35,7 +35,7 @@ export class NewRoom extends Component {
 
   async submit(e) {
     e.preventDefault();
-    const { name, kind, invite, guests, isMaking } = this.state;
+    const { name, kind, invite, guests, packets, isMaking } = this.state;
     if (isMaking) return;
     this.setState({ isSent: true, error: null });
     const chars = [...name.trim()].length;
@@ -45,13 +45,13 @@ export class NewRoom extends Component {
     }
     this.setState({ isMaking: true });
     try {
-      await createRoom({ name: name.trim(), kind, invite, guests, key: this.key });
+      await createRoom({ name: name.trim(), kind, invite, guests, packets, key: this.key });
     } catch (error) {
       this.setState({ isMaking: false, error });
     }
   }
 
-  render(_, { name, kind, invite, guests, isMaking }) {
+  render(_, { name, kind, invite, guests, packets, isMaking }) {
     const problem = this.problem();
     return h('form', { class: 'stack', noValidate: true, onSubmit: (e) => this.submit(e) },
       h('div', { class: 'field' },
@@ -71,6 +71,9 @@ export class NewRoom extends Component {
       state.page?.guests && !state.me?.guest && h('label', { class: 'switch' },
         h('span', { class: 'grow' }, t('info.guests')),
         h('input', { type: 'checkbox', role: 'switch', checked: guests, onChange: (e) => this.set({ guests: e.target.checked }) })),
+      h('label', { class: 'switch' },
+        h('span', { class: 'grow' }, t('info.packets')),
+        h('input', { type: 'checkbox', role: 'switch', checked: packets, onChange: (e) => this.set({ packets: e.target.checked }) })),
       h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': isMaking ? 'true' : 'false' },
         isMaking && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('newRoom.make')));
   }

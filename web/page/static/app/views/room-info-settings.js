@@ -1,8 +1,8 @@
-// The settings of a room, for its owner and admins: which members may invite, and whether guests can come in.
+// The settings of a room, for its owner and admins: which members may invite, and whether guests can come in and packets be sent.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { inviters } from '../model/rooms.js';
+import { inviters, takesPackets } from '../model/rooms.js';
 import { setRoom } from '../actions/governing.js';
 import { Choice } from './choice.js';
 
@@ -14,5 +14,8 @@ export function RoomSettings({ view }) {
       options: ['members', 'admins'].map((value) => ({ value, label: t(`info.inviters.${value}`) })) }),
     (state.page?.guests || !guests) && h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('info.guests'), h('span', { class: 'muted small' }, t('info.guestsMeans'))),
-      h('input', { type: 'checkbox', role: 'switch', checked: guests, onChange: (e) => setRoom(view, { guests: e.target.checked }) })));
+      h('input', { type: 'checkbox', role: 'switch', checked: guests, onChange: (e) => setRoom(view, { guests: e.target.checked }) })),
+    h('label', { class: 'switch' },
+      h('span', { class: 'grow' }, t('info.packets'), h('span', { class: 'muted small' }, t('info.packetsMeans'))),
+      h('input', { type: 'checkbox', role: 'switch', checked: takesPackets(room), onChange: (e) => setRoom(view, { packets: e.target.checked }) })));
 }

@@ -6,6 +6,7 @@ import { openSheet } from '../route.js';
 import { react, say } from '../actions/messages.js';
 import { packetView } from '../model/packets.js';
 import { isSystemUser } from '../model/members.js';
+import { takesPackets } from '../model/rooms.js';
 import { isMarked } from '../model/timeline.js';
 import { Icon } from './icon.js';
 
@@ -25,7 +26,7 @@ export function Thanks({ packet, brief }) {
     }),
     h('button', { class: 'reaction', type: 'button', disabled: view.thanked, onClick: () => thank(room, view) },
       view.thanked && h(Icon, { name: 'check', size: 16 }), t(view.thanked ? 'thanks.said' : 'thanks.say')),
-    !isSystemUser(packet.from.id) && h('button', { class: 'reaction', type: 'button', onClick: () => openSheet('compose', packet.from.id) },
+    takesPackets(room.room) && !isSystemUser(packet.from.id) && h('button', { class: 'reaction', type: 'button', onClick: () => openSheet('compose', packet.from.id) },
       h(Icon, { name: 'envelope', size: 16 }), t('thanks.back')));
 }
 
