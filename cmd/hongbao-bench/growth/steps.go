@@ -83,7 +83,7 @@ var steps = []step{
 	command("send_packet", friend, "send_packet", `{"room":"{room}","key":"{key}","total":100,"count":2}`).keeping("packet=packet.id"),
 	command("grab: won", "{winner}", "grab", `{"packet":"{packet}"}`),
 	command("grab: already", "{winner}", "grab", `{"packet":"{packet}"}`),
-	command("send_packet: a draw", friend, "send_packet", `{"room":"{room}","key":"{key} draw","total":100,"count":2,"window_s":600}`).keeping("draw=packet.id"),
+	command("send_packet: a draw", friend, "send_packet", `{"room":"{room}","key":"{key}-draw","total":100,"count":2,"window_s":600}`).keeping("draw=packet.id"),
 	command("grab: entered", "{winner}", "grab", `{"packet":"{draw}"}`),
 	command("packet: a draw", "{winner}", "packet", `{"packet":"{draw}","limit":10}`),
 	command("delete_room", "{winner}", "delete_room", `{"room":"{room}"}`),
