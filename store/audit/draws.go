@@ -96,7 +96,7 @@ func (a *auditor) draw(d *auditedDraw) {
 	if d.root != hex.EncodeToString(root[:]) {
 		a.report("draw", d.packet.ID, "its root is not that of its participants")
 	}
-	if want := d.packet.Parts(d.participants); d.parts != want && !(d.parts == 0 && d.early) {
+	if want := d.packet.Parts(d.participants); d.parts != want && (d.parts != 0 || !d.early) {
 		a.report("draw", d.packet.ID, "its total was cut into %d shares, which does not fit %d participants", d.parts, d.participants)
 	}
 	var seed redpacket.Seed
