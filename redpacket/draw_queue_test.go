@@ -117,9 +117,9 @@ func TestNobodyEntersWhenTheServiceStops(t *testing.T) {
 func TestSlowDrawTakesOneSlot(t *testing.T) {
 	t.Parallel()
 	onSlowLedger(t, users(2), func(t *testing.T, h *testService, l *slowLedger) {
+		l.draw = 3 * time.Second
 		p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 1, Window: drawWindow})
 		h.grab(t, "u01", p)
-		l.draw = 3 * time.Second
 		time.Sleep(drawWindow + 2*time.Second)
 		if n := h.packets.ClosesOfDraws(); n != 1 {
 			t.Errorf("%d closes run", n)

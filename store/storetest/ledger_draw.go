@@ -226,7 +226,7 @@ func (b *ledgerBench) drawWhole(mode redpacket.Mode, total redpacket.Money, coun
 		b.close(p, redpacket.Expired, b.drawNow(p, redpacket.CloseEarly).Winners()...)
 	}
 	for d = b.drawNow(p, redpacket.CloseDue); d.Refused; d = b.drawNow(p, redpacket.CloseDue) {
-		time.Sleep(20 * time.Millisecond) // until the window has ended by the engine's clock
+		time.Sleep(20 * time.Millisecond) // sleeps: until the window has ended by the clock of the engine
 	}
 	return p, d
 }

@@ -158,7 +158,7 @@ func (l *Life) drawWhole(id string, count int, rest redpacket.Rest, users ...str
 		p := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id, Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky,
 			Spread: redpacket.Classic, Total: 300, Count: count, ExpiresAt: time.Now().Add(window), Window: time.Minute, Rest: rest})
 		entered := l.enter(p, users...)
-		time.Sleep(time.Until(p.ExpiresAt) + 50*time.Millisecond)
+		time.Sleep(time.Until(p.ExpiresAt) + 50*time.Millisecond) // sleeps: until the window has ended by the clock of the engine
 		l.endDraw(p, redpacket.CloseDue)
 		if len(entered.New) == len(users) {
 			return
