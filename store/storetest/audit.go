@@ -75,6 +75,37 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
 	t.Run("newer rows", func(t *testing.T) { u.newer(t) })
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
+	t.Run("a participant left out", func(t *testing.T) {
+		found, changed := u.Forge(t, `delete from participants where packet_id = 'drawn' and user_id not in (select user_id from claims where packet_id = 'drawn');
+			update packets set participants = 3 where id = 'drawn'`)
+		if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool { return d.ID == "drawn" && strings.Contains(d.What, "root") }) {
+			t.Errorf("changed %t, and the audit finds %+v", changed, found)
+		}
+	})
+	t.Run("wrong winners", func(t *testing.T) { u.wrongWinners(t) }) // the last one: it spoils the books
+}
+
+// wrongWinners ends draws as a server would that forgets its winner, or pays another participant. All rows fit each other and their chains.
+func (u AuditUnderTest) wrongWinners(t *testing.T) {
+	t.Helper()
+	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
+	for id, want := range map[string]string{"unpaid": "was not paid", "swapped": "share 0 was paid to the participant that is drawn at place 1"} {
+		p := l.sendDraw(id, 1, redpacket.RestRefund)
+		l.enter(p, "u4", "u5")
+		d, err := u.Ledger.Draw(t.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
+		l.Must(err)
+		grants := d.Winners()
+		grants[0].User = map[string]string{"u4": "u5", "u5": "u4"}[grants[0].User]
+		if id == "unpaid" {
+			grants = nil
+		}
+		_, err = u.Ledger.End(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, Grants: grants, At: lived.Add(time.Minute), EntryID: "done-" + id})
+		l.Must(err)
+		a, err := u.Ledger.Audit(t.Context(), nil)
+		if err != nil || !slices.ContainsFunc(a.Differences, func(d redpacket.Difference) bool { return d.ID == id && strings.Contains(d.What, want) }) {
+			t.Errorf("%s: the audit finds %+v, %v", id, a.Differences, err)
+		}
+	}
 }
 
 // fullWallet credits a user as much as possible, and then the user wins a share. The wallet stays within the bound,
