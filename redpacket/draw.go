@@ -13,9 +13,9 @@ import (
 	"hongbao/redpacket/proof"
 )
 
-// A draw is a packet that users enter for a while (Packet.Window). When that ends, its shares are drawn among the participants, each of
-// whom is equally likely to win, in whatever order they came. The Pool has no part in it. What a user enters is committed like a text. When
-// entering has ended, Ledger.Draw fixes the participants by a root, and the seed says who of them wins. So any instance may draw at any
+// A draw is a packet that users enter for a while (Packet.Window). When that ends, its shares are drawn among the participants. Each is
+// equally likely to win, in whatever order they came. The Pool has no part in it. An entry is committed like a text. When
+// entering has ended, Ledger.Draw fixes the participants by a root, and the seed says which of them win. So any instance may draw at any
 // time, again and at once. What is drawn is paid and ended as all grants are (flow.close).
 
 // Participant is a user that has entered a draw.

@@ -56,7 +56,7 @@ func onSlowLedger(t *testing.T, all []string, test func(t *testing.T, h *testSer
 	})
 }
 
-// While a transaction of a draw is slow, others wait. Who goes away meanwhile is not entered, and holds nobody up.
+// While a transaction of a draw is slow, others wait. A user that gives up meanwhile is not entered, and delays no other.
 func TestWhoHasGoneIsNotEntered(t *testing.T) {
 	t.Parallel()
 	onSlowLedger(t, users(20), func(t *testing.T, h *testService, l *slowLedger) {

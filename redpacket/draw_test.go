@@ -200,7 +200,7 @@ func TestDrawByOthers(t *testing.T) {
 	}
 }
 
-// Who has left, or was banned, stays in the draw: otherwise admins could steer it.
+// A participant that has left, or was banned, stays in the draw: otherwise admins could steer it.
 func TestDrawWhoLeavesStaysIn(t *testing.T) {
 	t.Parallel()
 	inBubble(t, users(3), func(t *testing.T, h *testService) {

@@ -17,14 +17,14 @@ type entering struct {
 	entered    func(k *cachedPacket, e *Entering) // is told what each transaction has done
 
 	mu    sync.Mutex
-	draws map[string][]*entry // guarded by mu; who waits for each draw of which a transaction runs
+	draws map[string][]*entry // guarded by mu; the calls that wait, for each draw of which a transaction runs
 }
 
 // entry is one call of enter.
 type entry struct {
 	Entrant
 
-	ctx    context.Context //nolint:containedctx // of the caller: who has gone is not entered
+	ctx    context.Context //nolint:containedctx // of the caller: if it has ended, the user is not entered
 	result Entering
 	err    error
 	done   chan struct{}

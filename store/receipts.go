@@ -11,7 +11,7 @@ import (
 // settingReceiptKeys is the name of the setting with all public keys that have signed receipts, without separators.
 const settingReceiptKeys = "receipt_keys"
 
-// ReceiptKeys returns the key that signs the receipts of draws, and the public keys of all receipts so far, the newest last. The key follows
+// ReceiptKeys returns the key that signs the receipts of draws, and the public keys of all receipts so far, the present one last. The key follows
 // from the data key, so a copy of the database alone cannot sign. Without a data key, it is stored in the database.
 func (b *Books) ReceiptKeys(ctx context.Context) (sign ed25519.PrivateKey, all []ed25519.PublicKey, err error) {
 	if sign = b.keys.ReceiptKey(); sign == nil {
@@ -29,11 +29,13 @@ func (b *Books) ReceiptKeys(ctx context.Context) (sign ed25519.PrivateKey, all [
 		all = append(all, key)
 	}
 	public := sign.Public().(ed25519.PublicKey)
-	if slices.ContainsFunc(all, func(key ed25519.PublicKey) bool { return bytes.Equal(key, public) }) {
+	known := len(all)
+	all = append(slices.DeleteFunc(all, func(key ed25519.PublicKey) bool { return bytes.Equal(key, public) }), public)
+	if len(all) == known {
 		return sign, all, nil
 	}
 	if err := b.sql.PutSetting(ctx, settingReceiptKeys, append(bytes.Clone(stored), public...)); err != nil {
 		return nil, nil, fmt.Errorf("store the keys of receipts: %w", err)
 	}
-	return sign, append(all, public), nil
+	return sign, all, nil
 }

@@ -57,8 +57,8 @@ func enterInChinese(t *testing.T, b *webtest.Chromium, page, name string, s webt
 	return v
 }
 
-// TestBrowserDraw sends a draw with the keyboard, and lets two users enter it: by touch in Chinese, and by keyboard in English with reduced motion. All see who
-// takes part, the chances and the time left, also after a reload. Nothing tells the result before the envelopes open. The loser gets a receipt. The
+// TestBrowserDraw sends a draw with the keyboard, and lets two users enter it: by touch in Chinese, and by keyboard in English with reduced motion. All see the
+// participants, the chances and the time left, also after a reload. Nothing tells the result before the envelopes open. The loser gets a receipt. The
 // draw is checked in the page.
 func TestBrowserDraw(t *testing.T) {
 	enginetest.Nightly(t, "page")

@@ -1,9 +1,9 @@
-// Package proof computes the shares of a packet from its seed, and who wins them if they are drawn: proof.go has the shares, draw.go the
+// Package proof computes the shares of a packet from its seed, and the winners of a draw: proof.go has the shares, draw.go the
 // order of a draw, merkle.go the root that fixes the participants, receipt.go what a participant gets,
 // document.go checks all of it. web/docs/protocol/proof.md defines the computation byte by byte.
 // The server cuts and draws packets with this package, and programs of other teams verify packets with it. So it imports neither the
 // server nor the wire. It must always hold: every version, and every verifier in another language, gets the same shares from
-// the same seed and Terms.
+// the same seed and Terms, and the same winners from the same participants.
 package proof
 
 import (

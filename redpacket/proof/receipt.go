@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// Receipt is what the server gives to a participant: its word that the participant's leaf is under the root. Who holds a receipt whose
-// leaf is not under the root can prove that the server left it out.
+// Receipt is what the server gives to a participant: its word that the participant's leaf is under the root. A participant whose
+// receipt has a leaf that is not under the root can prove that the server left it out.
 type Receipt struct {
 	Packet    string `json:"packet"`
 	Wave      uint32 `json:"wave,omitempty"`

@@ -44,7 +44,7 @@ type auditedDraw struct {
 	shares       []int // paid to the participants; -1: none
 }
 
-// draws computes the leaves and the root of each draw of the scope again, and, if the seed is known, who has won.
+// draws computes the leaves and the root of each draw of the scope again, and, if the seed is known, the winners.
 func (a *auditor) draws() error {
 	if err := a.readQuarantined(); err != nil {
 		return err

@@ -191,17 +191,6 @@ func (k *Keys) ReceiptKey() ed25519.PrivateKey {
 	return k.all[0].receipts
 }
 
-// ReceiptKeys returns the public keys of receipts: that of ReceiptKey, then that of the second data key, if there is one.
-func (k *Keys) ReceiptKeys() (public []ed25519.PublicKey) {
-	if k == nil {
-		return nil
-	}
-	for i := range k.all {
-		public = append(public, ed25519.PublicKey(k.all[i].receipts[ed25519.SeedSize:]))
-	}
-	return public
-}
-
 func (k *key) requestHash(hash []byte) []byte {
 	mac := hmac.New(sha256.New, k.requests)
 	mac.Write(hash)

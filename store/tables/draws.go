@@ -202,7 +202,7 @@ func completeDraw(q Querier, r redpacket.DrawRequest, draw storedDraw, d *redpac
 }
 
 // endEntering stores that the entering of a draw has ended. The draw's row is locked. Of a draw that ends before its window, late is false. Its
-// rest is refunded: otherwise who deletes a room could end a draw while nobody else has come, and get all.
+// rest is refunded. Otherwise an owner could enter, delete the room before anybody else comes, and get all.
 func endEntering(w Tx, packet string, draw storedDraw, late bool) error {
 	participants, err := readParticipants(w, packet)
 	if err != nil {
@@ -251,14 +251,14 @@ func addDraws(q Querier, user string, states ...*redpacket.State) error {
 		where user_id = $1 and packet_id `+q.In(2)+` /*! and bucket = any(buckets_of($2::text[])) */`, user, q.List(ids))
 }
 
-// rest scans the columns of a row that follow some others.
-type rest struct {
+// rowBehind scans the columns of a row that follow some others.
+type rowBehind struct {
 	Row
 	first []any
 }
 
 // after returns a row whose Scan scans the columns behind those of into.
-func after(row Row, into ...any) Row { return rest{row, into} }
+func after(row Row, into ...any) Row { return rowBehind{row, into} }
 
 // Scan implements Row.
-func (r rest) Scan(into ...any) error { return r.Row.Scan(append(r.first, into...)...) }
+func (r rowBehind) Scan(into ...any) error { return r.Row.Scan(append(r.first, into...)...) }

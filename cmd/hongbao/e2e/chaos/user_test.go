@@ -212,7 +212,7 @@ func (u *user) hear(ctx context.Context, p packet) {
 	}
 }
 
-// enterDraw enters a draw some time in its window, or a moment later. Who hears "entered" must be in the draw.
+// enterDraw enters a draw some time in its window, or a moment later. A user that hears "entered" must be in the draw.
 func (u *user) enterDraw(ctx context.Context, p packet) {
 	if pause(ctx, rand.N(time.Duration(p.window)*time.Second*11/10)) != nil {
 		return
