@@ -313,6 +313,7 @@ func (s *Service) forget() {
 	s.unknown.clear()
 	s.wallets.clear()
 	s.lastCampaign.Store(nil)
+	s.rains.forget(func(*rain) bool { return false })
 }
 
 // endFromBefore ends early the open packets that were sent before the epoch began. Every instance does so. A packet that

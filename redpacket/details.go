@@ -40,7 +40,7 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	}
 	s.showDraw(&p.State)
 	d := Details{Packet: p.Packet, State: p.State, Claims: p.Claims, More: p.More}
-	if p.Packet.IsDraw() && p.State.Status == Open {
+	if p.Packet.IsDraw() && p.State.Rain == nil && p.State.Status == Open {
 		d.Claims, d.More = nil, false // see showDraw
 	}
 	d.ShowAmounts = p.State.Status != Open || p.State.Mine != nil || user == p.Packet.From.ID

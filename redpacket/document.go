@@ -28,7 +28,8 @@ func (s *Service) Document(ctx context.Context, user, packet string) (proof.Docu
 // Campaign is all that a host must keep of a finished packet for those that ask how it went: the book, the participants and the proof.
 type Campaign struct {
 	Book         Book
-	Participants []Participant // of a draw, ordered by leaf
+	Participants []Participant // of a draw, ordered by leaf; of a rain, wave after wave
+	Waves        []Wave        // of a rain
 	Document     proof.Document
 }
 
@@ -53,19 +54,39 @@ func (s *Service) Campaign(ctx context.Context, packet string) (c Campaign, err 
 		return Campaign{}, &chat.FieldError{Err: chat.ErrConflict, Field: "packet", Reason: "has not ended yet: its proof would reveal its seed"}
 	}
 	if c.Book.Draw != nil {
-		if c.Participants, err = s.participants(ctx, packet); err != nil {
+		if err = s.readDraw(ctx, &c); err != nil {
 			return Campaign{}, err
 		}
 	}
-	c.Document = c.Book.document(c.Participants)
+	c.Document = c.document()
 	s.lastCampaign.Store(&c)
 	return c, nil
 }
 
-// participants reads all participants of a draw, sorted by leaf.
-func (s *Service) participants(ctx context.Context, packet string) (all []Participant, err error) {
+// readDraw reads the participants of a draw, or the waves of a rain with theirs.
+func (s *Service) readDraw(ctx context.Context, c *Campaign) (err error) {
+	packet := c.Book.Packet.ID
+	if c.Book.Packet.Rain.Waves == 0 {
+		c.Participants, err = s.participants(ctx, packet, 0)
+		return err
+	}
+	if c.Waves, err = s.ledger.Waves(ctx, packet); err != nil {
+		return err
+	}
+	for _, w := range c.Waves {
+		of, err := s.participants(ctx, packet, w.Number)
+		if err != nil {
+			return err
+		}
+		c.Participants = append(c.Participants, of...)
+	}
+	return nil
+}
+
+// participants reads all participants of a draw or wave, sorted by leaf.
+func (s *Service) participants(ctx context.Context, packet string, wave int) (all []Participant, err error) {
 	for after := ""; ; {
-		page, err := s.ledger.Participants(ctx, packet, after, participantsPage)
+		page, err := s.ledger.Participants(ctx, packet, wave, after, participantsPage)
 		if all = append(all, page...); err != nil || len(page) < participantsPage {
 			SortByLeaf(all)
 			return all, err
@@ -75,8 +96,8 @@ func (s *Service) participants(ctx context.Context, packet string) (all []Partic
 }
 
 // document returns the proof of the packet, which has ended.
-func (b *Book) document(participants []Participant) proof.Document {
-	p := &b.Packet
+func (c *Campaign) document() proof.Document {
+	b, p := &c.Book, &c.Book.Packet
 	d := proof.Document{
 		Packet: p.ID, Seed: hex.EncodeToString(b.Seed[:]), Commitment: p.Commitment, Sender: p.From.ID, Key: p.Key,
 		Mode: string(p.Mode), Spread: string(p.Spread), Total: int64(p.Total), Count: p.Count,
@@ -84,8 +105,16 @@ func (b *Book) document(participants []Participant) proof.Document {
 	for _, share := range b.Shares {
 		d.Shares = append(d.Shares, int64(share))
 	}
-	if b.Draw != nil {
-		d.Rest, d.Waves = string(RestRefund), []proof.Wave{b.wave(participants)}
+	if b.Draw != nil && p.Rain.Waves > 0 {
+		rain := p.rule()
+		d.Rain = &rain
+		left := c.Participants
+		for _, w := range c.Waves {
+			d.Waves, left = append(d.Waves, b.wave(Drawn{Participants: w.Participants, Root: w.Root}, w.Number, left[:w.Participants], winnersOf([]Wave{w}))), left[w.Participants:]
+		}
+	} else if b.Draw != nil {
+		drawn := Draw{Book: *b, Participants: c.Participants}
+		d.Rest, d.Waves = string(RestRefund), []proof.Wave{b.wave(*b.Draw, 0, c.Participants, drawn.Winners())}
 		if b.Draw.Parts > 0 {
 			d.Rest = string(RestShare) // otherwise nothing was shared: there were enough participants, or none, or the draw has ended early
 		}
@@ -93,16 +122,15 @@ func (b *Book) document(participants []Participant) proof.Document {
 	return d
 }
 
-// wave returns the draw of the packet. Its winners are those that are drawn, also one whose payment is in quarantine.
-func (b *Book) wave(participants []Participant) proof.Wave {
-	w := proof.Wave{Root: b.Draw.Root, Entries: b.Draw.Participants, Winners: []proof.Winner{}}
+// wave returns a draw of the packet. Its winners are those that are drawn, also one whose payment is in quarantine.
+func (b *Book) wave(drawn Drawn, number int, participants []Participant, winners []Grant) proof.Wave {
+	w := proof.Wave{Wave: uint32(number), Root: drawn.Root, Entries: drawn.Participants, Winners: []proof.Winner{}}
 	leaves := make(map[string]string, len(participants))
 	for _, n := range participants {
 		leaf := hex.EncodeToString(n.Leaf[:])
 		w.Leaves, leaves[n.User] = append(w.Leaves, leaf), leaf
 	}
-	drawn := Draw{Book: *b, Participants: participants}
-	for _, g := range drawn.Winners() {
+	for _, g := range winners {
 		w.Winners = append(w.Winners, proof.Winner{
 			Participant: proof.Participant{User: g.User, Leaf: leaves[g.User]}, Amount: int64(b.Shares[g.Share]), Rank: g.Share + 1,
 		})
@@ -112,9 +140,9 @@ func (b *Book) wave(participants []Participant) proof.Wave {
 
 // receipt returns the receipt of a participant: the server's word that the participant is in the draw.
 func (s *Service) receipt(packet string, p *Participant) *proof.Receipt {
-	text := proof.ReceiptText(packet, 0, p.Leaf, p.User, p.At.UnixMilli())
+	text := proof.ReceiptText(packet, uint32(p.Wave), p.Leaf, p.User, p.At.UnixMilli())
 	return &proof.Receipt{
-		Packet: packet, User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli(),
+		Packet: packet, Wave: uint32(p.Wave), User: p.User, Leaf: hex.EncodeToString(p.Leaf[:]), At: p.At.UnixMilli(),
 		Key: s.ReceiptKey(), Signature: hex.EncodeToString(ed25519.Sign(s.o.ReceiptKey, text)),
 	}
 }
@@ -136,6 +164,7 @@ func (s *Service) ReceiptKey() string {
 // showDraw adds the receipt to the state of a draw that its user has entered. Of a draw that has not ended it hides what was paid already:
 // all learn the result at the same moment.
 func (s *Service) showDraw(state *State) {
+	s.showRain(state)
 	d := state.Draw
 	if d == nil {
 		return
@@ -143,7 +172,7 @@ func (s *Service) showDraw(state *State) {
 	if d.Mine != nil {
 		d.Receipt = s.receipt(state.Packet, d.Mine)
 	}
-	if state.Status == Open {
+	if state.Status == Open && state.Rain == nil {
 		state.Claimed, state.Mine, d.Root = 0, nil, ""
 	}
 }

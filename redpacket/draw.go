@@ -2,7 +2,9 @@ package redpacket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +23,8 @@ import (
 // Participant is a user that has entered a draw.
 type Participant struct {
 	User string
-	Leaf proof.Hash // proof.Leaf of the packet and the user
+	Wave int        // of a rain, from 1; 0: the packet is no rain
+	Leaf proof.Hash // proof.Leaf of the packet, the wave and the user
 	At   time.Time
 }
 
@@ -44,14 +47,14 @@ type DrawState struct {
 // Entrant is a user that wants to enter a draw.
 type Entrant struct {
 	User    string
-	Leaf    proof.Hash
 	Refused bool // the user may not enter: Ledger.Enter only finds out whether the user has entered before
 }
 
 // Entering is what Ledger.Enter has found and done.
 type Entering struct {
 	Status       Status                 // of the packet
-	Participants int                    // how many users have entered by now
+	Wave         int                    // of a rain: the wave that users can enter now; 0: there is none
+	Participants int                    // how many users have entered the draw, or the wave, by now
 	Entered      map[string]Participant // those of the users that have entered, now or before
 	New          []string               // the users that this call has entered
 }
@@ -66,7 +69,9 @@ type DrawRequest struct {
 type Draw struct {
 	Refused      bool // CloseDue came too early, or CloseCancel too late
 	Book         Book
-	Participants []Participant // ordered by leaf; nil if the packet has ended
+	Participants []Participant // ordered by leaf; nil if the packet has ended, and of a rain
+	Waves        []Wave        // of a rain: all that have been drawn
+	New          int           // how many of Waves this call has drawn: the last ones
 }
 
 // SortByLeaf sorts participants as their root covers them.
@@ -74,13 +79,26 @@ func SortByLeaf(participants []Participant) {
 	slices.SortFunc(participants, func(a, b Participant) int { return bytes.Compare(a.Leaf[:], b.Leaf[:]) })
 }
 
+func leavesOf(participants []Participant) []proof.Hash {
+	leaves := make([]proof.Hash, len(participants))
+	for i := range participants {
+		leaves[i] = participants[i].Leaf
+	}
+	return leaves
+}
+
+// rootOf returns the root of participants, in hex.
+func rootOf(participants []Participant) string {
+	root := proof.Root(leavesOf(participants))
+	return hex.EncodeToString(root[:])
+}
+
 // Winners returns the grants of a draw: each share goes to the participant at its place in the order of the draw.
 func (d Draw) Winners() []Grant {
-	leaves := make([]proof.Hash, len(d.Participants))
-	for i := range d.Participants {
-		leaves[i] = d.Participants[i].Leaf
+	if d.Book.Packet.Rain.Waves > 0 {
+		return winnersOf(d.Waves)
 	}
-	order := proof.Order(d.Book.Seed, d.Book.Packet.From.ID, d.Book.Packet.Key, 0, leaves)
+	order := proof.Order(d.Book.Seed, d.Book.Packet.From.ID, d.Book.Packet.Key, 0, leavesOf(d.Participants))
 	var grants []Grant
 	for share, i := range proof.Winners(order, len(d.Book.Shares)) {
 		grants = append(grants, Grant{User: d.Participants[i].User, Share: share})
@@ -104,12 +122,17 @@ func (f *flow) draw(ctx context.Context, p Ref, why CloseReason) (Closing, error
 		return Closing{}, err
 	case d.Refused && why == CloseCancel:
 		return Closing{}, ErrPacketFinished
-	case d.Refused:
+	case d.Refused && len(d.Waves) == 0:
 		return Closing{}, errNotDue
-	case d.Book.Status != Open:
+	case !d.Refused && d.Book.Status != Open:
 		return Closing{Reason: d.Book.Status}, nil
 	}
 	crashpoint.Here("draw.after-root")
+	if len(d.Waves) > 0 {
+		if err := f.payWaves(ctx, p, &d); err != nil || d.Refused {
+			return Closing{}, cmp.Or(err, errNotDue)
+		}
+	}
 	closing := Closing{Reason: Expired, Grants: d.Winners()}
 	if why == CloseCancel {
 		closing.Reason = Cancelled
@@ -144,7 +167,9 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 // of the user find.
 func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	p := &k.packet
-	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
+	if p.Rain.Waves == 0 {
+		s.drawAtCutoff(k, drawOthers+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
+	}
 	done, deny, err := s.receive(ctx, r.User)
 	if err != nil {
 		return Result{}, err
@@ -158,21 +183,26 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	} else if why := s.deny(ctx, p, r, standing); why != nil {
 		deny = why
 	}
-	e, err := s.entering.enter(ctx, k, Entrant{User: r.User, Leaf: proof.Leaf(p.From.ID, p.Key, 0, r.User), Refused: deny != nil})
+	e, err := s.entering.enter(ctx, k, Entrant{User: r.User, Refused: deny != nil})
 	if err != nil {
 		return Result{}, err
 	}
 	if e.Status != Open {
 		return s.answerEnded(ctx, k, r.User, standing)
 	}
+	result := Result{Packet: p.ID, Count: p.Count, Participants: e.Participants, Wave: e.Wave}
 	mine, entered := e.Entered[r.User]
 	switch {
 	case entered:
-		return Result{Packet: p.ID, Outcome: OutcomeEntered, Count: p.Count, Participants: e.Participants, Receipt: s.receipt(p.ID, &mine), At: mine.At}, nil
+		result.Outcome, result.Receipt, result.At = OutcomeEntered, s.receipt(p.ID, &mine), mine.At
 	case deny != nil:
 		return Result{}, deny
+	case p.Rain.Waves > 0:
+		result.Outcome = OutcomeMissed
+	default:
+		result.Outcome = OutcomeExpired // the window has ended
 	}
-	return Result{Packet: p.ID, Outcome: OutcomeExpired, Count: p.Count, Participants: e.Participants}, nil // the window has ended
+	return result, nil
 }
 
 // answerEnded answers a grab of a packet that has just been found to have ended. Many users may find that at once.

@@ -127,7 +127,7 @@ func checkDraw(t *testing.T, h *testService, p redpacket.Packet, heard []redpack
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := h.store.Participants(t.Context(), p.ID, "", 100)
+	in, err := h.store.Participants(t.Context(), p.ID, 0, "", 100)
 	if err != nil || book.Draw == nil || book.Draw.Participants != len(in) {
 		t.Fatalf("%d participants, %+v, %v", len(in), book.Draw, err)
 	}

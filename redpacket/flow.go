@@ -39,6 +39,7 @@ type observer interface {
 	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
 	unsettled(c Claim)                               // the claim of a grab, not of recovery or a close, could not be settled
 	endFailed(packet string, err error)              // Ledger.End has failed
+	waves(d *Draw)                                   // the winners of the waves have been paid; the last d.New of them are new
 	closed(c Closed)                                 // the packet has ended; c.Done is false if another call has ended it
 	quarantined(c Claim, why string)
 }
@@ -358,7 +359,7 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Gran
 	var lacking []Claim
 	for _, g := range grants {
 		if _, ok := has[g]; !ok {
-			lacking = append(lacking, Claim{Ref: p, Share: g.Share, User: g.User, At: f.now()})
+			lacking = append(lacking, Claim{Ref: p, Share: g.Share, Wave: g.Wave, User: g.User, At: f.now()})
 		}
 	}
 	var failed error
@@ -376,7 +377,7 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Gran
 					continue
 				}
 				f.observer.quarantined(c, s.Why)
-				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share} })
+				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share, Wave: c.Wave} })
 			}
 		}
 	}

@@ -26,7 +26,8 @@ const (
 	OutcomeAlready Outcome = "already" // the user has won before: always the same share
 	OutcomeEmpty   Outcome = "empty"   // no share is left
 	OutcomeExpired Outcome = "expired" // the deadline has passed, or the packet has ended with shares left
-	OutcomeEntered Outcome = "entered" // the user takes part in the draw
+	OutcomeEntered Outcome = "entered" // the user takes part in the draw, or in the wave
+	OutcomeMissed  Outcome = "missed"  // no wave of the rain can be entered now
 )
 
 // Result is the answer to a grab.
@@ -40,7 +41,8 @@ type Result struct {
 	Claimed int
 	Count   int
 
-	Participants int            // of a draw that has not ended
+	Participants int            // of a draw or wave that has not ended
+	Wave         int            // of a rain: which can be entered now; 0: none
 	Receipt      *proof.Receipt // set for entered
 }
 
@@ -109,6 +111,8 @@ func (s *Service) count(r Result, err error) {
 		s.counts.expired.Add(1)
 	case r.Outcome == OutcomeEntered:
 		s.counts.entered.Add(1)
+	case r.Outcome == OutcomeMissed:
+		s.counts.missed.Add(1)
 	}
 }
 

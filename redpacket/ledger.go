@@ -51,9 +51,17 @@ type Ledger interface {
 	// has, or if anybody has entered; but if entering has ended without participants, CloseCancel succeeds. It returns chat.ErrNotFound for
 	// an unknown packet, and for one that is no draw.
 	Draw(ctx context.Context, d DrawRequest) (Draw, error)
-	// Participants lists the participants of a draw by user, starting with the one that follows the user after. They must not be shown
-	// before entering has ended.
-	Participants(ctx context.Context, packet, after string, limit int) ([]Participant, error)
+	// Of a rain, Enter lets users enter the wave that is open by the engine's clock, and finds out who has entered that one. Draw draws the
+	// waves whose end has come by that clock, and with CloseEarly also the one that is open. Draw.Refused is true until the rain has ended: after
+	// the last wave, or by CloseEarly or CloseCancel.
+	//
+	// Participants lists the participants of a draw, or of a wave, by user, starting with the one that follows the user after. They must not
+	// be shown before entering has ended.
+	Participants(ctx context.Context, packet string, wave int, after string, limit int) ([]Participant, error)
+	// Waves lists the waves of a rain that have been drawn, in their order.
+	Waves(ctx context.Context, packet string) ([]Wave, error)
+	// OpenRains lists open rains by id, starting with the one that follows after. A rain whose seed cannot be decrypted has no instants.
+	OpenRains(ctx context.Context, after string, limit int) ([]RainPlan, error)
 	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
 	// process has no clock of its own and returns none.
 	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
@@ -169,6 +177,7 @@ type Sent struct {
 	Entry   chat.Entry
 	Account Account // the sender's present account, also if Dup is set
 	Dup     bool
+	Opens   []time.Time // of a rain that this call has sent: see RainPlan
 }
 
 // Verdict is the result of settling one claim.

@@ -49,9 +49,10 @@ type finalState struct {
 	winners map[string]prize
 }
 
+// prize is what a user has won: in a rain, all shares together.
 type prize struct {
 	amount Money
-	share  int
+	share  int // the first
 	at     time.Time
 }
 
@@ -94,7 +95,12 @@ func (m *memory) finish(b Book) *cachedPacket {
 	k := m.put(b.Packet)
 	e := &finalState{outcome: finishedOutcome(b.Status), claimed: len(b.Claims), winners: make(map[string]prize, len(b.Claims))}
 	for _, c := range b.Claims {
-		e.winners[c.User.ID] = prize{amount: c.Amount, share: c.Share, at: c.At}
+		won, again := e.winners[c.User.ID]
+		if !again { // in another wave of a rain
+			won = prize{share: c.Share, at: c.At}
+		}
+		won.amount += c.Amount
+		e.winners[c.User.ID] = won
 	}
 	sh := m.shard(b.Packet.ID)
 	sh.mu.Lock()

@@ -104,26 +104,30 @@ type Packet struct {
 
 	Window time.Duration // of a draw: how long users can enter; it ends at ExpiresAt. 0: first come, first served
 	Rest   Rest
+	Rain   Rain // the zero value: the packet is no rain
 }
 
 // Claim is a share that a user was granted. Ledger.Settle pays its amount into the user's wallet, or refuses the claim.
 type Claim struct {
 	Ref
 	Share int
+	Wave  int // see Grant
 	User  string
 	At    time.Time
 	Entry string // the outbox entry that holds the claim until it is acked; empty: none, or not known
 }
 
-// Grant is a share that the Pool has given to a user.
+// Grant is a share that the Pool or a draw has given to a user.
 type Grant struct {
 	User  string
 	Share int
+	Wave  int // of a rain: in which the user has won it. A user wins at most one share in a wave
 }
 
 // Paid is a claim as SQL holds it.
 type Paid struct {
 	Share  int
+	Wave   int // of a rain: in which it was won
 	User   chat.User
 	Amount Money
 	At     time.Time
@@ -163,6 +167,7 @@ type State struct {
 	Luckiest *Paid // the claim with the largest amount; nil unless a lucky packet of two or more shares has ended with a claim
 	Refunded Money
 	Draw     *DrawState // nil: the packet is no draw
+	Rain     *RainState // nil: the packet is no rain
 }
 
 // pageBytes bounds a page of packets, so that a reply stays under 1 MiB.

@@ -47,8 +47,8 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: p.Skin, WindowS: int(p.Window / time.Second), Rest: p.Rest,
-	})
+		EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+	}.withDraw(p))
 	return p, shares, body, err
 }
 
@@ -72,8 +72,26 @@ type packetBody struct {
 	EarlierMembers bool `json:"earlier_members,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
 
-	WindowS int  `json:"window_s,omitempty"`
-	Rest    Rest `json:"rest,omitempty"`
+	WindowS int       `json:"window_s,omitempty"`
+	Rest    Rest      `json:"rest,omitempty"`
+	Rain    *rainBody `json:"rain,omitempty"`
+}
+
+type rainBody struct {
+	Waves   int `json:"waves"`
+	Shares  int `json:"shares"`
+	OverS   int `json:"over_s"`
+	MaxWins int `json:"max_wins"`
+}
+
+// withDraw returns the body with what only a draw or a rain has.
+func (b packetBody) withDraw(p Packet) packetBody {
+	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
+		b.Rain = &rainBody{Waves: p.Rain.Waves, Shares: p.WaveShares(), OverS: seconds, MaxWins: p.Rain.MaxWins}
+	} else {
+		b.WindowS, b.Rest = seconds, p.Rest
+	}
+	return b
 }
 
 type stateBody struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -33,11 +34,20 @@ type SendRequest struct {
 
 	Window time.Duration // the packet is a draw that users can enter for so long; 0: first come, first served
 	Rest   Rest          // of a draw; empty: RestRefund
+	Rain   *RainRequest  // the packet is a rain; nil: it is none
 
 	// Replaced is the greeting that the packet gets in place of Greeting; nil: none. A repeated request must have the same
 	// Greeting as the first one, whatever Replaced is.
 	Replaced *string
 	Funded   *Funded // money of the host; nil: none
+}
+
+// RainRequest is a request for a rain.
+type RainRequest struct {
+	Waves   int
+	Shares  int           // that come up with each wave
+	Over    time.Duration // the waves lie within so much time
+	MaxWins int           // waves that one user may win; 0: all
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
@@ -100,7 +110,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	now := s.o.Now()
 	id := s.o.NewID(now)
 	partition, expires := partitionOf(id), now.Add(r.TTL)
-	if r.Window > 0 {
+	if r.isDraw() {
 		partition, expires = NoPartition, expires.Add(s.clocks.ledgerAhead())
 	}
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
@@ -108,7 +118,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, ExpiresAt: expires, Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
-			Window: r.Window, Rest: r.Rest,
+			Window: cmp.Or(r.Window, r.over()), Rest: r.Rest, Rain: r.rain(),
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
@@ -157,7 +167,9 @@ func (s *Service) packetWith(ctx context.Context, sender, commitment string, now
 func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	p := sent.Packet
 	k := s.memory.put(p)
-	if p.IsDraw() {
+	if p.Rain.Waves > 0 {
+		s.rains.follow(RainPlan{Ref: p.Ref, Room: p.Room, Opens: sent.Opens}, true, 0)
+	} else if p.IsDraw() {
 		s.drawAtCutoff(k, 0)
 	} else if err := s.pool.Load(context.WithoutCancel(ctx), Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}); err != nil {
 		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
@@ -177,12 +189,18 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 		r.Spread = "" // has no meaning for equal shares
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
-	if r.Window > 0 && r.TTL == 0 {
-		r.TTL = r.Window
+	if r.isDraw() && r.TTL == 0 {
+		r.TTL = cmp.Or(r.Window, r.over())
 		r.Rest = cmp.Or(r.Rest, RestRefund)
 	}
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
 	r.To = eachOnce(r.To)
+	if r.Rain != nil {
+		rain := *r.Rain
+		rain.MaxWins = cmp.Or(rain.MaxWins, rain.Waves)
+		r.Rain = &rain
+		r.Count = cmp.Or(r.Count, rain.Waves*rain.Shares)
+	}
 	r.Count = cmp.Or(r.Count, len(r.To))
 	if p := normal(r.Passphrase, l.PassphraseChars); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
 		r.Passphrase = p
@@ -201,6 +219,9 @@ func (r SendRequest) check(l Limits) error {
 	if err := r.checkGrabbers(l); err != nil {
 		return err
 	}
+	if err := r.checkRain(l); err != nil {
+		return err
+	}
 	if err := r.checkCut(l); err != nil {
 		return err
 	}
@@ -210,7 +231,7 @@ func (r SendRequest) check(l Limits) error {
 	switch {
 	case r.Room == "":
 		return chat.BadField("room", "is missing")
-	case r.Window > 0: // its time is checked
+	case r.isDraw(): // its time is checked
 	case r.TTL < l.MinTTL:
 		return chat.BadField("ttl_s", "must be at least "+l.MinTTL.String())
 	case r.TTL > l.MaxTTL:
@@ -232,8 +253,61 @@ func checkGreeting(text string, l Limits) error {
 	return nil
 }
 
+func (r SendRequest) isDraw() bool { return r.Window > 0 || r.Rain != nil }
+
+// over returns how long the rain lasts, and rain what the packet says of it.
+func (r SendRequest) over() time.Duration {
+	if r.Rain == nil {
+		return 0
+	}
+	return r.Rain.Over
+}
+
+func (r SendRequest) rain() Rain {
+	if r.Rain == nil {
+		return Rain{}
+	}
+	return Rain{Waves: r.Rain.Waves, MaxWins: r.Rain.MaxWins}
+}
+
+// checkRain checks a rain before its shares, which would not be enough for too many waves.
+func (r SendRequest) checkRain(l Limits) error {
+	rain, most := r.Rain, strconv.Itoa
+	switch {
+	case rain == nil:
+		return nil
+	case r.Window != 0:
+		return chat.BadField("window_s", "must be left out: a rain has over_s")
+	case rain.Waves < l.MinWaves:
+		return chat.BadField("rain.waves", "must be at least "+most(l.MinWaves))
+	case rain.Waves > l.MaxWaves:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.waves", Reason: "must be at most " + most(l.MaxWaves)}
+	case rain.Over < l.MinOver:
+		return chat.BadField("rain.over_s", "must be at least "+l.MinOver.String())
+	case rain.Over > l.MaxOver:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.over_s", Reason: "must be at most " + l.MaxOver.String()}
+	case rain.Over < time.Duration(rain.Waves)*WaveCell:
+		return chat.BadField("rain.over_s", "must be at least 3 for each wave")
+	case rain.Shares < 1:
+		return chat.BadField("rain.shares", "must be at least 1")
+	case rain.Shares > l.MaxCount/rain.Waves:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.shares", Reason: "must be at most " + most(l.MaxCount/rain.Waves) + " with so many waves"}
+	case r.Count != rain.Waves*rain.Shares:
+		return chat.BadField("count", "must be left out, or waves times shares")
+	case rain.MaxWins < 1 || rain.MaxWins > rain.Waves:
+		return chat.BadField("rain.max_wins", "must be 1 to the number of waves")
+	case r.TTL != rain.Over:
+		return chat.BadField("ttl_s", "must be left out: a rain ends after its last wave")
+	case r.Rest != RestRefund:
+		return chat.BadField("rest", "must be left out: what a rain leaves is refunded")
+	}
+	return nil
+}
+
 func (r SendRequest) checkDraw(l Limits) error {
 	switch {
+	case r.Rain != nil: // see checkRain
+		return nil
 	case r.Window == 0 && r.Rest != "":
 		return chat.BadField("rest", "is only for a draw, which has window_s")
 	case r.Window == 0:
@@ -285,6 +359,9 @@ func (r SendRequest) hash() []byte {
 	if r.Window != 0 {
 		method += " for a draw with rest " + string(r.Rest)
 	}
+	if r.Rain != nil {
+		method += fmt.Sprintf(" for a rain of %d waves with at most %d wins", r.Rain.Waves, r.Rain.MaxWins)
+	}
 	return chat.RequestHash(method, append(fields, r.To...)...)
 }
 
@@ -299,7 +376,7 @@ func (r SendRequest) checkGrabbers(l Limits) error {
 	switch {
 	case len(r.To) > l.To:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "to", Reason: "must name at most " + strconv.Itoa(l.To)}
-	case len(r.To) > 0 && r.Count > len(r.To):
+	case len(r.To) > 0 && r.Count > len(r.To) && r.Rain == nil:
 		return chat.BadField("count", "must be at most the number of those who may grab")
 	case r.Passphrase != "" && normal(r.Passphrase, l.PassphraseChars) == "":
 		return chat.BadField("passphrase", "must not be only spaces")

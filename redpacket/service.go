@@ -36,6 +36,10 @@ type Limits struct {
 	DefaultTTL    time.Duration
 	MinWindow     time.Duration // of draws
 	MaxWindow     time.Duration
+	MinWaves      int // of rains
+	MaxWaves      int
+	MinOver       time.Duration
+	MaxOver       time.Duration
 	GreetingChars int
 
 	To              int // recipients that a packet may name
@@ -83,6 +87,8 @@ type Service struct {
 	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
 	progress     progress
 	entering     entering
+	rains        rains
+	rainRound    int                // number of calls of findRains; only findRains uses it
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
 	ends         singleflight.Group // merges reads of one draw that has ended
 	campaigns    keylock.Locks      // bounds calls of Campaign
@@ -106,15 +112,15 @@ type Service struct {
 
 // counts holds what happened in this process, mostly for Stats.
 type counts struct {
-	won, already, empty, expired, entered atomic.Int64
-	failed                                atomic.Int64
-	swept, quarantined                    atomic.Int64
+	won, already, empty, expired, entered, missed atomic.Int64
+	failed                                        atomic.Int64
+	swept, quarantined                            atomic.Int64
 
 	endedEarly atomic.Int64
 
 	fundingsSent, fundingsReversed atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore, sample, fundings taskFailures
+	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore, sample, fundings, rains taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -144,6 +150,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.campaigns.Holders = campaignsAtOnce
 	s.entering = entering{ledger: ledger, background: &s.background, entered: s.entered, draws: map[string][]*entry{}}
+	s.rains = rains{ahead: s.clocks.ledgerAhead, now: o.Now, stopped: s.background.stopping, begun: s.waveBegun, due: func(p Ref) { s.closeSoon(p) }, open: map[string]*rain{}}
 	s.flow = &flow{
 		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,
 		ack: (&acks{pool: pool, background: &s.background}).add, image: newImages(ledger).read, parallel: runParallel,
@@ -164,6 +171,10 @@ func (l Limits) withDefaults() Limits {
 		DefaultTTL:    cmp.Or(l.DefaultTTL, 24*time.Hour),
 		MinWindow:     cmp.Or(l.MinWindow, 3*time.Second),
 		MaxWindow:     cmp.Or(l.MaxWindow, 10*time.Minute),
+		MinWaves:      cmp.Or(l.MinWaves, 3),
+		MaxWaves:      cmp.Or(l.MaxWaves, 100),
+		MinOver:       cmp.Or(l.MinOver, 10*time.Second),
+		MaxOver:       cmp.Or(l.MaxOver, 10*time.Minute),
 		GreetingChars: cmp.Or(l.GreetingChars, 60),
 
 		To:              cmp.Or(l.To, 200),
@@ -178,7 +189,7 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 
 // Stats says what has happened in this process since its start, and what its state is now.
 type Stats struct {
-	Won, Already, Empty, Expired, Entered, Failed                          int64 // grabs by outcome
+	Won, Already, Empty, Expired, Entered, Missed, Failed                  int64 // grabs by outcome
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that a close has settled, without those that Ledger.End inserts
@@ -199,9 +210,9 @@ type Stats struct {
 func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
-		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Entered: c.entered.Load(), Failed: c.failed.Load(),
+		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Entered: c.entered.Load(), Missed: c.missed.Load(), Failed: c.failed.Load(),
 		Swept: c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
-		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
+		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load() + c.rains.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
 		FundingsSent: c.fundingsSent.Load(), FundingsReversed: c.fundingsReversed.Load(), FundingFailures: c.fundings.failures.Load(),
@@ -224,6 +235,7 @@ func (s *Service) Run(ctx context.Context) error {
 	repeat("backstop", &s.counts.backstop, s.o.BackstopEvery, func(ctx context.Context) error {
 		return s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) })
 	})
+	repeat("rains", &s.counts.rains, s.o.BackstopEvery, s.findRains)
 	repeat("heads", &s.counts.heads, headsEvery, s.logHeads)
 	repeat("audit", &s.counts.audit, auditPoll, s.auditIfDue)
 	repeat("sample", &s.counts.sample, sampleEvery, s.sample)
@@ -317,6 +329,7 @@ func (s *Service) endFailed(packet string, err error) {
 func (s *Service) closed(c Closed) {
 	s.memory.finish(c.Book)
 	s.progress.end(c.Book.Packet.ID)
+	s.rains.ended(c.Book.Packet.ID)
 	if !c.Done {
 		return
 	}

@@ -75,7 +75,12 @@ var told = map[string]func(h *pushTest){
 	"typing":          func(h *pushTest) { h.bob.send(`{"send":{"data":{"typing":{"room":"` + h.room + `"}}}}`) },
 	"presence":        func(h *pushTest) { _ = h.bob.ws.Close() },
 	"packet_progress": func(h *pushTest) { h.grab(h.sendPacket("progress")) },
-	"wallet":          func(h *pushTest) { h.grab(h.sendPacket("wallet")) },
+	"packet_wave": func(h *pushTest) {
+		call[wire.SendPacketReply](h.t, h.testServer, h.owner, "send_packet", wire.SendPacketRequest{
+			Room: h.room, Key: "rain", Total: 300, Rain: &wire.Rain{Waves: 3, Shares: 1, OverS: 10},
+		})
+	},
+	"wallet": func(h *pushTest) { h.grab(h.sendPacket("wallet")) },
 	"read": func(h *pushTest) {
 		seq := h.say(h.t, h.me, h.room, "x").Seq
 		call[wire.ReadReply](h.t, h.testServer, h.owner, "read", wire.ReadRequest{Room: h.room, Seq: seq})

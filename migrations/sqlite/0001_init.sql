@@ -300,7 +300,11 @@ create table packets (
     root            text not null default '',   -- hex, of the Merkle tree over the leaves of the participants
     parts           integer not null default 0, -- how many shares the total was cut into anew; 0: it was not
     draw_link       integer not null default 0, -- of drawn_at, participants, root and parts: see chains
+    waves           integer not null default 0, -- of a rain: a draw that is drawn in so many waves; 0: it is none
+    max_wins        integer not null default 0, -- of a rain: waves that one user may win
+    waves_drawn     integer not null default 0, -- of a rain: how many waves have been drawn
     check (window_s = 0 or partition < 0),
+    check (waves = 0 or window_s > 0 and count % waves = 0),
     check (total >= count),
     check ((status = 'open') = (closed_at is null))
 ) strict, without rowid;
@@ -311,6 +315,7 @@ create index packets_of_room on packets (room_id, created_at desc, id desc);
 create index packets_room on packets (room_id, id) where status = 'open';
 create index packets_link on packets (link);
 create index packets_draw_link on packets (draw_link) where draw_link > 0;
+create index packets_rain on packets (id) where status = 'open' and waves > 0;
 create index packets_open_sender on packets (sender) where done_seq is null;
 
 create table claims (
@@ -322,19 +327,36 @@ create table claims (
     transfer  text not null,              -- the id of its movement
     luckiest  integer not null default 0, -- set at close, for lucky packets of two or more
     link      integer not null default 0, -- see chains
+    wave      integer not null default 0, -- of a rain: in which the user has won the share
     primary key (packet_id, share_no),
-    unique (packet_id, user_id)
+    unique (packet_id, user_id, wave)
 ) strict, without rowid;
 
 -- The users that have entered a draw.
 create table participants (
     packet_id text not null,
+    wave      integer not null,           -- of a rain, from 1; 0: the packet is no rain
     user_id   text not null,
     leaf      text not null,              -- hex: see package proof
     at        integer not null,
     link      integer not null default 0, -- see chains
-    primary key (packet_id, user_id)
+    primary key (packet_id, wave, user_id)
 ) strict, without rowid;
+
+-- The waves of rains that have been drawn. The winners are users: they win the shares from first_share on.
+create table rain_waves (
+    packet_id    text not null,
+    wave         integer not null,
+    drawn_at     integer not null,
+    participants integer not null,
+    root         text not null,              -- hex, of the Merkle tree over the leaves of its participants
+    first_share  integer not null,
+    winners      text not null,              -- JSON
+    link         integer not null default 0, -- see chains
+    primary key (packet_id, wave)
+) strict, without rowid;
+
+create index rain_waves_link on rain_waves (link);
 
 create index participants_link on participants (link);
 

@@ -25,12 +25,13 @@ type Document struct {
 	Count      int     `json:"count"`            // of shares
 	Rest       string  `json:"rest,omitempty"`   // what becomes of shares that nobody wins: "refund", as without it, or "share"
 	Shares     []int64 `json:"shares,omitempty"` // by rank; they follow from the other fields
+	Rain       *Rain   `json:"rain,omitempty"`   // the shares are drawn in several waves
 	Waves      []Wave  `json:"waves,omitempty"`  // of a draw: one; none if the first to come got the shares
 }
 
 // Wave is one draw of a packet.
 type Wave struct {
-	Wave    uint32   `json:"wave"` // 0
+	Wave    uint32   `json:"wave"` // of a rain, from 1; 0: the only one of a draw
 	Root    string   `json:"root"`
 	Entries int      `json:"entries"`          // number of participants
 	Leaves  []string `json:"leaves,omitempty"` // of all participants, in ascending order

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/redpacket/proof"
 	"hongbao/store/tables"
 )
 
@@ -31,6 +32,7 @@ type Dialect struct {
 	Wallets string                     // the query for wallets whose balance is not the sum of their transfers
 
 	Shares, Recipients string // of a packet p, as JSON
+	Winners            string // of a wave, as JSON
 	Claims             string // of a packet p, as a JSON list of [share, user, amount, 1 if it is the luckiest], by share
 	Counts             string // an aggregate: emoji and n of each row, as a JSON object
 }
@@ -42,7 +44,7 @@ func Run(db Snapshot, d Dialect, asked *redpacket.AuditQuery) (redpacket.Audit, 
 		asked = &redpacket.AuditQuery{}
 	}
 	a := auditor{Snapshot: db, Dialect: d, asked: *asked, scope: whole}
-	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.draws, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.folds, a.chains} {
+	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.draws, a.waves, a.checkPacketEntries, a.checks, a.overdue, a.quarantine, a.folds, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -61,6 +63,10 @@ type auditor struct {
 	scope *strings.Replacer
 
 	quarantined map[[2]string]bool // packet and user
+	round       *proof.Round       // of the rain whose waves are checked
+	roundOf     string             // its packet
+	nextWave    func() (*storedWave, error)
+	ahead       *storedWave // the wave that nextWave has returned last
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {

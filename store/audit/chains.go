@@ -8,7 +8,7 @@ import (
 	"hongbao/store/tables"
 )
 
-// chains verifies the hash chains. It reads the links and the four chained tables side by side, each with a cursor and ordered by link.
+// chains verifies the hash chains. It reads the links and the chained tables side by side, each with a cursor and ordered by link.
 func (a *auditor) chains() error {
 	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads, Since: a.asked.Since}
 	links, rows := chained(a.Snapshot, a.Dialect, a.scope)
@@ -30,6 +30,7 @@ func chained(db Snapshot, d Dialect, scope *strings.Replacer) (links iter.Seq2[c
 	add("packet", chain.PacketRows(d.Shares, d.Recipients)+` where {newer} order by link`, scanRow[chain.StoredPacket])
 	add("claim", chain.ClaimRows+` where {newer} order by link`, scanRow[chain.StoredClaim])
 	add("participant", chain.ParticipantRows+` where {newer} order by link`, scanRow[chain.StoredParticipant])
+	add("wave", chain.WaveRows(d.Winners)+` where {newer} order by link`, scanRow[chain.StoredWave])
 	add("draw", chain.DrawRows+` where {newer} order by link`, scanRow[chain.StoredDraw])
 	add("transfer", chain.TransferRows+` and {newer} order by link`, scanRow[chain.StoredTransfer])
 	return stream(db, "link", scope.Replace(linkRows), scanLink), rows

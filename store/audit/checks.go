@@ -112,7 +112,7 @@ func (a *auditor) countChecks() []check {
 	return []check{
 		{"books", `select '', format('the links were made of %s rows, and there are %s', l.n, r.n)
 		from (select coalesce(sum(leaves), 0) as n from links) l, (select (select count(*) from entries) + (select count(*) from packets)
-			+ (select count(*) from claims) + (select count(*) from participants) + (select count(*) from packets where draw_link > 0)
+			+ (select count(*) from claims) + (select count(*) from participants) + (select count(*) from rain_waves) + (select count(*) from packets where draw_link > 0)
 			+ (select count(*) from transfers where kind in ('credit', 'debit')) as n) r
 		where l.n <> r.n`},
 		{"books", `select '', format('there are %s packets of %s, and %s transfers of %s for sending packets', p.n, p.total, t.n, t.total)

@@ -59,12 +59,36 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
 		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": unlessZero(p.EarlierMembers), "skin": unlessZero(string(p.Skin)),
-		"window_s": unlessZero(number(p.windowS)), "rest": unlessZero(string(p.Rest)),
+		"window_s": p.windowToTell(), "rest": p.restToTell(), "rain": p.rainToTell(),
 	}) {
 		a.report("packet", p.ID, "it is not what its entry told the room")
 	}
 	if !p.doneEntryMatches() {
 		a.report("packet", p.ID, "it is %s, which is not what the end of it told the room", p.status)
+	}
+}
+
+// windowToTell, restToTell and rainToTell return what the entry of a draw or rain shows, or nil for what it leaves out.
+func (p *auditedPacket) windowToTell() any {
+	if p.Rain.Waves != 0 {
+		return nil
+	}
+	return unlessZero(number(p.windowS))
+}
+
+func (p *auditedPacket) restToTell() any {
+	if p.Rain.Waves != 0 && p.Rest == redpacket.RestRefund {
+		return nil
+	}
+	return unlessZero(string(p.Rest))
+}
+
+func (p *auditedPacket) rainToTell() any {
+	if p.Rain == (redpacket.Rain{}) {
+		return nil
+	}
+	return jsonObject{
+		"waves": number(p.Rain.Waves), "shares": number(p.WaveShares()), "over_s": number(p.windowS), "max_wins": number(p.Rain.MaxWins),
 	}
 }
 

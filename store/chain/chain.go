@@ -136,6 +136,24 @@ func (d Draw) Leaf() Hash {
 		sum()
 }
 
+// Wave holds the fields of a row of waves. No row changes.
+type Wave struct {
+	Packet                        string
+	Wave, At, Participants, First int64
+	Root                          string // hex
+	Winners                       []string
+}
+
+// Leaf returns the hash of the row.
+func (w Wave) Leaf() Hash {
+	return encoding("hongbao/wave/1").
+		texts(w.Packet).
+		numbers(w.Wave, w.At, w.Participants, w.First).
+		texts(w.Root).
+		texts(w.Winners...).
+		sum()
+}
+
 // Transfer holds the fields of a credit from outside or of a debit to outside. All other transfers are derived from
 // packets and claims.
 type Transfer struct {
@@ -231,6 +249,13 @@ func ParticipantLeaf(packet string, p redpacket.Participant) Hash {
 func DrawLeaf(packet string, d redpacket.Drawn) Hash {
 	return Draw{
 		Packet: packet, At: d.At.UnixMilli(), Participants: int64(d.Participants), Parts: int64(d.Parts), Root: d.Root,
+	}.Leaf()
+}
+
+// WaveLeaf returns the leaf of a wave that has just been drawn.
+func WaveLeaf(packet string, w redpacket.Wave) Hash {
+	return Wave{
+		Packet: packet, Wave: int64(w.Number), At: w.At.UnixMilli(), Participants: int64(w.Participants), First: int64(w.First), Root: w.Root, Winners: w.Winners,
 	}.Leaf()
 }
 

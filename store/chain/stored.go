@@ -123,6 +123,27 @@ func (d *StoredDraw) Row() StoredRow {
 	return StoredRow{Link: d.link, Leaf: d.Leaf(), ID: d.Packet}
 }
 
+// StoredWave holds these columns of waves: link, packet_id, wave, drawn_at, participants, first_share, root, winners as JSON.
+type StoredWave struct {
+	Wave
+	link    int64
+	winners string
+}
+
+// Into implements Stored.
+func (w *StoredWave) Into() []any {
+	return []any{&w.link, &w.Packet, &w.Wave.Wave, &w.At, &w.Participants, &w.First, &w.Root, &w.winners}
+}
+
+// Row implements Stored.
+func (w *StoredWave) Row() StoredRow {
+	row := StoredRow{Link: w.link, ID: fmt.Sprintf("%s/%d", w.Packet, w.Wave.Wave)}
+	if json.Unmarshal([]byte(w.winners), &w.Winners) == nil { // else the zero leaf, which is in no link
+		row.Leaf = w.Leaf()
+	}
+	return row
+}
+
 // StoredTransfer holds these columns: link, id, at, debit, credit, amount, kind, user_id, key, hash, note, actor,
 // request_id, reason.
 type StoredTransfer struct {

@@ -20,6 +20,11 @@ const (
 	from transfers where kind in ('credit', 'debit')`
 )
 
+// WaveRows returns the query for waves. winners is an expression for this column as JSON.
+func WaveRows(winners string) string {
+	return `select link, packet_id, wave, drawn_at, participants, first_share, root, ` + winners + ` from rain_waves`
+}
+
 // PacketRows returns the query for packets. shares and recipients are expressions for these columns as JSON.
 func PacketRows(shares, recipients string) string {
 	return `select link, id, partition, room_id, sender, mode, spread, total, count, ` + shares + `, ` + recipients + `,

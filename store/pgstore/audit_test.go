@@ -82,6 +82,7 @@ var auditWords = storetest.AuditWords{
 		"shares[1] + 1 || shares[2:]", "shares[2:]", "'{}'", "'{{1,2},{3,4}}'", "'{null}'",
 		"shares[cardinality(shares)] || shares[2:cardinality(shares) - 1] || shares[1]",
 	},
+	Winners:  []string{`winners || '{u9}'::text[]`},
 	To:       `'{u1}'`,
 	Unmarked: "false", OtherMarked: "not luckiest",
 	NoBody:     "'no JSON'",

@@ -139,9 +139,9 @@ func (b *claimBatch) holdByBucket(w *writer) (held map[string]bool, err error) {
 func queueClaims(m *pg.Message, bucket int, claims []*claimRow, link int64, scan func(pgx.Rows) error) {
 	rows := make([][]any, len(claims))
 	for i, r := range claims {
-		rows[i] = []any{bucket, r.ID, r.Share, r.User, int64(r.amount), r.At.UnixMilli(), r.transfer, link}
+		rows[i] = []any{bucket, r.ID, r.Share, r.User, int64(r.amount), r.At.UnixMilli(), r.transfer, link, r.Wave}
 	}
-	m.Insert(scan, `insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link) values `, rows, ` on conflict do nothing returning transfer`)
+	m.Insert(scan, `insert into claims (bucket, packet_id, share_no, user_id, amount, at, transfer, link, wave) values `, rows, ` on conflict do nothing returning transfer`)
 }
 
 // queueWallets adds the statements that add the sums to the wallets. Their results go into accounts, which get no

@@ -321,7 +321,7 @@ func (w *writer) endedBefore(j *endJob) (redpacket.Closed, error) {
 	if done.ID != j.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if j.missing, err = tables.List(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ and transfer = any($2)`, j.ID, j.ids()); err != nil {
+	if j.missing, err = tables.List(w, scanGrant, `select user_id, share_no, wave from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ and transfer = any($2)`, j.ID, j.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
 	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: j.inserted()}
@@ -335,16 +335,20 @@ func (w *writer) endedBefore(j *endJob) (redpacket.Closed, error) {
 // findMissing finds the caller's grants without a claim in SQL whose user and share have no other claim either. It
 // leaves out grants that Postgres has refused, and those of shares that do not exist.
 func (j *endJob) findMissing() {
-	users, shares := map[string]bool{}, make([]bool, len(j.book.Shares))
+	type winner struct { // wins at most one share
+		user string
+		wave int
+	}
+	users, shares := map[winner]bool{}, make([]bool, len(j.book.Shares))
 	for _, p := range j.book.Claims {
-		users[p.User.ID], shares[p.Share] = true, true
+		users[winner{p.User.ID, p.Wave}], shares[p.Share] = true, true
 	}
 	j.missing = nil
 	for _, g := range j.Grants {
-		if g.Share < 0 || g.Share >= len(shares) || shares[g.Share] || users[g.User] || j.refused[g] {
+		if g.Share < 0 || g.Share >= len(shares) || shares[g.Share] || users[winner{g.User, g.Wave}] || j.refused[g] {
 			continue
 		}
-		users[g.User], shares[g.Share] = true, true
+		users[winner{g.User, g.Wave}], shares[g.Share] = true, true
 		j.missing = append(j.missing, g)
 		if j.transferIDs[g] == "" {
 			j.transferIDs[g] = chat.NewID(j.At)
@@ -405,7 +409,7 @@ func (j *endJob) ids() []string { return slices.Collect(maps.Values(j.transferID
 func (s *Store) settleSeparately(ctx context.Context, j *endJob) error {
 	claims := make([]redpacket.Claim, len(j.missing))
 	for i, g := range j.missing {
-		claims[i] = redpacket.Claim{Ref: j.Ref, Share: g.Share, User: g.User, At: j.At}
+		claims[i] = redpacket.Claim{Ref: j.Ref, Share: g.Share, Wave: g.Wave, User: g.User, At: j.At}
 	}
 	settled := s.Settle(ctx, claims)
 	for i, v := range settled {
@@ -500,10 +504,11 @@ func (j *endJob) queueMissing(w *writer, batch *pgx.Batch) error {
 	if n == 0 {
 		return nil
 	}
-	shares, users, amounts, transfers := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n)
+	shares, users, amounts, transfers, waves := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n), make([]int32, n)
 	leaves := make([]chain.Hash, n)
 	for i, g := range j.missing {
 		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, j.book.Shares[g.Share], j.transferIDs[g]
+		waves[i] = int32(g.Wave)
 		w.refs.Claim(j.ID, g.Share)
 		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: j.Ref, Share: g.Share, User: g.User, At: j.At}, amounts[i], transfers[i])
 	}
@@ -511,10 +516,10 @@ func (j *endJob) queueMissing(w *writer, batch *pgx.Batch) error {
 	if err != nil {
 		return err
 	}
-	batch.Queue(`insert into claims (/*! bucket, */ packet_id, share_no, user_id, amount, at, transfer, link)
-		select /*! bucket_of($1), */ $1, i.share_no, i.user_id, i.amount, $2, i.id, $7
-		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
-		j.ID, j.At.UnixMilli(), shares, users, amounts, transfers, link)
+	batch.Queue(`insert into claims (/*! bucket, */ packet_id, share_no, user_id, amount, at, transfer, link, wave)
+		select /*! bucket_of($1), */ $1, i.share_no, i.user_id, i.amount, $2, i.id, $7, i.wave
+		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[], $8::int[]) i (share_no, user_id, amount, id, wave)`,
+		j.ID, j.At.UnixMilli(), shares, users, amounts, transfers, link, waves)
 	batch.Queue(`insert into transfers (/*! bucket, */ id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 		select /*! bucket_of(i.user_id), */ i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
@@ -523,6 +528,6 @@ func (j *endJob) queueMissing(w *writer, batch *pgx.Batch) error {
 }
 
 func scanGrant(rs tables.Row) (g redpacket.Grant, err error) {
-	err = rs.Scan(&g.User, &g.Share)
+	err = rs.Scan(&g.User, &g.Share, &g.Wave)
 	return g, err
 }

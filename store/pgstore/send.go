@@ -98,7 +98,7 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 		return redpacket.Sent{}, err
 	}
 	p.Seq = sent.Entry.Seq
-	sent.Packet = p
+	sent.Packet, sent.Opens = p, p.Opens(seed)
 	return sent, tables.InsertPacket(w, p, o.Hash, seed, shares)
 }
 

@@ -230,8 +230,10 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 	return b
 }
 
-// perUser returns the key for the user of the claim: a user can have one claim in a packet.
-func (r *claimRow) perUser() claimKey { return claimKey{packet: r.ID, share: -1, user: r.User} }
+// perUser returns the key for the user of the claim: a user can have one claim in a packet, or in a wave.
+func (r *claimRow) perUser() claimKey {
+	return claimKey{packet: r.ID, share: -1 - r.Wave, user: r.User}
+}
 
 // claimFactsQuery reads, for each claim, the facts that decide its answer: the packet's status, the user's claim in
 // that packet, whether the share is taken, and whether this very claim took it.
@@ -239,10 +241,10 @@ var claimFactsQuery = tables.FirstOnCitus(
 	tables.Of("p", "packets", `bucket = any(buckets_of($1::text[])) and id = any($1::text[])`),
 	tables.Of("c", "claims", `bucket = any(buckets_of($1::text[])) and packet_id = any($1::text[])
 		and (share_no = any($2::bigint[]) or user_id = any($3::text[]))`)) + `select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
-from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
-	with ordinality i (packet_id, share_no, user_id, transfer, n)
+from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+	with ordinality i (packet_id, share_no, user_id, transfer, wave, n)
 left join /*one*/ packets /*end*/ p on p.id = i.packet_id
-left join ` + tables.Named("claims", "c") + ` m on m.packet_id = i.packet_id and m.user_id = i.user_id
+left join ` + tables.Named("claims", "c") + ` m on m.packet_id = i.packet_id and m.user_id = i.user_id and m.wave = i.wave
 left join ` + tables.Named("claims", "c") + ` s on s.packet_id = i.packet_id and s.share_no = i.share_no
 order by i.n`
 
@@ -275,11 +277,11 @@ func (s *Store) classify(q tables.Querier, b *claimBatch) error {
 		return nil
 	}
 	n := len(b.rest)
-	packets, shares, users, transfers := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	packets, shares, users, transfers, waves := make([]string, n), make([]int64, n), make([]string, n), make([]string, n), make([]int64, n)
 	for i, r := range b.rest {
-		packets[i], shares[i], users[i], transfers[i] = r.ID, int64(r.Share), r.User, r.transfer
+		packets[i], shares[i], users[i], transfers[i], waves[i] = r.ID, int64(r.Share), r.User, r.transfer, int64(r.Wave)
 	}
-	all, err := tables.List(q, scanClaimFacts, claimFactsQuery, packets, shares, users, transfers)
+	all, err := tables.List(q, scanClaimFacts, claimFactsQuery, packets, shares, users, transfers, waves)
 	if err != nil {
 		return err
 	}
@@ -375,10 +377,10 @@ with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id and closed_at is null for share) p
 ), paid as (
-	insert into claims (packet_id, share_no, user_id, amount, at, transfer, link)
-	select packet_id, share_no, user_id, amount, at, transfer, ($9::bigint[])[2]
-	from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
-		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, n)
+	insert into claims (packet_id, share_no, user_id, amount, at, transfer, link, wave)
+	select packet_id, share_no, user_id, amount, at, transfer, ($9::bigint[])[2], wave
+	from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $10::int[])
+		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, wave, n)
 	where (packet_id in (select id from held)) is true order by n
 	` + onConflict + ` returning packet_id, share_no, user_id, amount, at, transfer
 ), linked as (
@@ -541,8 +543,9 @@ func (b *claimBatch) args(l *link, allNew bool) []any {
 	n := len(b.pay)
 	packets, shares, users := make([]string, n), make([]int64, n), make([]string, n)
 	amounts, ats, transfers := make([]int64, n), make([]int64, n), make([]string, n)
-	hashes := make([]chain.Hash, n)
+	waves, hashes := make([]int64, n), make([]chain.Hash, n)
 	for i, r := range b.pay {
+		waves[i] = int64(r.Wave)
 		packets[i], shares[i], users[i] = r.ID, int64(r.Share), r.User
 		amounts[i], ats[i], transfers[i] = int64(r.amount), r.At.UnixMilli(), r.transfer
 		hashes[i] = chain.ClaimLeaf(r.Claim, r.amount, r.transfer)
@@ -554,5 +557,5 @@ func (b *claimBatch) args(l *link, allNew bool) []any {
 	for i := range hashes {
 		leaves[i] = hashes[i][:]
 	}
-	return []any{packets, shares, users, amounts, ats, transfers, b.packets, leaves, []int64{l.chain.number, l.id, l.chain.last, l.at, int64(n)}}
+	return []any{packets, shares, users, amounts, ats, transfers, b.packets, leaves, []int64{l.chain.number, l.id, l.chain.last, l.at, int64(n)}, waves}
 }

@@ -262,23 +262,28 @@ func (k *Keys) Packet(p redpacket.Packet, seed redpacket.Seed, shares []redpacke
 	return c
 }
 
+// Seed returns the seed of a packet.
+func (k *Keys) Seed(packet string, c Columns) (redpacket.Seed, error) {
+	if len(c.Seed) > 0 || len(c.EncryptedSeed) == 0 { // in clear, or closed
+		return seedOf(c.Seed)
+	}
+	value, err := k.decrypt(packetSeed, packet, c.EncryptedSeed)
+	if err != nil {
+		return redpacket.Seed{}, err
+	}
+	return seedOf(value)
+}
+
 // Cut returns the seed and shares of a packet. Of p it needs the id and the fields from which redpacket.Cut computes shares.
 func (k *Keys) Cut(p redpacket.Packet, c Columns) (seed redpacket.Seed, shares []redpacket.Money, err error) {
 	if c.Parts > 0 {
 		p.Count = c.Parts
 	}
-	if len(c.Seed) > 0 || len(c.EncryptedSeed) == 0 { // in clear, or closed
-		if seed, err = seedOf(c.Seed); err == nil && c.Parts > 0 {
-			c.Shares, err = redpacket.Cut(seed, p)
-		}
-		return seed, c.Shares, err
-	}
-	value, err := k.decrypt(packetSeed, p.ID, c.EncryptedSeed)
-	if err != nil {
+	if seed, err = k.Seed(p.ID, c); err != nil {
 		return seed, nil, err
 	}
-	if seed, err = seedOf(value); err != nil {
-		return seed, nil, err
+	if clear := len(c.Seed) > 0 || len(c.EncryptedSeed) == 0; clear && c.Parts == 0 {
+		return seed, c.Shares, nil
 	}
 	shares, err = redpacket.Cut(seed, p)
 	return seed, shares, err

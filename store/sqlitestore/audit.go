@@ -38,7 +38,7 @@ var auditDialect = audit.Dialect{
 			select user_id, 0, iif(credit = 'user:' || user_id, 1, -1) * min(amount, 9007199254740991) from transfers)
 		group by user_id having sum(balance) <> sum(moved)`,
 
-	Shares: `shares`, Recipients: `recipients`,
+	Shares: `shares`, Recipients: `recipients`, Winners: `winners`,
 	Claims: `(select json_group_array(json_array(c.share_no, c.user_id, c.amount, c.luckiest) order by c.share_no)
 			from claims c where c.packet_id = p.id)`,
 	Counts: `json_group_object(emoji, n)`,

@@ -95,6 +95,7 @@ var auditWords = storetest.AuditWords{
 		"json_set(shares, '$[0]', 1 + (shares ->> 0))", "json_remove(shares, '$[0]')", "'[]'", "'no list'",
 		"json_set(shares, '$[0]', shares -> '$[#-1]', '$[#-1]', shares -> 0)",
 	},
+	Winners:  []string{"json_insert(winners, '$[#]', 'u9')", "'no list'"},
 	To:       `'["u1"]'`,
 	Unmarked: "0", OtherMarked: "1 - luckiest",
 	NoBody: "'no JSON'", OtherTotal: "json_set(body, '$.total', 5)", OtherSeed: "json_set(body, '$.seed', 'other')",

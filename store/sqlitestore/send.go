@@ -109,7 +109,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 		return redpacket.Sent{}, err
 	}
 	p.Seq = sent.Entry.Seq
-	sent.Packet = p
+	sent.Packet, sent.Opens = p, p.Opens(seed)
 	if err := tables.InsertPacket(w, p, o.Hash, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}

@@ -74,7 +74,7 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 		return redpacket.Settlement{}, err
 	}
 	if status == redpacket.Open {
-		paid, err := w.pay(c.ID, shares, redpacket.Grant{User: c.User, Share: c.Share}, c.At)
+		paid, err := w.pay(c.ID, shares, redpacket.Grant{User: c.User, Share: c.Share, Wave: c.Wave}, c.At)
 		if err != nil {
 			return redpacket.Settlement{}, err
 		}
@@ -85,7 +85,7 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	return w.classify(c, status, len(shares))
 }
 
-// pay pays the share to the user if the packet has the share, nobody has claimed it, and the user has no claim of the packet.
+// pay pays the share to the user if the packet has the share, nobody has claimed it, and the user has no claim of the packet, or of the wave.
 // It writes wallet and transfer only if it inserts the claim.
 func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant, at time.Time) (paid bool, err error) {
 	if g.Share < 0 || g.Share >= len(shares) {
@@ -97,8 +97,8 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 	if err != nil {
 		return false, err
 	}
-	n, err := w.Exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link) values (?, ?, ?, ?, ?, ?, ?)
-		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id, link)
+	n, err := w.Exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link, wave) values (?, ?, ?, ?, ?, ?, ?, ?)
+		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id, link, g.Wave)
 	if err != nil {
 		return false, err
 	}
@@ -123,8 +123,8 @@ func (w *writer) paidNow(c redpacket.Claim, amount redpacket.Money) (redpacket.S
 // classify returns why a claim was not paid now. It first checks whether the user already has a claim, because that
 // answer never changes.
 func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int) (s redpacket.Settlement, err error) {
-	mine, err := w.Row(`select share_no, amount, at from claims where packet_id = ? and user_id = ?`,
-		[]any{c.ID, c.User}, &s.Share, &s.Amount, tables.Time(&s.At))
+	mine, err := w.Row(`select share_no, amount, at from claims where packet_id = ? and user_id = ? and wave = ?`,
+		[]any{c.ID, c.User, c.Wave}, &s.Share, &s.Amount, tables.Time(&s.At))
 	if err != nil {
 		return redpacket.Settlement{}, err
 	}

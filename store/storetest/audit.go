@@ -37,6 +37,7 @@ type AuditWords struct {
 	Bytes       func(n int) string // n bytes of zero
 	Many        string             // a very large count
 	Unmarked    string             // the mark of a claim that is not the luckiest
+	Winners     []string           // wrong lists, of a wave of any number of participants
 	Shares      []string           // wrong lists: a share changed, a share missing, no shares, no list of numbers, two shares swapped
 	To          string             // recipients: only u1
 	NoBody      string             // an entry's body that is not a JSON object
@@ -82,6 +83,7 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 			t.Errorf("changed %t, and the audit finds %+v", changed, found)
 		}
 	})
+	t.Run("a user that wins too often", func(t *testing.T) { u.wonTooOften(t) })
 	t.Run("wrong winners", func(t *testing.T) { u.wrongWinners(t) }) // the last one: it spoils the books
 }
 
@@ -105,6 +107,36 @@ func (u AuditUnderTest) wrongWinners(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(a.Differences, func(d redpacket.Difference) bool { return d.ID == id && strings.Contains(d.What, want) }) {
 			t.Errorf("%s: the audit finds %+v, %v", id, a.Differences, err)
 		}
+	}
+}
+
+// wonTooOften forges a rain in which each user may win once. Its third wave has passed over the winner of the second one. After the forgery,
+// that wave has chosen the same user.
+func (u AuditUnderTest) wonTooOften(t *testing.T) {
+	t.Helper()
+	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
+	var p redpacket.Packet
+	for id := "twice"; ; id += "-again" { // it is tried again if the machine was too slow
+		p = l.sendRain(id, 1, 3300*time.Millisecond)
+		if entered := l.enter(p, "u4"); entered.Wave == 2 && l.enterWave(p, 3, "u4", "u5") {
+			break
+		}
+		l.endDraw(p, redpacket.CloseEarly)
+	}
+	l.endDraw(p, redpacket.CloseEarly)
+	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+		t.Fatalf("before: %+v, %v", a.Differences, err)
+	}
+	const claim = ` where packet_id = '%[1]s' and share_no = 1`
+	found, changed := u.Forge(t, fmt.Sprintf(`update claims set user_id = 'u4'`+claim+`;
+		update transfers set user_id = 'u4', credit = 'user:u4'`+claim+`;
+		update wallets set balance = balance + (select amount from claims`+claim+`) where user_id = 'u4';
+		update wallets set balance = balance - (select amount from claims`+claim+`) where user_id = 'u5';
+		update rain_waves set winners = (select winners from rain_waves where packet_id = '%[1]s' and wave = 2) where packet_id = '%[1]s' and wave = 3`, p.ID))
+	if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool {
+		return d.ID == p.ID && strings.Contains(d.What, "the winners of wave 3 are not")
+	}) {
+		t.Errorf("changed %t, and the audit finds %+v", changed, found)
 	}
 }
 
@@ -270,6 +302,7 @@ func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 		"packets":      `select 'id = ''' || id || '''' from packets`,
 		"claims":       `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
 		"participants": `select 'packet_id = ''' || packet_id || ''' and user_id = ''' || user_id || '''' from participants`,
+		"rain_waves":   `select 'packet_id = ''' || packet_id || ''' and wave = ' || wave from rain_waves`,
 		"transfers":    `select 'id = ''' || id || '''' from transfers`,
 		"entries": `select 'room_id = ''' || room_id || ''' and seq = ' || seq from entries where room_id = 'room-2'
 			or seq in (select min(seq) from entries where room_id = 'room-1' group by kind, body like '%recalled%')`,

@@ -15,7 +15,8 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
 			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "skin": {"'koi'"},
 			"window_s": {"window_s + 1", "0"}, "rest": {"'share'", "'refund'", "''"}, "participants": {"participants + 1"}, "drawn_at": {"drawn_at + 1", "0"},
-			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "parts": {"parts + 1", "0", "2000000000"}, "draw_link": links, "passphrase": {"'open sesame'"},
+			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "parts": {"parts + 1", "0", "2000000000"}, "draw_link": links,
+			"waves": {"waves + 1", "0", "2000000000"}, "max_wins": {"max_wins + 1", "0"}, "waves_drawn": {"waves_drawn + 1", "0"}, "passphrase": {"'open sesame'"},
 			"seed": {w.Bytes(32), w.Bytes(31)}, "encrypted_seed": {"case length(encrypted_seed) when 0 then " + w.Bytes(69) + " else " + w.Bytes(0) + " end", w.Bytes(70)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},
 			"seq": {"seq + 1"}, "status": {"'open'", "'drained'", "'expired'", "'cancelled'"},
 			"created_at": {"created_at + 1"}, "expires_at": {"expires_at + 1"}, "closed_at": {"closed_at + 1", "null", "5"},
@@ -26,11 +27,15 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 		"claims": {
 			"packet_id": {"'another'", "'cancelled'"}, "share_no": {"99", "-1", "3"},
 			"user_id": {"'somebody'", "'u9'"}, "amount": {"amount + 1", "amount - 1", "9223372036854775807"},
-			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked}, "link": links,
+			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked}, "link": links, "wave": {"wave + 1", "0"},
+		},
+		"rain_waves": {
+			"packet_id": {"'another'", "'open'", "'raining'"}, "wave": {"wave + 1", "0"}, "drawn_at": {"drawn_at + 1", "0"}, "participants": {"participants + 1"},
+			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "first_share": {"first_share + 1"}, "winners": w.Winners, "link": links,
 		},
 		"participants": {
 			"packet_id": {"'another'", "'open'", "'shared'"}, "user_id": {"'u9'", "'somebody'"}, "leaf": {"'" + strings.Repeat("0", 64) + "'", "''"},
-			"at": {"at + 1"}, "link": links,
+			"at": {"at + 1"}, "link": links, "wave": {"wave + 1", "0", "wave - 1"},
 		},
 		"transfers": {
 			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
@@ -85,7 +90,7 @@ func forgeries(w AuditWords) []string {
 		// A participant is left out, a ghost is added, and the share of a winner goes to another participant.
 		`delete from participants where packet_id = 'drawn' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'drawn'`,
 		`delete from participants where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'entered'`,
-		`insert into participants (packet_id, user_id, leaf, at) select packet_id, 'u9', leaf, at from participants
+		`insert into participants (packet_id, wave, user_id, leaf, at) select packet_id, wave, 'u9', leaf, at from participants
 			where packet_id = 'entered' and user_id = 'u4'; update packets set participants = participants + 1 where id = 'entered'`,
 		`update claims set user_id = 'u0' where packet_id = 'drawn' and share_no = 0`,
 		`update claims set user_id = (select min(user_id) from participants where packet_id = 'drawn'
@@ -94,6 +99,17 @@ func forgeries(w AuditWords) []string {
 		`delete from transfers where packet_id = 'drawn' and kind = 'claim' and share_no = 2; update packets set claimed = 2, status = 'expired',
 			refunded = (select amount from claims where packet_id = 'drawn' and share_no = 2) where id = 'drawn';
 			delete from claims where packet_id = 'drawn' and share_no = 2`,
+		// The same of a wave, and a wave that is moved.
+		`delete from participants where packet_id = 'rained' and user_id = 'u4'; update packets set participants = participants - 1 where id = 'rained';
+			update rain_waves set participants = participants - 1 where packet_id = 'rained' and wave = 2`,
+		`insert into participants (packet_id, wave, user_id, leaf, at) select packet_id, wave, 'u9', leaf, at from participants
+			where packet_id = 'rained' and user_id = 'u4'; update packets set participants = participants + 1 where id = 'rained';
+			update rain_waves set participants = participants + 1 where packet_id = 'rained' and wave = 2`,
+		`update claims set user_id = 'u0' where packet_id = 'rained' and share_no = 0`,
+		`update claims set wave = 1 where packet_id = 'rained'; update participants set wave = 1 where packet_id = 'rained'`,
+		`update rain_waves set wave = 4 - wave where packet_id = 'rained'`,
+		`delete from rain_waves where packet_id = 'rained' and wave = 1`,
+		`update participants set at = at - 600000 where packet_id = 'rained'`,
 		`update packets set drawn_at = 0, root = '', parts = 0, draw_link = 0 where id = 'drawn'`,
 		`update packets set status = 'expired' where id = 'entered'`,
 

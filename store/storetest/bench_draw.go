@@ -21,7 +21,7 @@ func BenchmarkDraw(b *testing.B, ledger redpacket.Ledger, rooms chat.Store) {
 	next := func(p redpacket.Packet, n int) []redpacket.Entrant {
 		asked := make([]redpacket.Entrant, n)
 		for i := range asked {
-			asked[i] = entrant(p, fmt.Sprintf("user-%d", users.Add(1)))
+			asked[i] = redpacket.Entrant{User: fmt.Sprintf("user-%d", users.Add(1))}
 		}
 		return asked
 	}

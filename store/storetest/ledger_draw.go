@@ -133,11 +133,11 @@ func drawTests() []ledgerTest {
 		{"draw/a refused user is found, and not entered", func(b *ledgerBench) {
 			p := b.draw(1000, 10, redpacket.RestRefund, farAway)
 			refused := func(user string) redpacket.Entrant {
-				e := entrant(p, user)
+				e := redpacket.Entrant{User: user}
 				e.Refused = true
 				return e
 			}
-			e, err := b.ledger.Enter(b.ctx, p.ID, []redpacket.Entrant{refused(member(0)), entrant(p, member(1))})
+			e, err := b.ledger.Enter(b.ctx, p.ID, []redpacket.Entrant{refused(member(0)), {User: member(1)}})
 			b.must(err)
 			equal(b, "new", e.New, []string{member(1)})
 			e, err = b.ledger.Enter(b.ctx, p.ID, []redpacket.Entrant{refused(member(0)), refused(member(1))})
@@ -149,7 +149,7 @@ func drawTests() []ledgerTest {
 		}},
 		{"draw/only draws are drawn", func(b *ledgerBench) {
 			for _, id := range []string{b.packet(100, 2).ID, "nothing", "\x00"} {
-				if _, err := b.ledger.Enter(b.ctx, id, []redpacket.Entrant{entrant(redpacket.Packet{}, member(0))}); !errors.Is(err, chat.ErrNotFound) {
+				if _, err := b.ledger.Enter(b.ctx, id, []redpacket.Entrant{{User: member(0)}}); !errors.Is(err, chat.ErrNotFound) {
 					b.Errorf("enter %q: %v", id, err)
 				}
 				if _, err := b.ledger.Draw(b.ctx, redpacket.DrawRequest{Ref: redpacket.Ref{ID: id}, Why: redpacket.CloseEarly}); !errors.Is(err, chat.ErrNotFound) {
@@ -185,7 +185,7 @@ func drawTests() []ledgerTest {
 			b.enter(p, member(0), member(1), member(2), member(3), member(4))
 			var all []redpacket.Participant
 			for after := ""; ; {
-				page, err := b.ledger.Participants(b.ctx, p.ID, after, 2)
+				page, err := b.ledger.Participants(b.ctx, p.ID, 0, after, 2)
 				b.must(err)
 				if all = append(all, page...); len(page) < 2 {
 					break
@@ -231,16 +231,11 @@ func (b *ledgerBench) drawWhole(mode redpacket.Mode, total redpacket.Money, coun
 	return p, d
 }
 
-// entrant returns a user that wants to enter.
-func entrant(p redpacket.Packet, user string) redpacket.Entrant {
-	return redpacket.Entrant{User: user, Leaf: proof.Leaf(p.From.ID, p.Key, 0, user)}
-}
-
 func (b *ledgerBench) enter(p redpacket.Packet, users ...string) redpacket.Entering {
 	b.Helper()
 	asked := make([]redpacket.Entrant, len(users))
 	for i, user := range users {
-		asked[i] = entrant(p, user)
+		asked[i] = redpacket.Entrant{User: user}
 	}
 	e, err := b.ledger.Enter(b.ctx, p.ID, asked)
 	b.must(err)

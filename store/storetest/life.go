@@ -45,6 +45,10 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.draw("deserted", 2, redpacket.RestShare)
 	entered := l.sendDraw("entered", 2, redpacket.RestRefund)
 	l.enter(entered, "u4", "u8")
+	l.endDraw(l.rain("rained", "u3", "u4", "u5", "u6", "u7"), redpacket.CloseEarly)
+	raining := l.rain("raining", "u4", "u8")
+	_, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: raining.Ref, Why: redpacket.CloseDue})
+	l.Must(err)
 	untouched := l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
 	l.amend(untouched.Seq)
 }
@@ -136,11 +140,46 @@ func (l *Life) enter(p redpacket.Packet, users ...string) redpacket.Entering {
 	l.Helper()
 	var asked []redpacket.Entrant
 	for _, user := range users {
-		asked = append(asked, entrant(p, user))
+		asked = append(asked, redpacket.Entrant{User: user})
 	}
 	e, err := l.Ledger.Enter(l.Context(), p.ID, asked)
 	l.Must(err)
 	return e
+}
+
+// sendRain sends a rain of three waves that ends after left. Its waves have no gap to choose from: each begins half a second after the end
+// of the one before.
+func (l *Life) sendRain(id string, shares int, left time.Duration) redpacket.Packet {
+	l.Helper()
+	return l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id, Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky,
+		Spread: redpacket.Classic, Total: 300, Count: 3 * shares, ExpiresAt: time.Now().Add(left), Window: 3 * redpacket.WaveCell,
+		Rest: redpacket.RestRefund, Rain: redpacket.Rain{Waves: 3, MaxWins: 1}})
+}
+
+// rain sends a rain whose second wave is open, and lets the users enter it. If the machine is so slow that they come too late, it tries
+// another one.
+func (l *Life) rain(id string, users ...string) redpacket.Packet {
+	l.Helper()
+	for {
+		p := l.sendRain(id, 2, 5*time.Second)
+		if len(l.enter(p, users...).New) == len(users) {
+			return p
+		}
+		l.endDraw(p, redpacket.CloseEarly)
+		id += "-again"
+	}
+}
+
+// enterWave waits for a wave of the rain, and lets the users enter it. It returns false if the rain has no such wave any more.
+func (l *Life) enterWave(p redpacket.Packet, wave int, users ...string) bool {
+	l.Helper()
+	for {
+		e := l.enter(p, users...)
+		if e.Wave >= wave || time.Now().After(p.ExpiresAt) {
+			return e.Wave == wave
+		}
+		time.Sleep(20 * time.Millisecond) // sleeps: until the wave has begun by the clock of the engine
+	}
 }
 
 // draw sends a draw, lets the users enter, and ends it early.

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"hongbao/chat"
@@ -21,10 +22,10 @@ func (t Tables) Image(ctx context.Context, id string) (i redpacket.Image, err er
 			`select id, partition, count, expires_at, status from packets where id = $1 /*! and bucket = bucket_of($1) */`, id)
 		b.Each(func(row Row) error {
 			var g redpacket.Grant
-			err := row.Scan(&g.User, &g.Share)
+			err := row.Scan(&g.User, &g.Share, &g.Wave)
 			i.Grants = append(i.Grants, g)
 			return err
-		}, `select user_id, share_no from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ order by share_no`, id)
+		}, `select user_id, share_no, wave from claims where packet_id = $1 /*! and bucket = bucket_of($1) */ order by share_no`, id)
 	})
 	if err = found(err, i.ID); err != nil {
 		return redpacket.Image{}, Outcome("read image", err)
@@ -85,7 +86,7 @@ func queueDetails(r Querier, b *Batch, q redpacket.DetailsQuery, d *redpacket.De
 // of all its claims.
 var claimsAfter = FirstOnCitus(
 	Of("c", "claims", `packet_id = $1 and bucket = bucket_of($1) and share_no >= $2 order by share_no limit $3`)) + `select ` + paidColumns("c", "u") + `
-	from /*one*/ (select share_no, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
+	from /*one*/ (select share_no, wave, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
 	left join users u on u.id = c.user_id order by c.share_no`
 
 // Packets implements redpacket.Ledger. A received packet counts at the time of its claim.
@@ -119,7 +120,23 @@ func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 	if q.Direction != redpacket.DirRoom {
 		err = t.db.Read(ctx, func(r Querier) error { return addDraws(r, q.Of, states...) })
 	}
+	if q.Direction == redpacket.DirReceived {
+		page.Packets = firstWins(page.Packets, listed)
+	}
 	return page, Outcome("list packets", err)
+}
+
+// firstWins drops rains that the list has because of later wins of the user, so that each rain is listed once. listed has the rows of the
+// packets.
+func firstWins(packets []redpacket.PacketState, listed []listedPacket) []redpacket.PacketState {
+	var first []redpacket.PacketState
+	for i, p := range packets {
+		again := slices.ContainsFunc(first, func(f redpacket.PacketState) bool { return f.Packet.ID == p.Packet.ID })
+		if p.State.Rain == nil || !again && p.State.Mine != nil && p.State.Mine.At.UnixMilli() == listed[i].at {
+			first = append(first, p)
+		}
+	}
+	return first
 }
 
 // Sample implements redpacket.Ledger.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/proof"
 	"hongbao/store/chain"
+	"hongbao/store/secret"
 )
 
 // A draw's row in packets is locked by those that enter it and by the one that draws. So no entry is committed after the draw, none that was
@@ -20,21 +22,44 @@ type storedDraw struct {
 	now, cutoff  int64
 	drawnAt      int64
 	participants int
+	rain         storedRain
 }
 
 // readDraw reads the row of a draw, and locks it if lock is not empty. It returns chat.ErrNotFound if there is no such draw.
 func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
-	found, err := q.Row(`select status, `+q.Clock()+`, expires_at, drawn_at, participants from packets
-		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants)
-	if err == nil && !found {
-		err = chat.ErrNotFound
+	var (
+		p       = redpacket.Packet{Ref: redpacket.Ref{ID: packet}}
+		windowS int
+		columns secret.Columns
+	)
+	found, err := q.Row(`select status, `+q.Clock()+`, expires_at, drawn_at, participants, window_s, sender, key, count, waves, max_wins, waves_drawn,
+			seed, encrypted_seed from packets
+		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants,
+		&windowS, &p.From.ID, &p.Key, &p.Count, &p.Rain.Waves, &p.Rain.MaxWins, &d.rain.drawn, &columns.Seed, &columns.EncryptedSeed)
+	switch {
+	case err != nil:
+		return d, err
+	case !found:
+		return d, chat.ErrNotFound
+	}
+	p.Window, p.ExpiresAt = time.Duration(windowS)*time.Second, Millis(d.cutoff)
+	d.rain.packet = p
+	if p.Rain.Waves > 0 {
+		if d.rain.seed, err = q.Keys().Seed(packet, columns); err == nil {
+			d.rain.opens = p.Opens(d.rain.seed)
+		}
 	}
 	return d, err
 }
 
-// isOpen reports whether users can enter.
+// leaf returns the leaf of a user that enters the wave, or the draw if the wave is 0.
+func (d *storedDraw) leaf(wave int, user string) proof.Hash {
+	return proof.Leaf(d.rain.packet.From.ID, d.rain.packet.Key, uint32(wave), user)
+}
+
+// isOpen reports whether users can enter the draw, or a wave of the rain.
 func (d *storedDraw) isOpen() bool {
-	return d.status == redpacket.Open && d.drawnAt == 0 && d.now < d.cutoff
+	return d.status == redpacket.Open && d.drawnAt == 0 && d.now < d.cutoff && (len(d.rain.opens) == 0 || d.wave() > 0)
 }
 
 // Enter implements redpacket.Ledger.
@@ -44,7 +69,7 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 	}
 	err = t.db.Read(ctx, func(q Querier) error { // when entering has ended, nothing can change any more
 		draw, err := readDraw(q, packet, "")
-		if err == nil && draw.drawnAt != 0 {
+		if err == nil && (draw.drawnAt != 0 || len(draw.rain.opens) > 0 && !draw.isOpen()) {
 			e, err = whoEntered(q, packet, draw, users)
 		}
 		return err
@@ -59,7 +84,7 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 		}
 		e, err := whoEntered(w, packet, draw, users)
 		if err == nil && draw.isOpen() {
-			err = insertParticipants(w, packet, draw.now, users, &e)
+			err = insertParticipants(w, packet, &draw, users, &e)
 		}
 		return e, err
 	})
@@ -67,12 +92,21 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 
 // whoEntered returns which of the users have entered the draw.
 func whoEntered(q Querier, packet string, draw storedDraw, users []redpacket.Entrant) (redpacket.Entering, error) {
-	e := redpacket.Entering{Status: draw.status, Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
-	return e, readEntered(q, packet, users, e.Entered)
+	e := redpacket.Entering{Status: draw.status, Wave: draw.wave(), Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
+	if draw.rain.packet.Rain.Waves > 0 {
+		if e.Participants = 0; e.Wave == 0 {
+			return e, nil
+		}
+		if _, err := q.Row(`select count(*) from participants where packet_id = $1 /*! and bucket = bucket_of($1) */ and wave = $2`,
+			[]any{packet, e.Wave}, &e.Participants); err != nil {
+			return e, err
+		}
+	}
+	return e, readEntered(q, packet, e.Wave, users, e.Entered)
 }
 
-// readEntered adds to entered those of the users that have entered the draw.
-func readEntered(q Querier, packet string, users []redpacket.Entrant, entered map[string]redpacket.Participant) error {
+// readEntered adds to entered those of the users that have entered the draw or wave.
+func readEntered(q Querier, packet string, wave int, users []redpacket.Entrant, entered map[string]redpacket.Participant) error {
 	ids := make([]string, len(users))
 	for i, u := range users {
 		ids[i] = u.User
@@ -82,7 +116,7 @@ func readEntered(q Querier, packet string, users []redpacket.Entrant, entered ma
 		entered[p.User] = p
 		return err
 	}, `select `+participantColumns+` from participants
-		where packet_id = $1 /*! and bucket = bucket_of($1) */ and user_id `+q.In(2), packet, q.List(ids))
+		where packet_id = $1 /*! and bucket = bucket_of($1) */ and wave = $3 and user_id `+q.In(2), packet, q.List(ids), wave)
 }
 
 // participantRecord is a row of participants as a record for Dialect.Records.
@@ -92,7 +126,7 @@ type participantRecord struct {
 }
 
 // insertParticipants adds those of the users that may enter and have not entered. The draw's row is locked.
-func insertParticipants(w Tx, packet string, now int64, users []redpacket.Entrant, e *redpacket.Entering) error {
+func insertParticipants(w Tx, packet string, draw *storedDraw, users []redpacket.Entrant, e *redpacket.Entering) error {
 	var (
 		rows   []participantRecord
 		leaves []chain.Hash
@@ -101,7 +135,7 @@ func insertParticipants(w Tx, packet string, now int64, users []redpacket.Entran
 		if _, before := e.Entered[u.User]; before || u.Refused {
 			continue
 		}
-		p := redpacket.Participant{User: u.User, Leaf: u.Leaf, At: Millis(now)}
+		p := redpacket.Participant{User: u.User, Wave: e.Wave, Leaf: draw.leaf(e.Wave, u.User), At: Millis(draw.now)}
 		rows = append(rows, participantRecord{p.User, hex.EncodeToString(p.Leaf[:])})
 		leaves = append(leaves, chain.ParticipantLeaf(packet, p))
 		e.Entered[p.User], e.New = p, append(e.New, p.User)
@@ -115,18 +149,18 @@ func insertParticipants(w Tx, packet string, now int64, users []redpacket.Entran
 	}
 	e.Participants += len(rows)
 	var b Batch
-	b.Exec(`insert into participants (/*! bucket, */ packet_id, user_id, leaf, at, link)
-		select /*! bucket_of($1), */ $1, user_id, leaf, $3, $4
-		from `+w.Records(2, "n", `user_id text, leaf text`), packet, JSON(rows), now, link)
-	b.Exec(`update packets set participants = $2 where id = $1 /*! and bucket = bucket_of($1) */`, packet, e.Participants)
+	b.Exec(`insert into participants (/*! bucket, */ packet_id, wave, user_id, leaf, at, link)
+		select /*! bucket_of($1), */ $1, $5, user_id, leaf, $3, $4
+		from `+w.Records(2, "n", `user_id text, leaf text`), packet, JSON(rows), draw.now, link, e.Wave)
+	b.Exec(`update packets set participants = $2 where id = $1 /*! and bucket = bucket_of($1) */`, packet, draw.participants+len(rows))
 	return w.Send(&b)
 }
 
-const participantColumns = `user_id, leaf, at`
+const participantColumns = `user_id, wave, leaf, at`
 
 func scanParticipant(row Row) (p redpacket.Participant, err error) {
 	var leaf string
-	if err = row.Scan(&p.User, &leaf, Time(&p.At)); err != nil {
+	if err = row.Scan(&p.User, &p.Wave, &leaf, Time(&p.At)); err != nil {
 		return p, err
 	}
 	raw, err := hex.DecodeString(leaf)
@@ -138,20 +172,23 @@ func scanParticipant(row Row) (p redpacket.Participant, err error) {
 }
 
 // Participants implements redpacket.Ledger.
-func (t Tables) Participants(ctx context.Context, packet, after string, limit int) ([]redpacket.Participant, error) {
+func (t Tables) Participants(ctx context.Context, packet string, wave int, after string, limit int) ([]redpacket.Participant, error) {
 	if !t.db.Storable(packet) {
 		return nil, nil
 	}
 	return list(ctx, t.db, "list participants", scanParticipant, `select `+participantColumns+` from participants
-		where packet_id = $1 /*! and bucket = bucket_of($1) */ and user_id > $2 order by user_id limit $3`, packet, after, limit)
+		where packet_id = $1 /*! and bucket = bucket_of($1) */ and wave = $4 and user_id > $2 order by user_id limit $3`, packet, after, limit, wave)
 }
 
-// readParticipants reads all participants of a draw.
-func readParticipants(q Querier, packet string) ([]redpacket.Participant, error) {
-	return List(q, scanParticipant, `select `+participantColumns+` from participants where packet_id = $1 /*! and bucket = bucket_of($1) */`, packet)
+// readParticipants reads all participants of a draw or wave, sorted by leaf.
+func readParticipants(q Querier, packet string, wave int) ([]redpacket.Participant, error) {
+	all, err := List(q, scanParticipant, `select `+participantColumns+` from participants
+		where packet_id = $1 /*! and bucket = bucket_of($1) */ and wave = $2`, packet, wave)
+	redpacket.SortByLeaf(all)
+	return all, err
 }
 
-// Draw implements redpacket.Ledger. It locks the draw only if entering has not ended: after that, no participant changes.
+// Draw implements redpacket.Ledger. It locks the draw only if entering, or a wave, ends now.
 func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (d redpacket.Draw, err error) {
 	if !t.db.Storable(r.ID) {
 		return d, chat.ErrNotFound
@@ -160,7 +197,7 @@ func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (d redpacket.
 	err = t.db.Snapshot(ctx, func(q Querier) error {
 		d = redpacket.Draw{}
 		draw, err := readDraw(q, r.ID, "")
-		if drawn = err == nil && (draw.drawnAt != 0 || draw.status != redpacket.Open); drawn {
+		if drawn = err == nil && (draw.drawnAt != 0 || draw.status != redpacket.Open || r.Why == redpacket.CloseDue && draw.goesOn()); drawn {
 			err = completeDraw(q, r, draw, &d)
 		}
 		return err
@@ -168,20 +205,26 @@ func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (d redpacket.
 	if err != nil || drawn {
 		return d, Outcome("draw", err)
 	}
-	return write(ctx, t.db, "draw", func(w Tx, _ redpacket.Draw) (d redpacket.Draw, err error) {
+	return write(ctx, t.db, "draw", func(w Tx, before redpacket.Draw) (d redpacket.Draw, err error) {
 		draw, err := readDraw(w, r.ID, w.Lock())
 		if err != nil {
 			return d, err
 		}
 		if draw.status == redpacket.Open && draw.drawnAt == 0 {
 			late := draw.now >= draw.cutoff
-			if r.Why == redpacket.CloseDue && !late || r.Why == redpacket.CloseCancel && (late || draw.participants > 0) {
+			if len(draw.rain.opens) > 0 && r.Why != redpacket.CloseCancel {
+				d.New, err = draw.drawWaves(w, r.Why)
+			} else if r.Why == redpacket.CloseDue && !late || r.Why == redpacket.CloseCancel && (late || draw.participants > 0) {
 				return redpacket.Draw{Refused: true}, nil
 			}
-			if err := endEntering(w, r.ID, draw, late); err != nil {
+			if err == nil && (r.Why != redpacket.CloseDue || !draw.goesOn()) {
+				err = endEntering(w, r.ID, draw, late)
+			}
+			if err != nil {
 				return d, err
 			}
 		}
+		d.New = max(d.New, before.New) // an earlier run may have drawn them
 		return d, completeDraw(w, r, draw, &d)
 	})
 }
@@ -191,11 +234,14 @@ func completeDraw(q Querier, r redpacket.DrawRequest, draw storedDraw, d *redpac
 	if d.Refused = r.Why == redpacket.CloseCancel && draw.status == redpacket.Open && draw.participants > 0; d.Refused {
 		return nil
 	}
-	if draw.status == redpacket.Open {
-		if d.Participants, err = readParticipants(q, r.ID); err != nil {
-			return err
-		}
-		redpacket.SortByLeaf(d.Participants)
+	if draw.rain.packet.Rain.Waves > 0 {
+		d.Refused = r.Why == redpacket.CloseDue && draw.goesOn()
+		d.Waves, err = readWaves(q, r.ID)
+	} else if draw.status == redpacket.Open {
+		d.Participants, err = readParticipants(q, r.ID, 0)
+	}
+	if err != nil {
+		return err
 	}
 	d.Book, err = ReadBook(q, r.ID)
 	return err
@@ -204,16 +250,12 @@ func completeDraw(q Querier, r redpacket.DrawRequest, draw storedDraw, d *redpac
 // endEntering stores that the entering of a draw has ended. The draw's row is locked. Of a draw that ends before its window, late is false. Its
 // rest is refunded. Otherwise an owner could enter, delete the room before anybody else comes, and get all.
 func endEntering(w Tx, packet string, draw storedDraw, late bool) error {
-	participants, err := readParticipants(w, packet)
+	leaves, err := draw.leaves(w, packet)
 	if err != nil {
 		return err
 	}
-	leaves := make([]proof.Hash, len(participants))
-	for i := range participants {
-		leaves[i] = participants[i].Leaf
-	}
 	root := proof.Root(leaves)
-	drawn := redpacket.Drawn{At: Millis(draw.now), Participants: len(leaves), Root: hex.EncodeToString(root[:])}
+	drawn := redpacket.Drawn{At: Millis(draw.now), Participants: draw.participants, Root: hex.EncodeToString(root[:])}
 	if late {
 		p, err := ReadPacket(w, packet)
 		if err != nil {
@@ -232,14 +274,20 @@ func endEntering(w Tx, packet string, draw storedDraw, late bool) error {
 
 // addDraws completes the states of draws, with what the user may see.
 func addDraws(q Querier, user string, states ...*redpacket.State) error {
+	if user == "" {
+		return nil
+	}
+	if err := addWins(q, user, states); err != nil {
+		return err
+	}
 	draws := map[string]*redpacket.DrawState{}
 	var ids []string
 	for _, s := range states {
-		if s.Draw != nil {
+		if s.Draw != nil && s.Rain == nil {
 			draws[s.Packet], ids = s.Draw, append(ids, s.Packet)
 		}
 	}
-	if len(ids) == 0 || user == "" {
+	if len(ids) == 0 {
 		return nil
 	}
 	return q.Each(func(row Row) error {
@@ -248,7 +296,7 @@ func addDraws(q Querier, user string, states ...*redpacket.State) error {
 		draws[packet].Mine = &p
 		return err
 	}, `select packet_id, `+participantColumns+` from participants
-		where user_id = $1 and packet_id `+q.In(2)+` /*! and bucket = any(buckets_of($2::text[])) */`, user, q.List(ids))
+		where user_id = $1 and wave = 0 and packet_id `+q.In(2)+` /*! and bucket = any(buckets_of($2::text[])) */`, user, q.List(ids))
 }
 
 // rowBehind scans the columns of a row that follow some others.

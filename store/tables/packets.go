@@ -18,7 +18,7 @@ import (
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
-	p.window_s, p.rest, p.status = 'open', octet_length(p.encrypted_seed) > 0`
+	p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
 // storedPacket scans packetColumns.
 type storedPacket struct {
@@ -33,7 +33,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.windowS, &p.Rest, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
 	}
 }
 
@@ -82,7 +82,7 @@ func (t Tables) Overdue(ctx context.Context, before time.Time, after redpacket.O
 // paidColumns returns the columns of the claim c and its user u that ScanPaid scans. The user's name is
 // the present one, not that at the time of the claim.
 func paidColumns(c, u string) string {
-	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
+	return fmt.Sprintf(`%[1]s.share_no, %[1]s.wave, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
 }
 
 // ScanPaid scans paidColumns. The row must have a claim.
@@ -96,19 +96,20 @@ func ScanPaid(row Row) (redpacket.Paid, error) {
 
 // storedPaid scans a claim, or nulls from an outer join.
 type storedPaid struct {
-	share, amount, at  sql.NullInt64
+	share, wave        sql.NullInt64
+	amount, at         sql.NullInt64
 	user, name, avatar sql.NullString
 }
 
 func (s *storedPaid) into() []any {
-	return []any{&s.share, &s.amount, &s.at, &s.user, &s.name, &s.avatar}
+	return []any{&s.share, &s.wave, &s.amount, &s.at, &s.user, &s.name, &s.avatar}
 }
 
 func (s *storedPaid) paid() *redpacket.Paid {
 	if !s.share.Valid {
 		return nil
 	}
-	p := &redpacket.Paid{Share: int(s.share.Int64), Amount: redpacket.Money(s.amount.Int64), At: Millis(s.at.Int64)}
+	p := &redpacket.Paid{Share: int(s.share.Int64), Wave: int(s.wave.Int64), Amount: redpacket.Money(s.amount.Int64), At: Millis(s.at.Int64)}
 	p.User.ID, p.User.Name, p.User.Avatar = s.user.String, s.name.String, s.avatar.String
 	return p
 }
@@ -126,7 +127,7 @@ func CutInto(d Dialect, c *secret.Columns) []any {
 // stateTables.
 var stateColumns = `p.id, p.status, p.refunded,
 	case when p.status = 'open' then /*one*/ (select count(*) from claims where packet_id = p.id) /*end*/ /*! coalesce((select n from n where n.packet_id = p.id), 0) */
-		else p.claimed end, p.window_s > 0, p.participants, p.root, ` +
+		else p.claimed end, p.window_s > 0, p.participants, p.root, p.waves > 0, p.waves_drawn, ` +
 	paidColumns("m", "mu") + `, ` + paidColumns("l", "lu")
 
 // stateTables returns the beginning of a statement with stateJoins. On Citus it first reads the packets that meet the
@@ -145,21 +146,22 @@ func stateParts(bucket, packets string) []string {
 // stateJoins is described at stateColumns.
 func stateJoins(d Dialect) string {
 	return `
-		left join ` + Named("claims", "c") + ` m on m.packet_id = p.id and m.user_id = $1 left join users mu on mu.id = m.user_id
+		left join ` + Named("claims", "c") + ` m on m.packet_id = p.id and m.user_id = $1 and m.wave = 0 left join users mu on mu.id = m.user_id
 		left join ` + Named("claims", "c") + ` l on l.packet_id = p.id and ` + d.Is(`l.luckiest`, true) + ` left join users lu on lu.id = l.user_id `
 }
 
 // storedState scans stateColumns.
 type storedState struct {
 	state          redpacket.State
-	isDraw         bool
+	isDraw, isRain bool
 	draw           redpacket.DrawState
+	rain           redpacket.RainState
 	mine, luckiest storedPaid
 }
 
 // Into returns the destinations of stateColumns.
 func (s *storedState) Into() []any {
-	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed, &s.isDraw, &s.draw.Participants, &s.draw.Root}, s.mine.into(), s.luckiest.into())
+	return slices.Concat([]any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed, &s.isDraw, &s.draw.Participants, &s.draw.Root, &s.isRain, &s.rain.Drawn}, s.mine.into(), s.luckiest.into())
 }
 
 // State returns the state of the packet. Call it after the scan.
@@ -167,6 +169,9 @@ func (s *storedState) State() redpacket.State {
 	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
 	if s.isDraw {
 		s.state.Draw = &s.draw
+	}
+	if s.isRain {
+		s.state.Rain = &s.rain
 	}
 	return s.state
 }
@@ -220,7 +225,7 @@ var packetLists = map[redpacket.Direction]listedPackets{
 	redpacket.DirRoom: {Table: `packets`, Alias: `p`, Of: `room_id`, At: `created_at`, ID: `id`, Citus: packetsOnCitus},
 	redpacket.DirReceived: {
 		Table: `transfers`, Alias: `t`, Of: `kind = 'claim' and user_id`, At: `at`, ID: `packet_id`,
-		Join: ` join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.user_id = t.user_id
+		Join: ` join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.share_no = t.share_no
 			join /*one*/ packets /*end*/ p on p.id = t.packet_id`,
 		Totals: func(d Dialect) string { // all of it stands in indexes: a user may have won very often
 			return `with won as (

@@ -29,6 +29,7 @@ type NewPacket struct {
 
 	Window time.Duration // users can enter for so long, and then the shares are drawn; rounded up to whole seconds; 0: first come, first served
 	Rest   string        // of a draw with fewer participants than shares: refund the rest, or share the total among them; "": refund
+	Rain   *model.Rain   // the shares are drawn in waves; Count may then be left out; nil: the packet is no rain
 }
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
@@ -122,7 +123,7 @@ func (c *Client) seedMismatchLocked(event model.Event) {
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest, Rain: p.Rain,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count

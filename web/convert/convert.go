@@ -119,12 +119,18 @@ func Entry(e chat.Entry) wire.Entry {
 
 // Packet converts the part of a packet that never changes.
 func Packet(p redpacket.Packet) wire.Packet {
-	return wire.Packet{
+	out := wire.Packet{
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), WindowS: int(p.Window / time.Second), Rest: string(p.Rest),
+		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin),
 	}
+	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
+		out.Rain = &wire.Rain{Waves: p.Rain.Waves, Shares: p.WaveShares(), OverS: seconds, MaxWins: p.Rain.MaxWins}
+	} else {
+		out.WindowS, out.Rest = seconds, string(p.Rest)
+	}
+	return out
 }
 
 // State converts the state of a packet, as one user may see it.
@@ -139,6 +145,23 @@ func State(s redpacket.State) wire.State {
 	if d := s.Draw; d != nil {
 		out.Draw = &wire.Draw{Participants: d.Participants, Root: d.Root, Receipt: Receipt(d.Receipt)}
 	}
+	if r := s.Rain; r != nil {
+		out.Rain = &wire.RainState{Wave: r.Wave, EndsAt: Millis(r.Ends), Drawn: r.Drawn}
+		for _, w := range r.Wins {
+			out.Rain.Wins = append(out.Rain.Wins, wire.Win{Wave: w.Wave, Amount: int64(w.Amount), Rank: w.Rank()})
+		}
+	}
+	return out
+}
+
+// Wave converts the beginning of a wave, or what has become of it.
+func Wave(e redpacket.WaveEvent) *wire.WavePush {
+	out := &wire.WavePush{Packet: e.Packet, Room: e.Room, Wave: e.Wave, EndsAt: Millis(e.Ends)}
+	if d := e.Drawn; d != nil {
+		out.Result = &wire.WaveResult{Participants: d.Participants, Won: d.Won, Winners: List(d.Winners, func(p redpacket.Paid) wire.WaveWinner {
+			return wire.WaveWinner{User: p.User.ID, Amount: int64(p.Amount), Rank: p.Rank()}
+		})}
+	}
 	return out
 }
 
@@ -152,7 +175,7 @@ func GrabReply(r redpacket.Result) wire.GrabReply {
 	reply := wire.GrabReply{
 		Packet: r.Packet, Outcome: string(r.Outcome),
 		Amount: int64(r.Amount), Rank: r.Rank, At: Millis(r.At),
-		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Receipt: Receipt(r.Receipt),
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Receipt: Receipt(r.Receipt),
 	}
 	if r.Account != nil {
 		reply.Balance, reply.AccountVersion = (*int64)(&r.Account.Balance), r.Account.Version
@@ -165,7 +188,7 @@ func Receipt(r *proof.Receipt) *wire.Receipt {
 	if r == nil {
 		return nil
 	}
-	return &wire.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
+	return &wire.Receipt{Packet: r.Packet, Wave: int(r.Wave), User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
 }
 
 // Claims converts the claims of a packet for one user. Amounts of other users are included only if Details.ShowAmounts is

@@ -81,12 +81,34 @@ func drawPacket() wire.Packet {
 
 // receipt is signed by the key whose seed is 32 zero bytes.
 func receipt() *wire.Receipt {
+	return signed(wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}, drawPacket().Key)
+}
+
+func signed(r wire.Receipt, packetKey string) *wire.Receipt {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	r := wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}
-	leaf := proof.Leaf(ann.ID, drawPacket().Key, 0, r.User)
+	leaf := proof.Leaf(ann.ID, packetKey, uint32(r.Wave), r.User)
 	r.Leaf, r.Key = hex.EncodeToString(leaf[:]), hex.EncodeToString(key.Public().(ed25519.PublicKey))
-	r.Signature = hex.EncodeToString(ed25519.Sign(key, proof.ReceiptText(r.Packet, 0, leaf, r.User, r.At)))
+	r.Signature = hex.EncodeToString(ed25519.Sign(key, proof.ReceiptText(r.Packet, uint32(r.Wave), leaf, r.User, r.At)))
 	return &r
+}
+
+// rainPacket is a rain, and rainState how it looks to a user that has entered its second wave and has won in the first one.
+func rainPacket() wire.Packet {
+	p := packet
+	p.ID, p.Key, p.Count, p.ExpiresAt, p.Rain = "p-4", "k-4", 20, p.CreatedAt+60_000, &wire.Rain{Waves: 10, Shares: 2, OverS: 60, MaxWins: 3}
+	return p
+}
+
+func rainState() wire.State {
+	r := signed(wire.Receipt{Packet: "p-4", Wave: 2, User: bob.ID, At: 1767225612000}, rainPacket().Key)
+	return wire.State{
+		Packet: "p-4", Status: "open", Claimed: 2, Mine: &wire.Mine{Amount: 61, Rank: 1, At: 1767225607100}, Draw: &wire.Draw{Participants: 5, Receipt: r},
+		Rain: &wire.RainState{Wave: 2, EndsAt: 1767225614000, Drawn: 1, Wins: []wire.Win{{Wave: 1, Amount: 61, Rank: 1}}},
+	}
+}
+
+func rainEntry() wire.Entry {
+	return wire.Entry{Seq: 50, ID: "e-50", At: 1767225601000, From: ann, Kind: "packet", Key: "k-4", Body: must(rainPacket())}
 }
 
 var drawn = wire.State{Packet: "p-3", Status: "drained", Claimed: 2, Luckiest: &wire.Luckiest{User: "u-bob", Amount: 780, Rank: 1}, Draw: &wire.Draw{
@@ -232,6 +254,8 @@ func replies() map[string]any {
 		},
 		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
 		"grab-entered": wire.GrabReply{Packet: "p-3", Outcome: "entered", At: 1767225605000, Count: 2, Participants: 3, Receipt: receipt()},
+		"grab-rain":    wire.GrabReply{Packet: "p-4", Outcome: "entered", At: 1767225612000, Count: 20, Participants: 2, Wave: 2, Receipt: rainState().Draw.Receipt},
+		"packet-rain":  wire.PacketReply{Packet: rainPacket(), State: rainState(), Claims: []wire.Claim{}, More: true},
 		"packet-draw": wire.PacketReply{
 			Packet: drawPacket(), State: wire.State{Packet: "p-3", Status: "open", Draw: &wire.Draw{Participants: 3, Receipt: receipt()}}, Claims: []wire.Claim{},
 		},
@@ -280,6 +304,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
 		"push-packet-skin":      wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
 		"push-packet-draw":      wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(drawEntry())),
+		"push-packet-rain":      wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(rainEntry())),
 		"push-packet_done-draw": wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(drawDoneEntry())),
 		"push-packet_done":      wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
 		"push-subscribe":        wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
@@ -289,15 +314,19 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"members":              {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
 		"packet_progress":      {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
 		"packet_progress-draw": {PacketProgress: &wire.ProgressPush{Packet: "p-3", Room: "r-1", Count: 2, Latest: []string{"u-bob"}, Participants: 3}},
-		"wallet":               {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
-		"read":                 {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
-		"typing":               {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
-		"presence":             {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
-		"contacts":             {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
-		"join_refused":         {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
-		"join_requests":        {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
-		"room_prefs":           {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
-		"left":                 {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
+		"packet_wave":          {PacketWave: &wire.WavePush{Packet: "p-4", Room: "r-1", Wave: 2, EndsAt: 1767225614000}},
+		"packet_wave-result": {PacketWave: &wire.WavePush{Packet: "p-4", Room: "r-1", Wave: 2, EndsAt: 1767225614000, Result: &wire.WaveResult{
+			Participants: 3, Won: 2, Winners: []wire.WaveWinner{{User: "u-bob", Amount: 45, Rank: 3}, {User: "u-eve", Amount: 12, Rank: 4}},
+		}}},
+		"wallet":        {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
+		"read":          {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
+		"typing":        {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
+		"presence":      {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
+		"contacts":      {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
+		"join_refused":  {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
+		"join_requests": {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
+		"room_prefs":    {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
+		"left":          {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))
 	}

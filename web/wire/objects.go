@@ -51,17 +51,43 @@ type Packet struct {
 
 	WindowS int    `json:"window_s,omitempty" doc:"of a draw: users can enter for so many seconds, until 'expires_at'"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw: 'refund' or 'share'"`
+	Rain    *Rain  `json:"rain,omitempty" doc:"{waves, shares, over_s, max_wins}; only of a [rain](rain.md)"`
+}
+
+// Rain says how the shares of a packet are drawn in waves.
+type Rain struct {
+	Waves   int `json:"waves" doc:"3 to 100"`
+	Shares  int `json:"shares" doc:"that come up with each wave"`
+	OverS   int `json:"over_s" doc:"the waves come within so many seconds: 10 to 600, and at least 3 for each wave"`
+	MaxWins int `json:"max_wins,omitempty" doc:"waves that one user may win, default all"`
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.
 type State struct {
-	Packet   string    `json:"packet" doc:"id"`
-	Status   string    `json:"status" enum:"open,drained,expired,cancelled" doc:"'open', 'drained', 'expired' or 'cancelled'"`
-	Claimed  int       `json:"claimed" doc:"number of shares taken"`
-	Mine     *Mine     `json:"mine,omitempty" doc:"{amount, rank, at}: the share of the user that asks"`
-	Luckiest *Luckiest `json:"luckiest,omitempty" doc:"{user, amount, rank}; 'user' is an id; once a lucky packet is finished"`
-	Refunded int64     `json:"refunded,omitempty" doc:"left out when it is 0"`
-	Draw     *Draw     `json:"draw,omitempty" doc:"{participants, root, receipt}; only of a draw"`
+	Packet   string     `json:"packet" doc:"id"`
+	Status   string     `json:"status" enum:"open,drained,expired,cancelled" doc:"'open', 'drained', 'expired' or 'cancelled'"`
+	Claimed  int        `json:"claimed" doc:"number of shares taken"`
+	Mine     *Mine      `json:"mine,omitempty" doc:"{amount, rank, at}: the share of the user that asks"`
+	Luckiest *Luckiest  `json:"luckiest,omitempty" doc:"{user, amount, rank}; 'user' is an id; once a lucky packet is finished"`
+	Refunded int64      `json:"refunded,omitempty" doc:"left out when it is 0"`
+	Draw     *Draw      `json:"draw,omitempty" doc:"{participants, root, receipt}; only of a draw or rain"`
+	Rain     *RainState `json:"rain,omitempty" doc:"{wave, ends_at, drawn, wins}; only of a rain"`
+}
+
+// RainState is the state of a rain. Wave is the last wave that has begun, and EndsAt is set while it can be entered. Drawn counts the waves
+// that have been drawn. Wins are the shares that the user has won.
+type RainState struct {
+	Wave   int   `json:"wave,omitempty"`
+	EndsAt int64 `json:"ends_at,omitempty"`
+	Drawn  int   `json:"drawn"`
+	Wins   []Win `json:"wins,omitempty"`
+}
+
+// Win is a share that a user has won in a wave.
+type Win struct {
+	Wave   int   `json:"wave"`
+	Amount int64 `json:"amount"`
+	Rank   int   `json:"rank"`
 }
 
 // Draw is the state of a draw. Root is set when it has ended, and Receipt if the user that asks has entered.
@@ -74,6 +100,7 @@ type Draw struct {
 // Receipt is the server's word that a user takes part in a draw.
 type Receipt struct {
 	Packet    string `json:"packet" doc:"id of the draw"`
+	Wave      int    `json:"wave,omitempty" doc:"of a rain"`
 	User      string `json:"user" doc:"id"`
 	Leaf      string `json:"leaf" doc:"hex: what the root covers of the user, see [Proof](proof.md)"`
 	At        int64  `json:"at" doc:"Unix milliseconds"`
@@ -189,6 +216,10 @@ type Limits struct {
 	TTLDefaultS       int   `json:"ttl_default_s"`
 	WindowMinS        int   `json:"window_min_s,omitempty"`
 	WindowMaxS        int   `json:"window_max_s,omitempty"`
+	WavesMin          int   `json:"waves_min,omitempty"`
+	WavesMax          int   `json:"waves_max,omitempty"`
+	RainMinS          int   `json:"rain_min_s,omitempty"`
+	RainMaxS          int   `json:"rain_max_s,omitempty"`
 }
 
 // The limits of a frame.
@@ -205,5 +236,6 @@ func DefaultLimits() Limits {
 		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, QueryChars: 200, Files: 10, FileBytes: 25 << 20, FileDayBytes: 500 << 20, InviteUsers: 100, PacketTo: 200,
 		RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, SocketsPerUser: 10,
 		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400, WindowMinS: 3, WindowMaxS: 600,
+		WavesMin: 3, WavesMax: 100, RainMinS: 10, RainMaxS: 600,
 	}
 }

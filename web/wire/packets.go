@@ -6,7 +6,7 @@ type SendPacketRequest struct {
 	Key        string   `json:"key"`
 	Mode       string   `json:"mode,omitempty" enum:"lucky,equal" doc:"'lucky' (default) or 'equal'"`
 	Total      int64    `json:"total" doc:"minor units; less than 'count' is 'bad_request'"`
-	Count      *int     `json:"count,omitempty" doc:"number of shares; may be left out with 'to'"`
+	Count      *int     `json:"count,omitempty" doc:"number of shares; may be left out with 'to' and with 'rain'"`
 	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild" doc:"'classic' (default), 'calm' or 'wild'; '\"\"' for 'equal'"`
 	Greeting   string   `json:"greeting,omitempty" doc:"default '恭喜发财，大吉大利'"`
 	To         []string `json:"to,omitempty" doc:"only these users may grab; see below"`
@@ -19,6 +19,7 @@ type SendPacketRequest struct {
 
 	WindowS *int64 `json:"window_s,omitempty" doc:"seconds that users can enter, 3 to 600: the packet is a [draw](draws.md)"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw with fewer participants than shares: 'refund' (default) the rest, or 'share' the total among them"`
+	Rain    *Rain  `json:"rain,omitempty" doc:"{waves, shares, over_s, max_wins}: the packet is a [rain](rain.md)"`
 }
 
 // SendPacketReply is the reply of send_packet.
@@ -39,11 +40,10 @@ type GrabRequest struct {
 }
 
 // GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Receipt is set for entered, and Participants for an open
-// draw. Balance and AccountVersion
-// are set for won, unless another call has made the payment.
+// draw, or for the Wave of a rain that is open. Balance and AccountVersion are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
-	Outcome        string `json:"outcome" enum:"won,already,empty,expired,entered"`
+	Outcome        string `json:"outcome" enum:"won,already,empty,expired,entered,missed"`
 	Amount         int64  `json:"amount,omitempty"`
 	Rank           int    `json:"rank,omitempty"`
 	At             int64  `json:"at,omitempty"`
@@ -53,6 +53,7 @@ type GrabReply struct {
 	Count          int    `json:"count"`
 
 	Participants int      `json:"participants,omitempty"`
+	Wave         int      `json:"wave,omitempty"`
 	Receipt      *Receipt `json:"receipt,omitempty"`
 }
 

@@ -102,6 +102,7 @@ type RoomBody struct {
 type Message struct {
 	Members        *MembersPush      `json:"members,omitempty" event:"MemberCount"`
 	PacketProgress *ProgressPush     `json:"packet_progress,omitempty" event:"Progress"`
+	PacketWave     *WavePush         `json:"packet_wave,omitempty" event:"Wave"`
 	Wallet         *WalletPush       `json:"wallet,omitempty" event:"Wallet"`
 	Read           *ReadPush         `json:"read,omitempty" event:"Read"`
 	Left           *LeftPush         `json:"left,omitempty"`
@@ -167,6 +168,29 @@ type ProgressPush struct {
 	Latest  []string `json:"latest"` // ids of users with new claims, or that have just entered the draw, at most 5, newest last
 
 	Participants int `json:"participants,omitempty"` // of a draw
+}
+
+// WavePush says that users can enter a wave of a rain until EndsAt, or, with Result, what has become of it.
+type WavePush struct {
+	Packet string      `json:"packet"`
+	Room   string      `json:"room"`
+	Wave   int         `json:"wave"` // from 1
+	EndsAt int64       `json:"ends_at"`
+	Result *WaveResult `json:"result,omitempty"`
+}
+
+// WaveResult is what has become of a wave. Winners are the first 20 of them, in the order in which they were drawn.
+type WaveResult struct {
+	Participants int          `json:"participants"`
+	Won          int          `json:"won"` // how many users have won a share
+	Winners      []WaveWinner `json:"winners"`
+}
+
+// WaveWinner is a user that has won a share in a wave.
+type WaveWinner struct {
+	User   string `json:"user"` // id
+	Amount int64  `json:"amount"`
+	Rank   int    `json:"rank"`
 }
 
 // WalletPush says how the user's balance has changed.

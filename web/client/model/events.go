@@ -2,12 +2,13 @@ package model
 
 import (
 	"encoding/json"
+	"time"
 
 	"hongbao/web/wire"
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, RoomPrefs, Progress, Wallet, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wave, Wallet, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -84,6 +85,17 @@ type Progress struct {
 	Participants   int      // of a draw
 }
 
+// Wave says that users can enter a wave of a rain until Ends, or, with Result, what has become of it.
+type Wave struct {
+	Packet, Room string
+	Wave         int // from 1
+	Ends         time.Time
+	Result       *WaveResult
+}
+
+// WaveResult is what has become of a wave.
+type WaveResult = wire.WaveResult
+
 // Wallet says how the user's balance has changed. Account is the latest known one, which may be newer than the change.
 type Wallet struct {
 	Account Account
@@ -133,6 +145,7 @@ func (Read) event()            {}
 func (ContactsChanged) event() {}
 func (RoomPrefs) event()       {}
 func (Progress) event()        {}
+func (Wave) event()            {}
 func (Wallet) event()          {}
 func (MemberCount) event()     {}
 func (JoinRequested) event()   {}
@@ -155,6 +168,9 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return RoomPrefs(*m.RoomPrefs)
 	case m.PacketProgress != nil:
 		return Progress(*m.PacketProgress)
+	case m.PacketWave != nil:
+		w := m.PacketWave
+		return Wave{Packet: w.Packet, Room: w.Room, Wave: w.Wave, Ends: TimeOf(w.EndsAt), Result: w.Result}
 	case m.Wallet != nil:
 		w := m.Wallet
 		return Wallet{Account: Account{Balance: w.Balance, NextCommitment: w.NextCommitment, Version: w.AccountVersion}, Change: w.Change, Kind: w.Kind, Packet: w.Packet}

@@ -12,7 +12,8 @@ const (
 	Already     = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
 	Empty       = "empty"
 	Expired     = "expired" // the packet has expired or was cancelled
-	EnteredDraw = "entered" // the user takes part in a draw
+	EnteredDraw = "entered" // the user takes part in a draw, or in a wave of a rain
+	Missed      = "missed"  // no wave of the rain can be entered now
 )
 
 // Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
@@ -30,6 +31,7 @@ type Grab struct {
 
 	// Set for EnteredDraw. Keep the receipt: with it, the user can prove that the server has left them out of the draw.
 	Participants int
+	Wave         int // of a rain: which can be entered now
 	Receipt      *Receipt
 }
 
@@ -37,6 +39,6 @@ type Grab struct {
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Receipt: r.Receipt,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Receipt: r.Receipt,
 	}
 }

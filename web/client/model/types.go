@@ -115,7 +115,11 @@ type Packet struct {
 
 	Window time.Duration // of a draw: users can enter for so long, until Expires; 0: first come, first served
 	Rest   string        // of a draw: refund or share
+	Rain   *Rain         // nil: the packet is no rain
 }
+
+// Rain says how the shares of a packet are drawn in waves.
+type Rain = wire.Rain
 
 // PacketOf reads the part of a packet that never changes.
 func PacketOf(p wire.Packet) Packet {
@@ -123,7 +127,7 @@ func PacketOf(p wire.Packet) Packet {
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
 		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
-		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest,
+		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest, Rain: p.Rain,
 	}
 }
 
@@ -135,8 +139,12 @@ type State struct {
 	Mine     *Share
 	Luckiest *Luckiest
 	Refunded int64
-	Draw     *Draw // nil: the packet is no draw
+	Draw     *Draw      // nil: the packet is no draw
+	Rain     *RainState // nil: the packet is no rain
 }
+
+// RainState is the state of a rain.
+type RainState = wire.RainState
 
 // Draw is the state of a draw. Root is set when it has ended, and Receipt if the user has entered.
 type Draw = wire.Draw
@@ -153,7 +161,7 @@ type Share struct {
 
 // StateOf reads the changing part of a packet.
 func StateOf(s wire.State) State {
-	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded, Draw: s.Draw}
+	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded, Draw: s.Draw, Rain: s.Rain}
 	if s.Mine != nil {
 		out.Mine = &Share{Amount: s.Mine.Amount, Rank: s.Mine.Rank, At: TimeOf(s.Mine.At)}
 	}

@@ -217,6 +217,8 @@ func messageOf(e chat.Event) []byte {
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
 		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest, Participants: e.Participants}.MessageJSON()
+	case redpacket.WaveEvent:
+		m.PacketWave = convert.Wave(e)
 	case redpacket.WalletChanged:
 		return wire.WalletPush{
 			Balance: int64(e.Account.Balance), AccountVersion: e.Account.Version,

@@ -32,8 +32,9 @@ type splitTable struct {
 
 var splitTables = []splitTable{
 	{"packets", "bucket_of(id)", []string{`(bucket, id)`}},
-	{"claims", "bucket_of(packet_id)", []string{`(bucket, packet_id, share_no)`, `(bucket, packet_id, user_id)`, `(bucket, packet_id) where luckiest`}},
-	{"participants", "bucket_of(packet_id)", []string{`(bucket, packet_id, user_id)`}},
+	{"claims", "bucket_of(packet_id)", []string{`(bucket, packet_id, share_no)`, `(bucket, packet_id, user_id, wave)`, `(bucket, packet_id) where luckiest`}},
+	{"participants", "bucket_of(packet_id)", []string{`(bucket, packet_id, wave, user_id)`}},
+	{"rain_waves", "bucket_of(packet_id)", []string{`(bucket, packet_id, wave)`}},
 	{"entries", "bucket_of(room_id)", []string{`(bucket, room_id, seq)`}},
 	{"entry_words", "(word & 15)::integer", []string{`(bucket, word, at, seq)`}}, // words.Hash puts the bucket of the room there
 	{"indexed_rooms", "bucket_of(room_id)", []string{`(bucket, room_id)`}},

@@ -14,6 +14,7 @@ import { newKey } from './key.js';
 export const pushEvents = {
   members: 'memberCount',
   packet_progress: 'progress',
+  packet_wave: 'wave',
   wallet: 'wallet',
   read: 'read',
   typing: 'typing',

@@ -53,12 +53,19 @@
  * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
  * @property {number} [window_s]  of a draw: users can enter for so many seconds, until 'expires_at'
  * @property {'refund'|'share'} [rest]  of a draw: 'refund' or 'share'
+ * @property {Rain} [rain]  {waves, shares, over_s, max_wins}; only of a rain
  *
  * @typedef {object} User
  * @property {string} id  the 'sub' of the JWT, or 'guest:…'; '~system': the host's back end, which is in no list of members
  * @property {string} name  display name, normalised
  * @property {string} [avatar]  URL of http or https, or relative
  * @property {boolean} [guest]  true: a user without an account of the host
+ *
+ * @typedef {object} Rain
+ * @property {number} waves  3 to 100
+ * @property {number} shares  that come up with each wave
+ * @property {number} over_s  the waves come within so many seconds: 10 to 600, and at least 3 for each wave
+ * @property {number} [max_wins]  waves that one user may win, default all
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
  *
  * @typedef {object} State  the state of a packet as the user may see it
@@ -68,18 +75,22 @@
  * @property {Mine} [mine]  {amount, rank, at}: the share of the user that asks
  * @property {Luckiest} [luckiest]  {user, amount, rank}; 'user' is an id; once a lucky packet is finished
  * @property {number} [refunded]  left out when it is 0
- * @property {Draw} [draw]  {participants, root, receipt}; only of a draw
+ * @property {Draw} [draw]  {participants, root, receipt}; only of a draw or rain
+ * @property {RainState} [rain]  {wave, ends_at, drawn, wins}; only of a rain
  * @typedef {{amount: number, rank: number, at: number}} Mine
  * @typedef {{user: string, amount: number, rank: number}} Luckiest
  * @typedef {{participants: number, root?: string, receipt?: Receipt}} Draw
  *
  * @typedef {object} Receipt
  * @property {string} packet  id of the draw
+ * @property {number} [wave]  of a rain
  * @property {string} user  id
  * @property {string} leaf  hex: what the root covers of the user, see Proof
  * @property {number} at  Unix milliseconds
  * @property {string} key  hex: the public key of the signature
  * @property {string} signature  hex: Ed25519 over the other fields
+ * @typedef {{wave?: number, ends_at?: number, drawn: number, wins?: Win[]}} RainState
+ * @typedef {{wave: number, amount: number, rank: number}} Win
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string,
  *   role?: Role, until?: number, users?: string[], count?: number}} MemberBody
  * @typedef {{target: number, text?: string, preview?: Preview, recalled?: boolean}} EditBody
@@ -152,12 +163,12 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
  *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin,
- *   window_s?: number, rest?: 'refund'|'share'}} NewPacket
+ *   window_s?: number, rest?: 'refund'|'share', rain?: Rain}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply
- * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered', amount?: number, rank?: number, at?: number,
- *   balance?: number, account_version?: number, claimed: number, count: number, participants?: number, receipt?: Receipt,
- *   repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
+ * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered'|'missed', amount?: number, rank?: number,
+ *   at?: number, balance?: number, account_version?: number, claimed: number, count: number, participants?: number,
+ *   wave?: number, receipt?: Receipt, repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
@@ -174,6 +185,9 @@
  * @typedef {{from: Face, greeting: string}} PreviewPacket
  * @typedef {{room: string, count: number}} MemberCountEvent
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[], participants?: number}} ProgressEvent
+ * @typedef {{packet: string, room: string, wave: number, ends_at: number, result?: WaveResult}} WaveEvent
+ * @typedef {{participants: number, won: number, winners: WaveWinner[]}} WaveResult
+ * @typedef {{user: string, amount: number, rank: number}} WaveWinner
  * @typedef {{balance: number, account_version: number, change: number, kind: 'credit'|'debit'|'send'|'claim'|'refund',
  *   packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, user: string, seq: number}} ReadEvent
@@ -183,9 +197,9 @@
  * @typedef {{room: string, silent: boolean, pinned: boolean, archived: boolean}} RoomPrefsEvent  set on any device
  * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
- * @typedef {{memberCount: MemberCountEvent, progress: ProgressEvent, wallet: WalletEvent, read: ReadEvent, typing: TypingEvent,
- *   presence: PresenceEvent, contacts: ContactsEvent, roomPrefs: RoomPrefsEvent, joinRequested: JoinRequestedEvent,
- *   joinRefused: JoinRefusedEvent}} PushEvents  as on the wire
+ * @typedef {{memberCount: MemberCountEvent, progress: ProgressEvent, wave: WaveEvent, wallet: WalletEvent, read: ReadEvent,
+ *   typing: TypingEvent, presence: PresenceEvent, contacts: ContactsEvent, roomPrefs: RoomPrefsEvent,
+ *   joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent}} PushEvents  as on the wire
  */
 // end
 
