@@ -108,9 +108,11 @@ func (c *Campaign) document() proof.Document {
 	if b.Draw != nil && p.Rain.Waves > 0 {
 		rain := p.rule()
 		d.Rain = &rain
-		left := c.Participants
+		left, opens := c.Participants, p.Opens(b.Seed)
 		for _, w := range c.Waves {
-			d.Waves, left = append(d.Waves, b.wave(Drawn{Participants: w.Participants, Root: w.Root}, w.Number, left[:w.Participants], winnersOf([]Wave{w}))), left[w.Participants:]
+			next := b.wave(Drawn{Participants: w.Participants, Root: w.Root}, w.Number, left[:w.Participants], winnersOf([]Wave{w}))
+			next.Opens = opens[w.Number-1].UnixMilli()
+			d.Waves, left = append(d.Waves, next), left[w.Participants:]
 		}
 	} else if b.Draw != nil {
 		drawn := Draw{Book: *b, Participants: c.Participants}

@@ -90,9 +90,6 @@ func (WaveEvent) EventName() string { return "packet_wave" }
 // winnersShown bounds WaveDrawn.Winners. Each winner also gets the event of the wallet.
 const winnersShown = 20
 
-// WaveShares returns how many shares come up with each wave of a rain.
-func (p *Packet) WaveShares() int { return p.Count / max(1, p.Rain.Waves) }
-
 // rule returns the rain for package proof.
 func (p *Packet) rule() proof.Rain {
 	return proof.Rain{

@@ -72,22 +72,18 @@ type packetBody struct {
 	EarlierMembers bool `json:"earlier_members,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
 
-	WindowS int       `json:"window_s,omitempty"`
-	Rest    Rest      `json:"rest,omitempty"`
-	Rain    *rainBody `json:"rain,omitempty"`
-}
+	WindowS int  `json:"window_s,omitempty"`
+	Rest    Rest `json:"rest,omitempty"`
 
-type rainBody struct {
-	Waves   int `json:"waves"`
-	Shares  int `json:"shares"`
-	OverS   int `json:"over_s"`
-	MaxWins int `json:"max_wins"`
+	Waves   int `json:"waves,omitempty"`
+	OverS   int `json:"over_s,omitempty"`
+	MaxWins int `json:"max_wins,omitempty"`
 }
 
 // withDraw returns the body with what only a draw or a rain has.
 func (b packetBody) withDraw(p Packet) packetBody {
 	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
-		b.Rain = &rainBody{Waves: p.Rain.Waves, Shares: p.WaveShares(), OverS: seconds, MaxWins: p.Rain.MaxWins}
+		b.Waves, b.OverS, b.MaxWins = p.Rain.Waves, seconds, p.Rain.MaxWins
 	} else {
 		b.WindowS, b.Rest = seconds, p.Rest
 	}

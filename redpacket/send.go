@@ -34,20 +34,13 @@ type SendRequest struct {
 
 	Window time.Duration // the packet is a draw that users can enter for so long; 0: first come, first served
 	Rest   Rest          // of a draw; empty: RestRefund
-	Rain   *RainRequest  // the packet is a rain; nil: it is none
+	Rain   Rain          // the zero value: the packet is no rain. MaxWins 0: all waves
+	Over   time.Duration // of a rain: its waves lie within so much time
 
 	// Replaced is the greeting that the packet gets in place of Greeting; nil: none. A repeated request must have the same
 	// Greeting as the first one, whatever Replaced is.
 	Replaced *string
 	Funded   *Funded // money of the host; nil: none
-}
-
-// RainRequest is a request for a rain.
-type RainRequest struct {
-	Waves   int
-	Shares  int           // that come up with each wave
-	Over    time.Duration // the waves lie within so much time
-	MaxWins int           // waves that one user may win; 0: all
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
@@ -118,7 +111,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, ExpiresAt: expires, Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
-			Window: cmp.Or(r.Window, r.over()), Rest: r.Rest, Rain: r.rain(),
+			Window: cmp.Or(r.Window, r.Over), Rest: r.Rest, Rain: r.Rain,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
@@ -190,17 +183,12 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
 	if r.isDraw() && r.TTL == 0 {
-		r.TTL = cmp.Or(r.Window, r.over())
+		r.TTL = cmp.Or(r.Window, r.Over)
 		r.Rest = cmp.Or(r.Rest, RestRefund)
 	}
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
 	r.To = eachOnce(r.To)
-	if r.Rain != nil {
-		rain := *r.Rain
-		rain.MaxWins = cmp.Or(rain.MaxWins, rain.Waves)
-		r.Rain = &rain
-		r.Count = cmp.Or(r.Count, rain.Waves*rain.Shares)
-	}
+	r.Rain.MaxWins = cmp.Or(r.Rain.MaxWins, r.Rain.Waves)
 	r.Count = cmp.Or(r.Count, len(r.To))
 	if p := normal(r.Passphrase, l.PassphraseChars); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
 		r.Passphrase = p
@@ -253,50 +241,35 @@ func checkGreeting(text string, l Limits) error {
 	return nil
 }
 
-func (r SendRequest) isDraw() bool { return r.Window > 0 || r.Rain != nil }
+func (r SendRequest) isDraw() bool { return r.Window > 0 || r.Rain.Waves != 0 }
 
-// over returns how long the rain lasts, and rain what the packet says of it.
-func (r SendRequest) over() time.Duration {
-	if r.Rain == nil {
-		return 0
-	}
-	return r.Rain.Over
-}
-
-func (r SendRequest) rain() Rain {
-	if r.Rain == nil {
-		return Rain{}
-	}
-	return Rain{Waves: r.Rain.Waves, MaxWins: r.Rain.MaxWins}
-}
-
-// checkRain checks a rain before its shares, which would not be enough for too many waves.
+// checkRain checks what only a rain has.
 func (r SendRequest) checkRain(l Limits) error {
-	rain, most := r.Rain, strconv.Itoa
+	rain, number := r.Rain, strconv.Itoa
 	switch {
-	case rain == nil:
+	case rain.Waves == 0 && r.Over != 0:
+		return chat.BadField("over_s", "is only for a rain, which has waves")
+	case rain.Waves == 0 && rain.MaxWins != 0:
+		return chat.BadField("max_wins", "is only for a rain, which has waves")
+	case rain.Waves == 0:
 		return nil
+	case rain.Waves < l.MinWaves:
+		return chat.BadField("waves", "must be at least "+number(l.MinWaves))
+	case rain.Waves > l.MaxWaves:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "waves", Reason: "must be at most " + number(l.MaxWaves)}
+	case r.Over < l.MinOver:
+		return chat.BadField("over_s", "must be at least "+l.MinOver.String())
+	case r.Over > l.MaxOver:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "over_s", Reason: "must be at most " + l.MaxOver.String()}
+	case r.Over < time.Duration(rain.Waves)*WaveCell:
+		return chat.BadField("over_s", "must be at least "+WaveCell.String()+" for each wave")
+	case r.Count < 1 || r.Count%rain.Waves != 0:
+		return chat.BadField("count", "must be a multiple of waves")
+	case rain.MaxWins < 1 || rain.MaxWins > rain.Waves:
+		return chat.BadField("max_wins", "must be 1 to the number of waves")
 	case r.Window != 0:
 		return chat.BadField("window_s", "must be left out: a rain has over_s")
-	case rain.Waves < l.MinWaves:
-		return chat.BadField("rain.waves", "must be at least "+most(l.MinWaves))
-	case rain.Waves > l.MaxWaves:
-		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.waves", Reason: "must be at most " + most(l.MaxWaves)}
-	case rain.Over < l.MinOver:
-		return chat.BadField("rain.over_s", "must be at least "+l.MinOver.String())
-	case rain.Over > l.MaxOver:
-		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.over_s", Reason: "must be at most " + l.MaxOver.String()}
-	case rain.Over < time.Duration(rain.Waves)*WaveCell:
-		return chat.BadField("rain.over_s", "must be at least 3 for each wave")
-	case rain.Shares < 1:
-		return chat.BadField("rain.shares", "must be at least 1")
-	case rain.Shares > l.MaxCount/rain.Waves:
-		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "rain.shares", Reason: "must be at most " + most(l.MaxCount/rain.Waves) + " with so many waves"}
-	case r.Count != rain.Waves*rain.Shares:
-		return chat.BadField("count", "must be left out, or waves times shares")
-	case rain.MaxWins < 1 || rain.MaxWins > rain.Waves:
-		return chat.BadField("rain.max_wins", "must be 1 to the number of waves")
-	case r.TTL != rain.Over:
+	case r.TTL != r.Over:
 		return chat.BadField("ttl_s", "must be left out: a rain ends after its last wave")
 	case r.Rest != RestRefund:
 		return chat.BadField("rest", "must be left out: what a rain leaves is refunded")
@@ -306,7 +279,7 @@ func (r SendRequest) checkRain(l Limits) error {
 
 func (r SendRequest) checkDraw(l Limits) error {
 	switch {
-	case r.Rain != nil: // see checkRain
+	case r.Rain.Waves != 0: // see checkRain
 		return nil
 	case r.Window == 0 && r.Rest != "":
 		return chat.BadField("rest", "is only for a draw, which has window_s")
@@ -359,7 +332,7 @@ func (r SendRequest) hash() []byte {
 	if r.Window != 0 {
 		method += " for a draw with rest " + string(r.Rest)
 	}
-	if r.Rain != nil {
+	if r.Rain.Waves != 0 {
 		method += fmt.Sprintf(" for a rain of %d waves with at most %d wins", r.Rain.Waves, r.Rain.MaxWins)
 	}
 	return chat.RequestHash(method, append(fields, r.To...)...)
@@ -376,7 +349,7 @@ func (r SendRequest) checkGrabbers(l Limits) error {
 	switch {
 	case len(r.To) > l.To:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "to", Reason: "must name at most " + strconv.Itoa(l.To)}
-	case len(r.To) > 0 && r.Count > len(r.To) && r.Rain == nil:
+	case len(r.To) > 0 && r.Count > len(r.To) && r.Rain.Waves == 0:
 		return chat.BadField("count", "must be at most the number of those who may grab")
 	case r.Passphrase != "" && normal(r.Passphrase, l.PassphraseChars) == "":
 		return chat.BadField("passphrase", "must not be only spaces")

@@ -77,7 +77,7 @@ var told = map[string]func(h *pushTest){
 	"packet_progress": func(h *pushTest) { h.grab(h.sendPacket("progress")) },
 	"packet_wave": func(h *pushTest) {
 		call[wire.SendPacketReply](h.t, h.testServer, h.owner, "send_packet", wire.SendPacketRequest{
-			Room: h.room, Key: "rain", Total: 300, Rain: &wire.Rain{Waves: 3, Shares: 1, OverS: 10},
+			Room: h.room, Key: "rain", Total: 300, Count: new(3), Waves: new(3), OverS: new(int64(10)),
 		})
 	},
 	"wallet": func(h *pushTest) { h.grab(h.sendPacket("wallet")) },

@@ -175,7 +175,7 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/flow.go",
-		old:   `				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share} })`,
+		old:   `				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share, Wave: c.Wave} })`,
 		new:   ``,
 		tests: "-run=UnpayableClaim|Simulator$ ./redpacket",
 		harm:  "one claim that SQL refuses keeps its packet open for ever",

@@ -501,8 +501,8 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/pgstore/end.go",
-		old:   `|| users[g.User] || j.refused[g] {`,
-		new:   `|| users[g.User] {`,
+		old:   `|| users[winner{g.User, g.Wave}] || j.refused[g] {`,
+		new:   `|| users[winner{g.User, g.Wave}] {`,
 		tests: "-run=PoisonGrant ./store/pgstore",
 		harm:  "one claim that Postgres refuses keeps its packet open for ever",
 	},

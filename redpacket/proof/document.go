@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
@@ -31,7 +32,8 @@ type Document struct {
 
 // Wave is one draw of a packet.
 type Wave struct {
-	Wave    uint32   `json:"wave"` // of a rain, from 1; 0: the only one of a draw
+	Wave    uint32   `json:"wave"`            // of a rain, from 1; 0: the only one of a draw
+	Opens   int64    `json:"opens,omitempty"` // of a rain: when users could begin to enter it, in Unix milliseconds
 	Root    string   `json:"root"`
 	Entries int      `json:"entries"`          // number of participants
 	Leaves  []string `json:"leaves,omitempty"` // of all participants, in ascending order
@@ -54,7 +56,7 @@ type Winner struct {
 
 // Finding is one thing that Check has looked at.
 type Finding struct {
-	What  string // commitment, shares, root, winners or unnamed
+	What  string // commitment, shares, instant, root, winners, unnamed or ended
 	Holds bool
 	Text  string // what holds, or the first fault
 }
@@ -91,9 +93,7 @@ func Check(d Document) ([]Finding, error) {
 	c.add("commitment", c.commitment(), "it is the SHA-256 of the seed")
 	shares, err := c.cut()
 	c.add("shares", err, "they follow from the seed")
-	for i := range d.Waves {
-		c.wave(&d.Waves[i], shares)
-	}
+	c.waves(shares)
 	for _, f := range c.findings {
 		if !f.Holds {
 			return c.findings, fmt.Errorf("proof: %s: %s", f.What, f.Text)
@@ -138,6 +138,9 @@ type checker struct {
 	d        Document
 	seed     Seed
 	findings []Finding
+
+	opens []int64 // of a rain: when its waves begin
+	round *Round  // of a rain
 }
 
 func (c *checker) add(what string, fault error, holds string) {
@@ -162,12 +165,47 @@ func (c *checker) form() error {
 		return fmt.Errorf("count must be 1 to %d", maxShares)
 	case d.Rest != "" && d.Rest != RestRefund && d.Rest != RestShare:
 		return fmt.Errorf("rest must be %s or %s", RestRefund, RestShare)
-	case d.Rest == RestShare && len(d.Waves) == 0:
+	case d.Rest == RestShare && (len(d.Waves) == 0 || d.Rain != nil):
 		return errors.New("only a draw can share its rest")
+	case d.Rain != nil:
+		return c.rainForm()
 	case len(d.Waves) > 1 || len(d.Waves) == 1 && d.Waves[0].Wave != 0:
 		return errors.New("a packet has at most one draw, with the wave 0")
 	}
 	return nil
+}
+
+// rainForm returns an error if there is no such rain.
+func (c *checker) rainForm() error {
+	d, r := &c.d, c.d.Rain
+	if err := r.Check(); err != nil {
+		return err
+	}
+	switch {
+	case d.Count%r.Waves != 0:
+		return errors.New("the count of a rain must be a multiple of its waves")
+	case len(d.Waves) > r.Waves:
+		return fmt.Errorf("there are %d waves of a rain of %d", len(d.Waves), r.Waves)
+	}
+	for i := range d.Waves {
+		if d.Waves[i].Wave != uint32(i+1) {
+			return fmt.Errorf("wave %d comes at place %d", d.Waves[i].Wave, i+1)
+		}
+	}
+	c.opens, c.round = r.Opens(c.seed, d.Sender, d.Key), r.NewRound(d.Count)
+	return nil
+}
+
+// waves checks all waves in their order.
+func (c *checker) waves(shares []int64) {
+	for i := range c.d.Waves {
+		if w := &c.d.Waves[i]; !c.wave(w, shares) {
+			return // the next ones follow from it
+		}
+	}
+	if r := c.d.Rain; r != nil && len(c.d.Waves) < r.Waves {
+		c.add("ended", nil, fmt.Sprintf("the rain has ended after %d of %d waves", len(c.d.Waves), r.Waves))
+	}
 }
 
 func (c *checker) commitment() error {
@@ -196,19 +234,48 @@ func (c *checker) cut() ([]int64, error) {
 	return shares, nil
 }
 
-// wave checks a wave: its root, then its winners.
-func (c *checker) wave(w *Wave, shares []int64) {
+// wave checks a wave: when it came, its root, then its winners. It returns false if the winners could not be checked, or are wrong.
+func (c *checker) wave(w *Wave, shares []int64) bool {
+	of := ""
+	if c.d.Rain != nil {
+		of = fmt.Sprintf("wave %d: ", w.Wave)
+		var err error
+		if opens := c.d.Rain.Begin + c.opens[w.Wave-1]; w.Opens != opens {
+			err = fmt.Errorf("%sit has opened at %d, and the seed says %d", of, w.Opens, opens)
+		}
+		c.add("instant", err, of+"it has opened when the seed says")
+	}
 	leaves, err := checkRoot(w)
-	c.add("root", err, fmt.Sprintf("it covers %d participants", w.Entries))
+	c.add("root", err, fmt.Sprintf("%sit covers %d participants", of, w.Entries))
 	if leaves == nil {
-		return // the winners cannot be compared with anything
+		return false // the winners cannot be compared with anything
 	}
 	order := Order(c.seed, c.d.Sender, c.d.Key, w.Wave, leaves)
-	unnamed, err := c.winners(w, leaves, order, shares)
-	c.add("winners", err, fmt.Sprintf("%d of %d, in the order that follows from the seed", len(w.Winners), w.Entries))
-	if unnamed > 0 && err == nil {
-		c.add("unnamed", nil, fmt.Sprintf("%d of them are users that were erased, so their leaves cannot be recomputed", unnamed))
+	first, won := 0, Winners(order, c.d.Count)
+	if c.round != nil {
+		names := c.names(w)
+		first = c.round.Next()
+		won = c.round.Draw(int(w.Wave), order, func(i int) string { return cmp.Or(names[leaves[i]], hex.EncodeToString(leaves[i][:])) })
 	}
+	unnamed, err := c.winners(w, leaves, won, shares, first)
+	c.add("winners", err, fmt.Sprintf("%s%d of %d, in the order that follows from the seed", of, len(w.Winners), w.Entries))
+	if unnamed > 0 && err == nil {
+		c.add("unnamed", nil, fmt.Sprintf("%s%d of them are users that were erased, so their leaves cannot be recomputed", of, unnamed))
+	}
+	return err == nil
+}
+
+// names returns the leaves, in the wave, of all users that have won in any wave.
+func (c *checker) names(w *Wave) map[Hash]string {
+	names := map[Hash]string{}
+	for i := range c.d.Waves {
+		for _, winner := range c.d.Waves[i].Winners {
+			if winner.User != "" {
+				names[Leaf(c.d.Sender, c.d.Key, w.Wave, winner.User)] = winner.User
+			}
+		}
+	}
+	return names
 }
 
 // checkRoot returns the leaves. They are nil if they cannot be read.
@@ -235,10 +302,11 @@ func checkRoot(w *Wave) (leaves []Hash, err error) {
 	return leaves, nil
 }
 
-// winners compares the winners with the order of the draw. It returns how many of them were erased since.
-func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (unnamed int, err error) {
-	for place, at := range Winners(order, c.d.Count) {
-		rank, leaf := place+1, hex.EncodeToString(leaves[at][:])
+// winners compares the winners of a wave with those that are drawn. first is the share of the first one. It returns how many of them were
+// erased since.
+func (c *checker) winners(w *Wave, leaves []Hash, won []int, shares []int64, first int) (unnamed int, err error) {
+	for place, at := range won {
+		rank, leaf := first+place+1, hex.EncodeToString(leaves[at][:])
 		if place >= len(w.Winners) || !strings.EqualFold(w.Winners[place].Leaf, leaf) {
 			return 0, fmt.Errorf("share %d goes to the leaf %s, which did not get it", rank, leaf)
 		}
@@ -246,7 +314,7 @@ func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (
 		switch {
 		case winner.Rank != rank:
 			return 0, fmt.Errorf("winner %q has rank %d, want %d", winner.User, winner.Rank, rank)
-		case rank > len(shares) || winner.Amount != shares[place]:
+		case rank > len(shares) || winner.Amount != shares[rank-1]:
 			return 0, fmt.Errorf("winner %q has %d, which is not share %d", winner.User, winner.Amount, rank)
 		case winner.User == "":
 			unnamed++
@@ -254,7 +322,7 @@ func (c *checker) winners(w *Wave, leaves []Hash, order []int, shares []int64) (
 			return 0, fmt.Errorf("the leaf of %q is not that of the user", winner.User)
 		}
 	}
-	if more := len(w.Winners) - min(c.d.Count, len(order)); more > 0 {
+	if more := len(w.Winners) - len(won); more > 0 {
 		return 0, fmt.Errorf("%d winners are not among the first of the order", more)
 	}
 	return unnamed, nil

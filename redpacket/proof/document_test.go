@@ -176,6 +176,28 @@ func goldenProofs(t *testing.T) (f proofFile) {
 	forge("another rank", "winners", many, func(d *Document) { d.Waves[0].Winners[0].Rank++ })
 	forge("refunded instead of shared", "winners", rest, func(d *Document) { d.Rest = RestRefund })
 
+	all := testUsers(9)
+	rain := len(f.Proofs)
+	add("a rain", "", rainOf(t, testTerms(Lucky, Classic, 1_000, 8), 1, all[:3], nil, all, all[2:6]))
+	add("a rain whose users win again", "", rainOf(t, testTerms(Equal, "", 1_000, 12), 4, all[:4], all[:4], all[:4], all[:4]))
+	add("a rain that has ended early", "", rainOf(t, testTerms(Lucky, Wild, 1_000, 4), 2, all[:3], all[:1]))
+	add("a rain without a wave", "", rainOf(t, testTerms(Lucky, Wild, 1_000, 4), 2))
+	forge("a wave moved", "instant", rain, func(d *Document) { d.Waves[2].Opens++ })
+	forge("a rain that began later", "instant", rain, func(d *Document) { d.Rain.Begin++ })
+	forge("a rain over another time", "instant", rain, func(d *Document) { d.Rain.OverS++ })
+	forge("a winner over max_wins", "winners", rain, func(d *Document) { d.Rain.MaxWins = 2 })
+	forge("a wave left out", "form", rain, func(d *Document) { d.Waves = append(d.Waves[:1], d.Waves[2:]...) })
+	forge("the winners of another wave", "winners", rain, func(d *Document) { d.Waves[3].Winners = d.Waves[2].Winners })
+	forge("an entry of a wave dropped", "root", rain, func(d *Document) {
+		d.Waves[2].Leaves = d.Waves[2].Leaves[1:]
+		d.Waves[2].Entries--
+	})
+	forge("a share that does not roll on", "winners", rain, func(d *Document) { d.Waves[2].Winners = d.Waves[2].Winners[:2] })
+	forge("a draw as a rain", "form", many, func(d *Document) { d.Rain = &Rain{Waves: 3, OverS: 10, MaxWins: 1} })
+	forge("waves too near to each other", "form", rain, func(d *Document) { d.Rain.OverS = 11 })
+	forge("nobody may win", "form", rain, func(d *Document) { d.Rain.MaxWins = 0 })
+	forge("a count that is no multiple", "form", rain, func(d *Document) { d.Count++ })
+	forge("a rain whose rest is shared", "form", rain, func(d *Document) { d.Rest = RestShare })
 	forge("a wave with a number", "form", many, func(d *Document) { d.Waves[0].Wave = 1 })
 	forge("two draws", "form", many, func(d *Document) { d.Waves = append(d.Waves, d.Waves[0]) })
 	forge("a rest that is shared without a draw", "form", none, func(d *Document) { d.Rest = RestShare })
@@ -189,6 +211,32 @@ func goldenProofs(t *testing.T) (f proofFile) {
 
 	f.Receipts = goldenReceipts(f.Proofs[many].Document)
 	return f
+}
+
+// rainOf completes the document of a rain of four waves, each of which the users enter that are listed for it.
+func rainOf(tb rapid.TB, d Document, maxWins int, entered ...[]string) Document {
+	tb.Helper()
+	d.Rain = &Rain{Waves: 4, OverS: 30, MaxWins: maxWins, Begin: 1_800_000_000_000}
+	shares := mustCut(tb, goldenSeed(), Terms{d.Sender, d.Key, d.Mode, d.Spread, d.Total, d.Count})
+	opens, round := d.Rain.Opens(goldenSeed(), d.Sender, d.Key), d.Rain.NewRound(d.Count)
+	for i, users := range entered {
+		w := Wave{Wave: uint32(i + 1), Opens: d.Rain.Begin + opens[i], Entries: len(users), Winners: []Winner{}}
+		leaves := make([]Hash, len(users))
+		for j, user := range users {
+			leaves[j] = Leaf(d.Sender, d.Key, w.Wave, user)
+		}
+		w.Root = hex.EncodeToString(rootBytes(leaves))
+		for _, leaf := range sorted(leaves) {
+			w.Leaves = append(w.Leaves, hex.EncodeToString(leaf[:]))
+		}
+		share := round.Next()
+		for _, at := range round.Draw(i+1, Order(goldenSeed(), d.Sender, d.Key, w.Wave, leaves), func(j int) string { return users[j] }) {
+			w.Winners = append(w.Winners, Winner{Participant{users[at], hex.EncodeToString(leaves[at][:])}, shares[share], share + 1})
+			share++
+		}
+		d.Waves = append(d.Waves, w)
+	}
+	return d
 }
 
 func hashesOf(tb rapid.TB, texts []string) (all []Hash) {
@@ -221,6 +269,8 @@ func goldenReceipts(window Document) (all []receiptCase) {
 		{"with the leaf of another user", public, true, "wrong", "many participants", receipt(window.Packet, 0, "u-77", "u-0")},
 		{"of a wave that there is not", public, true, "other", "many participants", receipt(window.Packet, 1, "u-0", "u-0")},
 		{"of another packet", public, true, "other", "many participants", receipt("other", 0, "u-0", "u-0")},
+		{"of a wave", public, true, "in", "a rain", receipt(window.Packet, 3, "u-0", "u-0")},
+		{"of a wave that the user has not entered", public, true, "out", "a rain", receipt(window.Packet, 4, "u-0", "u-0")},
 		{"of a packet without a draw", public, true, "other", "no draw", receipt(window.Packet, 0, "u-0", "u-0")},
 		{"with another instant", public, false, "in", "many participants", late},
 		{"by another server", stranger, false, "in", "many participants", receipt(window.Packet, 0, "u-0", "u-0")},

@@ -20,7 +20,7 @@ const (
 )
 
 // Leaf returns what the root covers of one participant of a draw. The packet is named by its sender and key: its id is made by the
-// server when it knows the seed. The wave is always 0 today; a packet with several draws would number them from 1.
+// server when it knows the seed. The wave is that of a rain, from 1; 0: the packet is no rain.
 func Leaf(sender, key string, wave uint32, user string) Hash {
 	return sha256.Sum256(fields([]byte(entryLabel), []byte(sender), []byte(key), number(wave), []byte(user)))
 }

@@ -59,8 +59,7 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
 		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": unlessZero(p.EarlierMembers), "skin": unlessZero(string(p.Skin)),
-		"window_s": p.windowToTell(), "rest": p.restToTell(), "rain": p.rainToTell(),
-	}) {
+	}) || !parseObject(e.body.String).contains(p.drawToTell()) {
 		a.report("packet", p.ID, "it is not what its entry told the room")
 	}
 	if !p.doneEntryMatches() {
@@ -68,27 +67,18 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 	}
 }
 
-// windowToTell, restToTell and rainToTell return what the entry of a draw or rain shows, or nil for what it leaves out.
-func (p *auditedPacket) windowToTell() any {
+// drawToTell returns what the entry of a draw or rain shows of it. A value of nil is left out.
+func (p *auditedPacket) drawToTell() jsonObject {
+	window, over, rest := p.windowS, 0, p.Rest
 	if p.Rain.Waves != 0 {
-		return nil
-	}
-	return unlessZero(number(p.windowS))
-}
-
-func (p *auditedPacket) restToTell() any {
-	if p.Rain.Waves != 0 && p.Rest == redpacket.RestRefund {
-		return nil
-	}
-	return unlessZero(string(p.Rest))
-}
-
-func (p *auditedPacket) rainToTell() any {
-	if p.Rain == (redpacket.Rain{}) {
-		return nil
+		window, over = 0, p.windowS
+		if rest == redpacket.RestRefund {
+			rest = ""
+		}
 	}
 	return jsonObject{
-		"waves": number(p.Rain.Waves), "shares": number(p.WaveShares()), "over_s": number(p.windowS), "max_wins": number(p.Rain.MaxWins),
+		"window_s": unlessZero(number(window)), "rest": unlessZero(string(rest)),
+		"waves": unlessZero(number(p.Rain.Waves)), "over_s": unlessZero(number(over)), "max_wins": unlessZero(number(p.Rain.MaxWins)),
 	}
 }
 

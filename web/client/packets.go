@@ -29,7 +29,10 @@ type NewPacket struct {
 
 	Window time.Duration // users can enter for so long, and then the shares are drawn; rounded up to whole seconds; 0: first come, first served
 	Rest   string        // of a draw with fewer participants than shares: refund the rest, or share the total among them; "": refund
-	Rain   *model.Rain   // the shares are drawn in waves; Count may then be left out; nil: the packet is no rain
+
+	Waves   int           // the shares come up in so many waves, of which Count is a multiple; 0: the packet is no rain
+	Over    time.Duration // of a rain: the waves come within so long; rounded up to whole seconds
+	MaxWins int           // of a rain: waves that one user may win; 0: all
 }
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
@@ -123,7 +126,7 @@ func (c *Client) seedMismatchLocked(event model.Event) {
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest, Rain: p.Rain,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count
@@ -133,6 +136,12 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	}
 	if p.Window != 0 {
 		request.WindowS = new(seconds(p.Window))
+	}
+	if p.Waves != 0 {
+		request.Waves, request.OverS = &p.Waves, new(seconds(p.Over))
+	}
+	if p.MaxWins != 0 {
+		request.MaxWins = &p.MaxWins
 	}
 	var reply wire.SendPacketReply
 	if err := c.Call(ctx, "send_packet", request, &reply); err != nil {

@@ -126,7 +126,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin),
 	}
 	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
-		out.Rain = &wire.Rain{Waves: p.Rain.Waves, Shares: p.WaveShares(), OverS: seconds, MaxWins: p.Rain.MaxWins}
+		out.Waves, out.OverS, out.MaxWins = p.Rain.Waves, seconds, p.Rain.MaxWins
 	} else {
 		out.WindowS, out.Rest = seconds, string(p.Rest)
 	}

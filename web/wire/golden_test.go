@@ -95,7 +95,8 @@ func signed(r wire.Receipt, packetKey string) *wire.Receipt {
 // rainPacket is a rain, and rainState how it looks to a user that has entered its second wave and has won in the first one.
 func rainPacket() wire.Packet {
 	p := packet
-	p.ID, p.Key, p.Count, p.ExpiresAt, p.Rain = "p-4", "k-4", 20, p.CreatedAt+60_000, &wire.Rain{Waves: 10, Shares: 2, OverS: 60, MaxWins: 3}
+	p.OverS, p.MaxWins = 60, 3
+	p.ID, p.Key, p.Count, p.ExpiresAt, p.Waves = "p-4", "k-4", 20, p.CreatedAt+60_000, 10
 	return p
 }
 

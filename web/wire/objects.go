@@ -51,15 +51,10 @@ type Packet struct {
 
 	WindowS int    `json:"window_s,omitempty" doc:"of a draw: users can enter for so many seconds, until 'expires_at'"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw: 'refund' or 'share'"`
-	Rain    *Rain  `json:"rain,omitempty" doc:"{waves, shares, over_s, max_wins}; only of a [rain](rain.md)"`
-}
 
-// Rain says how the shares of a packet are drawn in waves.
-type Rain struct {
-	Waves   int `json:"waves" doc:"3 to 100"`
-	Shares  int `json:"shares" doc:"that come up with each wave"`
-	OverS   int `json:"over_s" doc:"the waves come within so many seconds: 10 to 600, and at least 3 for each wave"`
-	MaxWins int `json:"max_wins,omitempty" doc:"waves that one user may win, default all"`
+	Waves   int `json:"waves,omitempty" doc:"of a [rain](rain.md): the shares come up in so many waves"`
+	OverS   int `json:"over_s,omitempty" doc:"of a rain: the waves come within so many seconds, until 'expires_at'"`
+	MaxWins int `json:"max_wins,omitempty" doc:"of a rain: waves that one user may win"`
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.

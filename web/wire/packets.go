@@ -6,7 +6,7 @@ type SendPacketRequest struct {
 	Key        string   `json:"key"`
 	Mode       string   `json:"mode,omitempty" enum:"lucky,equal" doc:"'lucky' (default) or 'equal'"`
 	Total      int64    `json:"total" doc:"minor units; less than 'count' is 'bad_request'"`
-	Count      *int     `json:"count,omitempty" doc:"number of shares; may be left out with 'to' and with 'rain'"`
+	Count      *int     `json:"count,omitempty" doc:"number of shares; may be left out with 'to'"`
 	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild" doc:"'classic' (default), 'calm' or 'wild'; '\"\"' for 'equal'"`
 	Greeting   string   `json:"greeting,omitempty" doc:"default '恭喜发财，大吉大利'"`
 	To         []string `json:"to,omitempty" doc:"only these users may grab; see below"`
@@ -19,7 +19,10 @@ type SendPacketRequest struct {
 
 	WindowS *int64 `json:"window_s,omitempty" doc:"seconds that users can enter, 3 to 600: the packet is a [draw](draws.md)"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw with fewer participants than shares: 'refund' (default) the rest, or 'share' the total among them"`
-	Rain    *Rain  `json:"rain,omitempty" doc:"{waves, shares, over_s, max_wins}: the packet is a [rain](rain.md)"`
+
+	Waves   *int   `json:"waves,omitempty" doc:"3 to 100: the packet is a [rain](rain.md), whose 'count' shares come up in so many waves; 'count' must be a multiple"`
+	OverS   *int64 `json:"over_s,omitempty" doc:"of a rain: the waves come within so many seconds, 10 to 600 and at least 3 for each wave"`
+	MaxWins *int   `json:"max_wins,omitempty" doc:"of a rain: waves that one user may win, default all"`
 }
 
 // SendPacketReply is the reply of send_packet.

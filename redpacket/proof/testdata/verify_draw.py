@@ -73,24 +73,43 @@ def shuffled(below, items):
     return items
 
 
+def opens_of(seed, d):
+    """Returns when the waves of a rain open, in milliseconds."""
+    rain, cell, window = d["rain"], 3000, 2500
+    below, slack = drawer(seed, lp("hongbao/rain/1", d["sender"], d["key"])), rain["over_s"] * 1000 - rain["waves"] * 3000
+    need(1 <= rain["waves"] <= 10**6 and slack >= 0 and rain["over_s"] <= 10**6 and rain["max_wins"] >= 1 and d["count"] % rain["waves"] == 0, "form")
+    offsets = sorted(below(slack + 1) for _ in range(rain["waves"]))
+    return [rain["begin"] + offset + cell * i + cell - window for i, offset in enumerate(offsets)]
+
+
 def check(d):
     seed, sender, key, count, rest, waves = bytes.fromhex(d["seed"]), d["sender"], d["key"], d["count"], d.get("rest", "refund"), d.get("waves", [])
     need(len(seed) == 32 and all(d[f] for f in ("packet", "sender", "key")) and 1 <= count <= 10**6, "form")
-    need(rest in ("refund", "share") and (rest == "refund" or waves) and [w["wave"] for w in waves] in ([], [0]), "form")
+    rain, numbers = d.get("rain"), [w["wave"] for w in waves]
+    need(rest in ("refund", "share") and (rest == "refund" or waves and not rain), "form")
+    opens = opens_of(seed, d) if rain else []
+    need(numbers == list(range(1, len(waves) + 1)) and len(waves) <= rain["waves"] if rain else numbers in ([], [0]), "form")
     need(sha(seed).hex() == d["commitment"], "commitment")
     shares = shares_of(seed, d, min(count, waves[0]["entries"]) if rest == "share" else count)
     need(d.get("shares", shares) == shares, "shares")
+    first, wins = 0, {}  # the first share that is left, and how often each user has won
     for w in waves:
+        need(not rain or w["opens"] == opens[w["wave"] - 1], "instant")
         leaves, winners = [bytes.fromhex(leaf) for leaf in w.get("leaves", [])], w["winners"]
         need(len(leaves) == w["entries"] and all(len(leaf) == 32 for leaf in leaves), "leaves")
         need(all(a < b for a, b in zip(leaves, leaves[1:])) and root_of(leaves).hex() == w["root"], "root")
-        k = hmac.digest(seed, lp("hongbao/window/2", sender, key, 0), "sha256")
+        k = hmac.digest(seed, lp("hongbao/window/2", sender, key, w["wave"]), "sha256")
         order = sorted(leaves, key=lambda leaf: hmac.digest(k, leaf, "sha256"))
-        need([winner["leaf"] for winner in winners] == [leaf.hex() for leaf in order[:count]], "winners: the first of the order are others")
+        passed = {sha(lp("hongbao/entry/2", sender, key, w["wave"], user)) for user in wins if rain and wins[user] >= rain["max_wins"]}
+        free = (count // rain["waves"] * w["wave"] if rain else count) - first
+        drawn = [leaf.hex() for leaf in order if leaf not in passed][:free]
+        need([winner["leaf"] for winner in winners] == drawn, "winners: the first of the order are others")
         for place, winner in enumerate(winners):
-            need((winner["rank"], winner["amount"]) == (place + 1, shares[place]), "winners: share %d" % (place + 1))
+            need((winner["rank"], winner["amount"]) == (first + place + 1, shares[first + place]), "winners: share %d" % (first + place + 1))
             user = winner.get("user")  # a user that was erased has no name
-            need(not user or sha(lp("hongbao/entry/2", sender, key, 0, user)).hex() == winner["leaf"], "winners: the leaf of %s" % user)
+            need(not user or sha(lp("hongbao/entry/2", sender, key, w["wave"], user)).hex() == winner["leaf"], "winners: the leaf of %s" % user)
+            wins[user] = wins.get(user, 0) + 1
+        first += len(winners)
 
 
 try:

@@ -115,11 +115,11 @@ type Packet struct {
 
 	Window time.Duration // of a draw: users can enter for so long, until Expires; 0: first come, first served
 	Rest   string        // of a draw: refund or share
-	Rain   *Rain         // nil: the packet is no rain
-}
 
-// Rain says how the shares of a packet are drawn in waves.
-type Rain = wire.Rain
+	Waves   int           // of a rain: the shares come up in so many waves; 0: the packet is no rain
+	Over    time.Duration // of a rain: the waves come within so long, until Expires
+	MaxWins int           // of a rain: waves that one user may win
+}
 
 // PacketOf reads the part of a packet that never changes.
 func PacketOf(p wire.Packet) Packet {
@@ -127,7 +127,8 @@ func PacketOf(p wire.Packet) Packet {
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
 		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
-		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest, Rain: p.Rain,
+		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest,
+		Waves: p.Waves, Over: time.Duration(p.OverS) * time.Second, MaxWins: p.MaxWins,
 	}
 }
 

@@ -13,18 +13,15 @@ import (
 )
 
 func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketRequest) (wire.SendPacketReply, error) {
-	shares := count(r.Count)
-	if r.Rain != nil && shares == 0 {
-		shares = max(0, min(r.Rain.Waves, maxFactor)*min(r.Rain.Shares, maxFactor)) // what is refused later costs anything
-	}
-	if err := a.rates.spendBudget(ctx, c, shares/sharesPerCost); err != nil {
+	if err := a.rates.spendBudget(ctx, c, count(r.Count)/sharesPerCost); err != nil {
 		return wire.SendPacketReply{}, err
 	}
 	request := redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
-		Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest), Rain: rain(r.Rain),
+		Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest),
+		Rain: redpacket.Rain{Waves: count(r.Waves), MaxWins: count(r.MaxWins)}, Over: window(r.OverS),
 	}
 	if err := a.askSendPacket(ctx, c, &request, r); err != nil {
 		return wire.SendPacketReply{}, err
@@ -36,8 +33,8 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 	}, err
 }
 
-// count returns the number of shares that a request asks for. A missing count becomes 0, for which the service uses the
-// number of recipients, if any are named. An explicit 0 becomes -1, which the service refuses.
+// count returns the number of shares, waves or wins that a request asks for. A missing number becomes 0, for which the service uses its
+// default: of shares the number of recipients, if any are named. An explicit 0 becomes -1, which the service refuses.
 func count(asked *int) int {
 	switch {
 	case asked == nil:
@@ -67,18 +64,6 @@ func window(seconds *int64) time.Duration {
 		return 0
 	}
 	return ttl(seconds)
-}
-
-// maxFactor is more than a rain can have waves or shares. The product of two does not overflow.
-const maxFactor = 100_000
-
-// rain returns the rain that a request asks for; nil: none.
-func rain(r *wire.Rain) *redpacket.RainRequest {
-	if r == nil {
-		return nil
-	}
-	over := int64(r.OverS)
-	return &redpacket.RainRequest{Waves: r.Waves, Shares: r.Shares, Over: ttl(&over), MaxWins: r.MaxWins}
 }
 
 func (a *Commands) packet(ctx context.Context, c Caller, r *wire.PacketRequest) (wire.PacketReply, error) {

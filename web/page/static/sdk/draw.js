@@ -2,6 +2,7 @@
 
 import { hmac, sha256 } from './sha256.js';
 import { seedOf } from './split.js';
+import { Words } from './words.js';
 
 const encoder = new TextEncoder();
 
@@ -9,7 +10,7 @@ const encoder = new TextEncoder();
  * leafOf returns what the root covers of one participant.
  * @param {string} sender id of the user
  * @param {string} key of the request to send the packet
- * @param {number} wave always 0 today
+ * @param {number} wave of a rain, from 1; 0: the packet is no rain
  * @param {string} user
  */
 export function leafOf(sender, key, wave, user) {
@@ -87,6 +88,30 @@ export function orderOf(seed, sender, key, wave, leaves) {
   const mac = hmac(hmac(seedOf(seed))(fields('hongbao/window/2', sender, key, number(wave))));
   const tickets = leaves.map((leaf) => toHex(mac(seedOf(leaf))) + leaf.toLowerCase()); // equal tickets are ordered by leaf
   return tickets.sort(byText).map((ticket) => ticket.slice(64));
+}
+
+/** Each wave of a rain has a cell of so many milliseconds: first a pause, then users can enter for waveWindow. */
+export const waveCell = 3000;
+export const waveWindow = 2500;
+
+/**
+ * @typedef {object} Rain
+ * @property {number} waves
+ * @property {number} over_s  the waves lie within so many seconds
+ */
+
+/**
+ * opensOf returns when users can begin to enter each wave of a rain, in milliseconds after its beginning.
+ * @param {string} seed
+ * @param {string} sender id of the user
+ * @param {string} key of the request to send the packet
+ * @param {Rain} rain
+ */
+export function opensOf(seed, sender, key, rain) {
+  const words = new Words(seedOf(seed), fields('hongbao/rain/1', sender, key));
+  const slack = rain.over_s * 1000 - rain.waves * waveCell;
+  const offsets = Array.from({ length: rain.waves }, () => Number(words.below(BigInt(slack + 1))));
+  return offsets.sort((a, b) => a - b).map((offset, i) => offset + i * waveCell + waveCell - waveWindow);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Checks a proof file: the seed, shares, participants and winners of a finished packet, as web/docs/protocol/proof.md describes it.
 
-import { leafOf, orderOf, rootOf } from './draw.js';
+import { leafOf, opensOf, orderOf, rootOf, waveCell } from './draw.js';
 import { splitShares } from './split.js';
 import { commitmentOf } from './verify.js';
 
@@ -12,7 +12,8 @@ import { commitmentOf } from './verify.js';
  * @typedef {Participant & {amount: number, rank: number}} Winner
  *
  * @typedef {object} Wave
- * @property {number} wave  0
+ * @property {number} wave  of a rain, from 1; 0: the only one of a draw
+ * @property {number} [opens]  of a rain: when users could begin to enter it, in Unix milliseconds
  * @property {string} root
  * @property {number} entries
  * @property {string[]} [leaves]
@@ -30,12 +31,13 @@ import { commitmentOf } from './verify.js';
  * @property {number} count
  * @property {'refund'|'share'|''} [rest]
  * @property {number[]} [shares]
+ * @property {import('./draw.js').Rain & {max_wins: number, begin: number}} [rain]  the shares are drawn in several waves
  * @property {Wave[]} [waves]  of a draw: one
  *
  * @typedef {object} Finding
- * @property {'form'|'commitment'|'shares'|'root'|'winners'|'unnamed'} what
+ * @property {'form'|'commitment'|'shares'|'instant'|'root'|'winners'|'unnamed'|'ended'} what
  * @property {boolean} holds
- * @property {string} text  the fault; of unnamed: how many participants were erased
+ * @property {string} text  the fault; of unnamed: how many participants were erased; of ended: after how many waves the rain has
  */
 
 const maxShares = 1_000_000;
@@ -71,6 +73,8 @@ export function receiptInProof(document, receipt) {
 class Checker {
   /** @type {Finding[]} */ #findings = [];
   /** @type {ProofFile} */ #d;
+  #won = 0; // shares of earlier waves
+  /** @type {Map<string, number>} */ #wins = new Map(); // of a rain: how often each user has won
 
   /** @param {ProofFile} d */
   constructor(d) {
@@ -89,7 +93,11 @@ class Checker {
       shares = this.#cut();
       need(!d.shares || same(d.shares, shares), 'they do not follow from the seed');
     });
-    for (const wave of d.waves ?? []) this.#wave(wave, shares);
+    for (const wave of d.waves ?? []) {
+      if (!this.#wave(wave, shares)) return this.#findings; // the next ones follow from it
+    }
+    const waves = d.waves?.length ?? 0;
+    if (d.rain && waves < d.rain.waves) this.#findings.push({ what: 'ended', holds: true, text: String(waves) });
     return this.#findings;
   }
 
@@ -115,7 +123,18 @@ class Checker {
     need(Number.isInteger(count) && count >= 1 && count <= maxShares, `count must be 1 to ${maxShares}`);
     need(['', 'refund', 'share'].includes(rest), 'rest must be refund or share');
     need(rest !== 'share' || waves.length > 0, 'only a draw can share its rest');
-    need(waves.length === 0 || (waves.length === 1 && waves[0].wave === 0), 'a packet has at most one draw, with the wave 0');
+    if (this.#d.rain) this.#rainForm();
+    else need(waves.length === 0 || (waves.length === 1 && waves[0].wave === 0), 'a packet has at most one draw, with the wave 0');
+  }
+
+  #rainForm() {
+    const { count, rest = '', waves = [], rain } = this.#d;
+    if (!rain) return;
+    need(Number.isInteger(rain.waves) && rain.waves >= 1 && rain.waves <= maxShares && count % rain.waves === 0, 'the count of a rain must be a multiple of its waves');
+    need(Number.isInteger(rain.over_s) && rain.over_s <= maxShares && rain.over_s * 1000 >= rain.waves * waveCell, `each wave needs ${waveCell} ms of over_s`);
+    need(rain.max_wins >= 1, 'max_wins must be at least 1');
+    need(rest !== 'share', 'only a draw can share its rest');
+    need(waves.length <= rain.waves && waves.every((w, i) => w.wave === i + 1), 'the waves are not numbered from 1');
   }
 
   /** cut returns the shares by rank. */
@@ -127,11 +146,18 @@ class Checker {
   }
 
   /**
+   * wave checks a wave. It returns false if the winners could not be checked, or are wrong.
    * @param {Wave} w
    * @param {number[]} shares
    */
   #wave(w, shares) {
-    const { seed, sender, key } = this.#d;
+    const { seed, sender, key, rain } = this.#d;
+    if (rain) {
+      this.#add('instant', () => {
+        const opens = rain.begin + opensOf(seed, sender, key, rain)[w.wave - 1];
+        need(w.opens === opens, `wave ${w.wave} has opened at ${w.opens}, and the seed says ${opens}`);
+      });
+    }
     /** @type {string[]|undefined} */
     let order;
     this.#add('root', () => {
@@ -145,13 +171,15 @@ class Checker {
       order = orderOf(seed, sender, key, w.wave, leaves);
       need(rootOf(leaves) === w.root.toLowerCase(), 'it is not the root of the leaves: one was added, left out or changed');
     });
-    if (!order) return; // the winners cannot be compared with anything
+    if (!order) return false; // the winners cannot be compared with anything
     const drawn = order;
     let unnamed = 0;
     this.#add('winners', () => {
       unnamed = this.#winners(w, drawn, shares);
     });
-    if (unnamed > 0) this.#findings.push({ what: 'unnamed', holds: true, text: String(unnamed) });
+    const holds = this.#findings[this.#findings.length - 1].holds;
+    if (unnamed > 0 && holds) this.#findings.push({ what: 'unnamed', holds: true, text: String(unnamed) });
+    return holds;
   }
 
   /**
@@ -161,18 +189,23 @@ class Checker {
    * @param {number[]} shares
    */
   #winners(w, order, shares) {
-    const { sender, key, count } = this.#d;
+    const { sender, key, count, rain } = this.#d;
     const winners = w.winners ?? [];
+    const passed = new Set([...this.#wins].filter(([, n]) => rain && n >= rain.max_wins).map(([user]) => leafOf(sender, key, w.wave, user)));
+    const first = this.#won;
+    const drawn = order.filter((leaf) => !passed.has(leaf)).slice(0, rain ? (count / rain.waves) * w.wave - first : count);
     let unnamed = 0;
-    order.slice(0, count).forEach((leaf, place) => {
+    drawn.forEach((leaf, place) => {
       const winner = winners[place];
-      const rank = place + 1;
+      const rank = first + place + 1;
       need(winner?.leaf.toLowerCase() === leaf, `share ${rank} goes to the leaf ${leaf}, which did not get it`);
-      need(winner.rank === rank && winner.amount === shares[place], `the winner of share ${rank} has another amount or rank`);
+      need(winner.rank === rank && winner.amount === shares[rank - 1], `the winner of share ${rank} has another amount or rank`);
       if (winner.user) need(leafOf(sender, key, w.wave, winner.user) === leaf, `the leaf of ${winner.user} is not that of the user`);
       else unnamed++;
     });
-    need(winners.length <= Math.min(count, order.length), 'there are winners that are not among the first of the order');
+    this.#won += drawn.length;
+    for (const { user } of winners) if (user) this.#wins.set(user, (this.#wins.get(user) ?? 0) + 1);
+    need(winners.length <= drawn.length, 'there are winners that are not among the first of the order');
     return unnamed;
   }
 }
