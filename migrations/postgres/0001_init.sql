@@ -204,6 +204,14 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 );
 
+-- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
+create table imported_texts (
+    room_id text collate "C" not null,
+    id      text collate "C" not null,
+    seq     bigint not null,
+    primary key (room_id, id)
+);
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text collate "C" not null,

@@ -188,6 +188,14 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 ) strict, without rowid;
 
+-- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
+create table imported_texts (
+    room_id text not null,
+    id      text not null,
+    seq     integer not null,
+    primary key (room_id, id)
+) strict, without rowid;
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text not null,
