@@ -51,6 +51,7 @@ type Entrant struct {
 // Entering is what Ledger.Enter has found and done.
 type Entering struct {
 	Status       Status                 // of the packet
+	Early        bool                   // it has not opened
 	Participants int                    // how many users have entered by now
 	Entered      map[string]Participant // those of the users that have entered, now or before
 	New          []string               // the users that this call has entered
@@ -144,7 +145,11 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 // of the user find.
 func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	p := &k.packet
-	s.drawAtCutoff(k, drawOthers+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
+	delay := drawOthers
+	if !p.OpensAt.IsZero() { // none has begun to wait when it was sent
+		delay = 0
+	}
+	s.drawAtCutoff(k, delay+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
 	done, deny, err := s.receive(ctx, r.User)
 	if err != nil {
 		return Result{}, err
@@ -169,6 +174,8 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	switch {
 	case entered:
 		return Result{Packet: p.ID, Outcome: OutcomeEntered, Count: p.Count, Participants: e.Participants, Receipt: s.receipt(p.ID, &mine), At: mine.At}, nil
+	case e.Early && standing.In:
+		return Result{}, p.notYet()
 	case deny != nil:
 		return Result{}, deny
 	}

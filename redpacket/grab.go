@@ -144,6 +144,9 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 	case v.ended:
 		s.learnEnd(k)
 	}
+	if errors.Is(err, ErrNotYet) {
+		err = k.packet.notYet()
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -212,6 +215,8 @@ func (s *Service) deny(ctx context.Context, p *Packet, r GrabRequest, standing c
 		return ErrNotRecipient
 	case p.EarlierMembers && !standing.JoinedBefore(p.Seq):
 		return ErrJoinedLater
+	case p.Passphrase != "" && s.o.Now().Before(p.OpensAt): // it costs no try, and tells nothing
+		return p.notYet()
 	}
 	return s.passphrases.check(ctx, p, r.User, r.Passphrase)
 }

@@ -36,6 +36,7 @@ type Limits struct {
 	DefaultTTL    time.Duration
 	MinWindow     time.Duration // of draws
 	MaxWindow     time.Duration
+	MaxAhead      time.Duration // how long before it opens a packet can be sent
 	GreetingChars int
 
 	To              int // recipients that a packet may name
@@ -164,6 +165,7 @@ func (l Limits) withDefaults() Limits {
 		DefaultTTL:    cmp.Or(l.DefaultTTL, 24*time.Hour),
 		MinWindow:     cmp.Or(l.MinWindow, 3*time.Second),
 		MaxWindow:     cmp.Or(l.MaxWindow, 10*time.Minute),
+		MaxAhead:      cmp.Or(l.MaxAhead, 7*24*time.Hour),
 		GreetingChars: cmp.Or(l.GreetingChars, 60),
 
 		To:              cmp.Or(l.To, 200),

@@ -318,6 +318,7 @@ create table packets (
     encrypted_seed  bytea not null default '',      -- empty: the row is not encrypted
     earlier_members boolean not null default false, -- only users may grab that were members before
     skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
+    opens_at        bigint not null default 0,      -- grabs are refused until then; 0: never
     window_s        integer not null default 0,     -- of a draw: how long users can enter; 0: first come, first served
     rest            text not null default '' check (rest in ('', 'refund', 'share')), -- of a draw: what becomes of shares that nobody is there for
     participants    integer not null default 0,     -- of a draw: how many users have entered

@@ -17,15 +17,17 @@ import (
 // storedDraw is the row of a draw.
 type storedDraw struct {
 	status       redpacket.Status
-	now, cutoff  int64
+	now          int64
+	opens        int64 // 0: at once
+	cutoff       int64
 	drawnAt      int64
 	participants int
 }
 
 // readDraw reads the row of a draw, and locks it if lock is not empty. It returns chat.ErrNotFound if there is no such draw.
 func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
-	found, err := q.Row(`select status, `+q.Clock()+`, expires_at, drawn_at, participants from packets
-		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants)
+	found, err := q.Row(`select status, `+q.Clock()+`, opens_at, expires_at, drawn_at, participants from packets
+		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.opens, &d.cutoff, &d.drawnAt, &d.participants)
 	if err == nil && !found {
 		err = chat.ErrNotFound
 	}
@@ -34,8 +36,11 @@ func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
 
 // isOpen reports whether users can enter.
 func (d *storedDraw) isOpen() bool {
-	return d.status == redpacket.Open && d.drawnAt == 0 && d.now < d.cutoff
+	return d.status == redpacket.Open && d.drawnAt == 0 && !d.early() && d.now < d.cutoff
 }
+
+// early reports whether the draw has not opened.
+func (d *storedDraw) early() bool { return d.now < d.opens }
 
 // Enter implements redpacket.Ledger.
 func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entrant) (e redpacket.Entering, err error) {
@@ -67,7 +72,7 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 
 // whoEntered returns which of the users have entered the draw.
 func whoEntered(q Querier, packet string, draw storedDraw, users []redpacket.Entrant) (redpacket.Entering, error) {
-	e := redpacket.Entering{Status: draw.status, Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
+	e := redpacket.Entering{Status: draw.status, Early: draw.early(), Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
 	return e, readEntered(q, packet, users, e.Entered)
 }
 

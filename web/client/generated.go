@@ -33,6 +33,7 @@ var (
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrJoinedLater         = &Error{Code: wire.CodeJoinedLater}
+	ErrNotYet              = &Error{Code: wire.CodeNotYet}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 	ErrSuspended           = &Error{Code: wire.CodeSuspended}
 	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}

@@ -123,7 +123,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), WindowS: int(p.Window / time.Second), Rest: string(p.Rest),
+		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), OpensAt: Millis(p.OpensAt), WindowS: int(p.Window / time.Second), Rest: string(p.Rest),
 	}
 }
 

@@ -79,6 +79,12 @@ func drawPacket() wire.Packet {
 	return p
 }
 
+func earlyEntry() wire.Entry {
+	p := packet
+	p.ID, p.Key, p.OpensAt, p.ExpiresAt = "p-5", "k-7", p.CreatedAt+3_600_000, p.ExpiresAt+3_600_000
+	return wire.Entry{Seq: 50, ID: "e-50", At: 1767225601000, From: ann, Kind: "packet", Key: p.Key, Body: must(p)}
+}
+
 // receipt is signed by the key whose seed is 32 zero bytes.
 func receipt() *wire.Receipt {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
@@ -269,6 +275,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-denied":         wire.ErrorReply(e, 7, wire.NewDenial("One moment", json.RawMessage(`{"captcha":"c1"}`))),
 		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
 		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
+		"error-not_yet":        wire.ErrorReply(e, 7, wire.NewError(wire.CodeNotYet, "opens_at", "1767229201000")),
 		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
 
 		"push-text":             wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
@@ -279,6 +286,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-packet":           wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
 		"push-packet-skin":      wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
+		"push-packet-early":     wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(earlyEntry())),
 		"push-packet-draw":      wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(drawEntry())),
 		"push-packet_done-draw": wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(drawDoneEntry())),
 		"push-packet_done":      wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),

@@ -246,7 +246,7 @@ var Methods = []Method{
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
 		Group: "packets", AsUser: ScopeMoney, Right: grabbers,
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase, CodeDenied}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeNotYet, CodeWrongPassphrase, CodeDenied}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},

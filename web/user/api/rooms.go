@@ -158,6 +158,7 @@ func (a *Commands) Limits() wire.Limits {
 	l.GreetingChars, l.PassphraseChars = p.GreetingChars, p.PassphraseChars
 	l.TTLMinS, l.TTLMaxS, l.TTLDefaultS = seconds(p.MinTTL), seconds(p.MaxTTL), seconds(p.DefaultTTL)
 	l.WindowMinS, l.WindowMaxS = seconds(p.MinWindow), seconds(p.MaxWindow)
+	l.OpensInMaxS = seconds(p.MaxAhead)
 	return l
 }
 

@@ -51,6 +51,7 @@
  * @property {string} key  the sender's key
  * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
  * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ * @property {number} [opens_at]  Unix milliseconds: it opens then; missing: it is open once it is sent
  * @property {number} [window_s]  of a draw: users can enter for so many seconds, until 'expires_at'
  * @property {'refund'|'share'} [rest]  of a draw: 'refund' or 'share'
  *
@@ -152,7 +153,7 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
  *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin,
- *   window_s?: number, rest?: 'refund'|'share'}} NewPacket
+ *   opens_at?: number, window_s?: number, rest?: 'refund'|'share'}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered', amount?: number, rank?: number, at?: number,

@@ -975,6 +975,7 @@ export default {
     wallet_frozen: 'Your wallet is frozen: you can receive money, but not send any.',
     packet_finished: 'This red packet is finished.',
     not_recipient: 'This red packet is for others.',
+    not_yet: 'This red packet has not opened yet.',
     joined_later: 'This red packet is for members who were here before it was sent.',
     wrong_passphrase: 'That isn’t the passphrase.',
     denied: 'That isn’t possible right now.',

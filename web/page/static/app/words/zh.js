@@ -962,6 +962,7 @@ export default {
     insufficient_balance: '余额不足',
     wallet_frozen: '你的钱包已被冻结，只能收款，不能支出',
     not_recipient: '这个红包是给别人的',
+    not_yet: '这个红包还没到开抢时间',
     joined_later: '这个红包发出时你还没进群，领不了',
     wrong_passphrase: '口令不对',
     packet_finished: '这个红包已经结束了',
