@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/wire"
