@@ -150,7 +150,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 		delay = 0
 	}
 	s.drawAtCutoff(k, delay+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
-	done, deny, err := s.receive(ctx, r.User)
+	done, deny, err := s.receive(ctx, r.User, standing)
 	if err != nil {
 		return Result{}, err
 	}

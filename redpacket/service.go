@@ -23,6 +23,8 @@ type Rooms interface {
 	Standing(ctx context.Context, room, user string) (chat.Standing, error)
 	// StoredStanding is Standing without a cache.
 	StoredStanding(ctx context.Context, room, user string) (chat.Standing, error)
+	// Forget drops what is cached of a user, if the room is empty.
+	Forget(room, user string)
 	// NoteOutcome is told the error of each write of entries into the room.
 	NoteOutcome(room string, err error)
 }
@@ -81,7 +83,7 @@ type Service struct {
 	wallets      *wallets
 	unknown      recentSet // ids that no packet had when they were looked up; see unknownFor
 	passphrases  passphraseGuard
-	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
+	receivers    keylock.Locks // by user; used only if there is a limit on what the user receives
 	progress     progress
 	entering     entering
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels

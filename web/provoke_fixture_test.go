@@ -234,6 +234,7 @@ func goodRequest(method string, n requestNames) object {
 		"cancel_packet":    {"packet": n.packet},
 		"packets":          {"direction": "sent"},
 		"wallet":           {},
+		"set_own_limits":   {"received": 1_000_000},
 		"push_key":         {},
 		"subscribe_push":   examplePush,
 		"unsubscribe_push": {"endpoint": "https://push.example/1"},

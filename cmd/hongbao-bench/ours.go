@@ -49,6 +49,9 @@ func (allMembers) StoredStanding(context.Context, string, string) (chat.Standing
 	return chat.Standing{Ever: true, In: true}, nil
 }
 
+// Forget implements redpacket.Rooms.
+func (allMembers) Forget(string, string) {}
+
 // NoteOutcome implements redpacket.Rooms.
 func (allMembers) NoteOutcome(string, error) {}
 

@@ -18,7 +18,14 @@ create table users (
     code_until   bigint not null default 0,            -- when the code ends
     ref          text collate "C" not null default '', -- the host's own id, see refs; '': none
     custom       text not null default '',             -- a JSON object for the host only; '': none
-    suspended_at bigint not null default 0             -- 0: the user is not suspended
+    suspended_at bigint not null default 0, -- 0: the user is not suspended
+    -- What the user has limited: the most that the user sends and receives in packets a day (null: no limit), and what follows, from when on (0: nothing).
+    self_sent          bigint check (self_sent >= 0),
+    self_sent_next     bigint,
+    self_sent_at       bigint not null default 0 check (self_sent_at = 0 or self_sent is not null and coalesce(self_sent_next > self_sent, true)),
+    self_received      bigint check (self_received >= 0),
+    self_received_next bigint,
+    self_received_at   bigint not null default 0 check (self_received_at = 0 or self_received is not null and coalesce(self_received_next > self_received, true))
 ) with (fillfactor = 70);
 
 create index users_suspended on users (id) where suspended_at > 0;

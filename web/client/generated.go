@@ -220,3 +220,10 @@ func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (int64, e
 	err := c.Call(ctx, "read", wire.ReadRequest{Room: room, Seq: seq}, &reply)
 	return reply.Unread, err
 }
+
+// SetOwnLimits limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.
+func (c *Client) SetOwnLimits(ctx context.Context, request wire.SetOwnLimitsRequest) (wire.DayLimits, error) {
+	var reply wire.SetOwnLimitsReply
+	err := c.Call(ctx, "set_own_limits", request, &reply)
+	return reply.Limits, err
+}

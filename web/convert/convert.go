@@ -191,6 +191,26 @@ func Proof(p *redpacket.Proof) *wire.Proof {
 	}
 }
 
+// DayLimit converts the sum of a user's day, the limit that applies to it, and what the user has set.
+func DayLimit(today redpacket.Money, limit int64, own redpacket.SelfLimit) wire.DayLimit {
+	l := wire.DayLimit{Today: int64(today), Limit: Limit(limit), Own: own.Most}
+	if !own.From.IsZero() {
+		l.Next, l.NextAt = own.Next, Millis(own.From)
+		if own.Next == nil {
+			l.Next = new(redpacket.NoLimit)
+		}
+	}
+	return l
+}
+
+// Limit returns a limit as it is on the wire: nil for no limit.
+func Limit(limit int64) *int64 {
+	if limit == redpacket.NoLimit {
+		return nil
+	}
+	return &limit
+}
+
 // Transfer converts a transfer to or from a wallet.
 func Transfer(t redpacket.Transfer) wire.Transfer {
 	return wire.Transfer{

@@ -175,6 +175,10 @@ func must(v any) []byte {
 // replies returns an example of each command's reply, by method.
 func replies() map[string]any {
 	balance := int64(10134)
+	limits := wire.DayLimits{
+		Sent:     wire.DayLimit{Today: 1000, Limit: new(int64(5000)), Own: new(int64(5000)), Next: new(int64(-1)), NextAt: 1767312000000},
+		Received: wire.DayLimit{Today: 134},
+	}
 	return map[string]any{
 		"create_room": wire.CreateRoomReply{Room: room},
 		"join":        wire.JoinReply{Room: room},
@@ -255,10 +259,11 @@ func replies() map[string]any {
 		"packets": wire.PacketsReply{
 			Packets: []wire.PacketState{{Packet: packet, State: open}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
 		},
-		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Transfers: []wire.Transfer{
+		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Limits: limits, Transfers: []wire.Transfer{
 			{ID: "t-2", At: 1767225602000, Amount: 134, Kind: "claim", Packet: "p-1"},
 			{ID: "t-1", At: 1767225600000, Amount: -500, Kind: "debit", Note: "coffee"},
 		}},
+		"set_own_limits": wire.SetOwnLimitsReply{Limits: limits},
 	}
 }
 

@@ -264,6 +264,11 @@ var Methods = []Method{
 		Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{},
 		Group: "wallet", AsUser: ScopeRead, Right: anyone, Cost: 2,
 	},
+	{
+		Name: "set_own_limits", Does: "Limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.",
+		Request: SetOwnLimitsRequest{}, Reply: SetOwnLimitsReply{},
+		Group: "wallet", AsUser: ScopeMoney, Right: anyone, Cost: 5,
+	},
 }
 
 // Endpoint is a request that exists over HTTP only. If Open, Guest and User are false, it requires an administrator's token.

@@ -131,8 +131,35 @@ type WalletReply struct {
 	Balance        int64      `json:"balance"`
 	AccountVersion int64      `json:"account_version"`
 	NextCommitment string     `json:"next_commitment"`
+	Limits         DayLimits  `json:"limits"`
 	Transfers      []Transfer `json:"transfers"`
 	Next           string     `json:"next,omitempty"`
+}
+
+// DayLimits are what the user sends and receives in packets a day, and may.
+type DayLimits struct {
+	Sent     DayLimit `json:"sent"`
+	Received DayLimit `json:"received"`
+}
+
+// DayLimit is one sum of a day with its limits.
+type DayLimit struct {
+	Today  int64  `json:"today"`             // the sum so far
+	Limit  *int64 `json:"limit,omitempty"`   // the smallest that applies now, also of the host; missing: none
+	Own    *int64 `json:"own,omitempty"`     // what the user has set; missing: nothing
+	Next   *int64 `json:"next,omitempty"`    // takes the place of own at next_at; -1: none
+	NextAt int64  `json:"next_at,omitempty"` // missing: nothing is pending
+}
+
+// SetOwnLimitsRequest is the request of set_own_limits.
+type SetOwnLimitsRequest struct {
+	Sent     *int64 `json:"sent,omitempty" min:"-1" doc:"most that the user sends a day; 0: none, -1: no own limit; missing: as it is"`
+	Received *int64 `json:"received,omitempty" min:"-1" doc:"the same of what the user receives; one of the two must be given"`
+}
+
+// SetOwnLimitsReply is the reply of set_own_limits.
+type SetOwnLimitsReply struct {
+	Limits DayLimits `json:"limits"`
 }
 
 // AdjustRequest is the body of the admin's credit and debit.

@@ -166,9 +166,13 @@
  * @typedef {{packets: PacketState[], totals: Totals, next?: string}} PacketsReply
  * @typedef {{packet: Packet, state: State}} PacketState
  * @typedef {{count: number, amount: number, luckiest: number}} Totals
- * @typedef {{balance: number, account_version: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
+ * @typedef {{balance: number, account_version: number, next_commitment: string, limits: DayLimits, transfers: Transfer[],
+ *   next?: string}} WalletReply
+ * @typedef {{sent: DayLimit, received: DayLimit}} DayLimits
+ * @typedef {{today: number, limit?: number, own?: number, next?: number, next_at?: number}} DayLimit
  * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
  *   note?: string}} Transfer
+ * @typedef {{limits: DayLimits}} SetOwnLimitsReply
  * @typedef {{room: PreviewRoom, by: Face, people: Face[], packet?: PreviewPacket, approval?: boolean}} LinkPreview
  * @typedef {{name: string, kind: 'public'|'private', members: number, guests?: boolean}} PreviewRoom
  * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
