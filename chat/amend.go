@@ -88,9 +88,9 @@ type Amended struct {
 	Entry   Entry // the entry that records the amendment; set if Changed
 }
 
-// maxEmojis is the number of different emojis with which users may have reacted to one entry. It bounds the size of a page of
+// MostEmojis is the number of different emojis with which users may have reacted to one entry. It bounds the size of a page of
 // history.
-const maxEmojis = 50
+const MostEmojis = 50
 
 // Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
 // get. A nil subject means that the room has no such entry.
@@ -188,9 +188,9 @@ func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {
 		return AmendmentRuling{}, ErrContactRefused
 	case s.Frozen && !a.By.IsSystem():
 		return AmendmentRuling{}, FrozenRefusal(true, a.By)
-	case a.On && had == 0 && len(s.Fold.Reactions) >= maxEmojis:
+	case a.On && had == 0 && len(s.Fold.Reactions) >= MostEmojis:
 		return AmendmentRuling{}, &FieldError{
-			Err: ErrLimitExceeded, Field: "emoji", Reason: fmt.Sprintf("must be one of the %d that are there", maxEmojis),
+			Err: ErrLimitExceeded, Field: "emoji", Reason: fmt.Sprintf("must be one of the %d that are there", MostEmojis),
 		}
 	}
 	fold := s.Fold
@@ -307,7 +307,7 @@ func (s *Service) React(ctx context.Context, by User, room string, seq int64, em
 	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {
 		return err
 	}
-	emoji, ok := normalEmoji(emoji)
+	emoji, ok := NormalEmoji(emoji)
 	if !ok {
 		return BadField("emoji", "must be one emoji")
 	}

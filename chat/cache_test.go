@@ -80,3 +80,29 @@ func TestCacheHitDoesNotAllocate(t *testing.T) {
 		t.Errorf("a hit makes %v allocations", n)
 	}
 }
+
+// TestForgettingAUserEndsTheStandings forgets a user, while a standing is cached and while one is being read. Neither may be used.
+func TestForgettingAUserEndsTheStandings(t *testing.T) {
+	s := New(nil, nil, Options{})
+	one, two := memberKey{"one", "user"}, memberKey{"two", "user"}
+	put := func(k memberKey, changes uint64) {
+		_, version, _ := s.standings.get(k)
+		s.standings.put(k, heldStanding{Standing{Ever: true, In: true}, s.now().Add(standingFor), changes}, version)
+	}
+	before := s.userChanges.of("user").Load()
+	put(one, before)
+	if _, ok := s.CachedStanding("one", "user"); !ok {
+		t.Fatal("nothing is cached")
+	}
+	s.Forget("", "user")
+	put(two, before)
+	for _, room := range []string{"one", "two"} {
+		if _, ok := s.CachedStanding(room, "user"); ok {
+			t.Errorf("the standing in room %s is used", room)
+		}
+	}
+	put(one, s.userChanges.of("user").Load())
+	if _, ok := s.CachedStanding("one", "user"); !ok {
+		t.Error("nothing is cached any more")
+	}
+}

@@ -139,6 +139,7 @@ type Standing struct {
 	Role        Role
 	MutedUntil  time.Time // zero or past: not muted
 	JoinedSeq   int64     // last seq of the room when the user became a member; of members only
+	SelfLimited bool      // the user has set a limit of their own on what they receive in packets
 }
 
 // JoinedBefore reports whether the user is a member, and has been since before the entry with this seq.
@@ -188,13 +189,14 @@ func (s Standing) MayMentionAll() error {
 
 // Membership is a room as one of its members sees it.
 type Membership struct {
-	Room       Room
-	Role       Role
-	MutedUntil time.Time // zero or past: not muted; part of the user's Standing
-	JoinedSeq  int64     // part of the user's Standing
-	ReadSeq    int64
-	Unread     int64 // text and packet entries of other users after ReadSeq
-	Prefs      Prefs
+	Room        Room
+	Role        Role
+	MutedUntil  time.Time // zero or past: not muted; part of the user's Standing
+	JoinedSeq   int64     // part of the user's Standing
+	SelfLimited bool      // the same
+	ReadSeq     int64
+	Unread      int64 // text and packet entries of other users after ReadSeq
+	Prefs       Prefs
 }
 
 // Member is one member of a room.

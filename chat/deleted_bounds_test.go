@@ -60,7 +60,7 @@ func TestDroppingDeletedRoomsDropsStandings(t *testing.T) {
 	s.deleted = newDeletedSet(deletedShards)
 	at := memberKey{"old", "user"}
 	_, version, _ := s.standings.get(at)
-	s.standings.put(at, heldStanding{Standing{Ever: true, In: true}, s.now().Add(standingFor)}, version)
+	s.standings.put(at, heldStanding{Standing{Ever: true, In: true}, s.now().Add(standingFor), 0}, version)
 	s.Forget("old", "")
 	for i := 0; s.deleted.has("old"); i++ {
 		s.Forget(strconv.Itoa(i), "")

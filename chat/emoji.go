@@ -27,9 +27,9 @@ var knownEmojis = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// normalEmoji returns the fully qualified form of one emoji, so that an emoji has one spelling. ok is false if the text
+// NormalEmoji returns the fully qualified form of one emoji, so that an emoji has one spelling. ok is false if the text
 // is anything else.
-func normalEmoji(text string) (emoji string, ok bool) {
+func NormalEmoji(text string) (emoji string, ok bool) {
 	var tones []rune
 	bare := strings.Map(func(r rune) rune {
 		switch {

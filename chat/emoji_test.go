@@ -13,7 +13,7 @@ func TestOnlyOneEmojiIsAReaction(t *testing.T) {
 		"👍": "👍", "👍🏿": "👍🏿", "🧧": "🧧", "🇨🇳": "🇨🇳", "🏴󠁧󠁢󠁳󠁣󠁴󠁿": "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "👩🏽‍❤️‍👨🏻": "👩🏽‍❤️‍👨🏻", "👨‍👩‍👧‍👦": "👨‍👩‍👧‍👦",
 		"❤️": "❤️", "❤": "❤️", "❤️️️": "❤️", "1️⃣": "1️⃣", "1⃣": "1️⃣", "👩🏽‍❤‍👨🏻": "👩🏽‍❤️‍👨🏻",
 	} {
-		if emoji, ok := normalEmoji(text); !ok || emoji != want {
+		if emoji, ok := NormalEmoji(text); !ok || emoji != want {
 			t.Errorf("%+q is %+q, %t, want %+q", text, emoji, ok, want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestOnlyOneEmojiIsAReaction(t *testing.T) {
 		"", "x", "1", "#", "+1", "Official Support", "官方客服", "👍👍", "👍 ", " 👍", "👍\u200d", "\u200d", "\ufe0f", "👍\u200b", "\u202e👍",
 		"🎂🏻", "👍🏻🏻", "🇨", "🇽🇽", "🇨🇳🇨", "👍\u200d👍", "https://a.b", "\x00", "\xff", "👍\xff", "🏴󠁧󠁢", "é", "红",
 	} {
-		if emoji, ok := normalEmoji(text); ok {
+		if emoji, ok := NormalEmoji(text); ok {
 			t.Errorf("%+q is the emoji %+q", text, emoji)
 		}
 	}
@@ -31,7 +31,7 @@ func TestEmojisAreComplete(t *testing.T) {
 	count := 0
 	for emoji := range strings.FieldsSeq(emojiText) {
 		count++
-		if got, ok := normalEmoji(emoji); !ok || got != emoji {
+		if got, ok := NormalEmoji(emoji); !ok || got != emoji {
 			t.Errorf("%+q is %+q, %t", emoji, got, ok)
 		}
 		if n := utf8.RuneCountInString(emoji); n > DefaultLimits().EmojiChars {
@@ -50,14 +50,14 @@ func FuzzEmoji(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		emoji, ok := normalEmoji(text)
+		emoji, ok := NormalEmoji(text)
 		if !ok {
 			if emoji != "" {
 				t.Errorf("%+q is no emoji, and gives %+q", text, emoji)
 			}
 			return
 		}
-		again, ok := normalEmoji(emoji)
+		again, ok := NormalEmoji(emoji)
 		if bare := strings.ReplaceAll(text, "\ufe0f", ""); !ok || again != emoji || strings.ReplaceAll(emoji, "\ufe0f", "") != bare {
 			t.Errorf("%+q gives %+q, and that %+q, %t", text, emoji, again, ok)
 		}
@@ -78,7 +78,7 @@ func TestPageOffersReactions(t *testing.T) {
 			if emoji == "#" {
 				continue
 			}
-			if normal, ok := normalEmoji(emoji); !ok || normal != emoji || words == "" {
+			if normal, ok := NormalEmoji(emoji); !ok || normal != emoji || words == "" {
 				t.Errorf("%s: %+q (%q) is %+q, %t", lang, emoji, words, normal, ok)
 			}
 			all = append(all, emoji)

@@ -15,6 +15,21 @@ type Publisher interface {
 	StandingChanged(room, user string)
 }
 
+// Discard is a Publisher of a process without sockets: it drops everything.
+type Discard struct{}
+
+// Entry implements Publisher, as the other methods do.
+func (Discard) Entry(Entry) {}
+
+// ToRoom implements Publisher.
+func (Discard) ToRoom(string, Event) {}
+
+// ToUser implements Publisher.
+func (Discard) ToUser(string, Event) {}
+
+// StandingChanged implements Publisher.
+func (Discard) StandingChanged(string, string) {}
+
 // Event is something that is published but has no seq and is not stored. The receiver switches on its type.
 type Event interface{ EventName() string }
 

@@ -34,11 +34,11 @@ func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) 
 
 // roomsOf lists rooms of the user, and caches the user's standings in them.
 func (s *Service) roomsOf(user string, list func() ([]Membership, error)) ([]Membership, error) {
-	changes, until := s.standings.changes(), s.now().Add(standingFor)
+	changes, until, users := s.standings.changes(), s.now().Add(standingFor), s.userChanges.of(user).Load()
 	in, err := list()
 	for _, m := range in {
-		st := Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil, JoinedSeq: m.JoinedSeq}
-		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, heldStanding{st, until}, changes)
+		st := Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil, JoinedSeq: m.JoinedSeq, SelfLimited: m.SelfLimited}
+		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, heldStanding{st, until, users}, changes)
 	}
 	return in, err
 }

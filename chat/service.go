@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/maphash"
 	"log/slog"
 	"math"
 	"strings"
@@ -38,6 +39,7 @@ type Service struct {
 	epochs       atomic.Int64 // counts the changes of epoch
 	users        *cache[account]
 	standings    *cache[heldStanding]
+	userChanges  userChanges
 	deleted      *deletedSet
 	memberCounts memberCounts
 	typing       typing
@@ -64,6 +66,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 		typing:       typing{users: map[memberKey]time.Time{}, rooms: map[string]*roomRate{}},
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
+	s.userChanges.seed = maphash.MakeSeed()
 	s.indexer = o.Indexer
 	s.repeats = repeats{tell: func(k memberKey) { s.tellChanged(k.room, k.user) }, left: map[memberKey]int{}}
 	s.roomRepeats = repeats{tell: func(k memberKey) { s.pub.ToRoom(k.room, OutcomeUnknown{}) }, left: map[memberKey]int{}}

@@ -20,6 +20,7 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	if ok {
 		return st, nil
 	}
+	changes := s.userChanges.of(user).Load()
 	until := s.now().Add(standingFor)         // counted from before the read
 	if !validRoom(room) || !ValidUser(user) { // other callers share the store's query, which an invalid id could make fail
 		return Standing{}, nil
@@ -29,7 +30,7 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 		return Standing{}, err
 	}
 	if st.Ever { // only standings of present and former members are cached: made-up ids must not evict those of members
-		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, heldStanding{st, until}, version)
+		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, heldStanding{st, until, changes}, version)
 	}
 	return st.At(s.now()), nil
 }
@@ -61,7 +62,7 @@ func (s *Service) standingFromCache(room, user string) (st Standing, version uin
 		return Standing{}, version, false
 	}
 	now := s.now()
-	if !now.Before(held.until) {
+	if !now.Before(held.until) || held.changes != s.userChanges.of(user).Load() {
 		return Standing{}, version, false
 	}
 	return held.At(now), version, true
@@ -74,15 +75,28 @@ const standingFor = time.Minute
 // heldStanding is a cached standing.
 type heldStanding struct {
 	Standing
-	until time.Time // when the store is asked again
+	until   time.Time // when the store is asked again
+	changes uint64    // of the user, when the store was asked
+}
+
+// userChanges counts the changes of users, so that all cached standings of a user end at once. Users that share a counter only cost each
+// other a read.
+type userChanges struct {
+	seed   maphash.Seed // static
+	counts [1 << 12]atomic.Uint64
+}
+
+func (c *userChanges) of(user string) *atomic.Uint64 {
+	return &c.counts[maphash.String(c.seed, user)%uint64(len(c.counts))]
 }
 
 // Forget drops the user's standing in the room from the cache, because it may have changed. With an empty room it drops
-// the user's account. With an empty user it records that the room was deleted, for all users.
+// the user's account and all standings of the user. With an empty user it records that the room was deleted, for all users.
 func (s *Service) Forget(room, user string) {
 	switch {
 	case room == "":
 		s.users.drop(memberKey{user: user})
+		s.userChanges.of(user).Add(1)
 	case user != "":
 		s.standings.drop(memberKey{room, user})
 	case s.deleted.add(room): // the set of deleted rooms has dropped older rooms, whose standings may still be cached

@@ -95,7 +95,7 @@ func TestTextsAreLinear(t *testing.T) {
 	enginetest.Linear(t, "avatar", func(text string) { NormalAvatar("https://a.example/" + text) })
 	reserved := ReservedNames{"admin", "客服"}
 	enginetest.Linear(t, "reserved name", func(text string) { reserved.Holds(text) })
-	enginetest.Linear(t, "emoji", func(text string) { normalEmoji(text) })
+	enginetest.Linear(t, "emoji", func(text string) { NormalEmoji(text) })
 	enginetest.Linear(t, "key of a browser", func(text string) { _, _ = decodeKey(text) })
 	enginetest.Linear(t, "endpoint", func(text string) { _ = checkEndpoint("https://push.example/" + text) })
 }

@@ -98,12 +98,12 @@
 // # Clocks
 //
 // The instance that sends a packet sets its deadline. The Pool and every instance compare the deadline with their own
-// clocks. So each instance compares its clock with those of the Pool and the Ledger at regular intervals (clocks.go). While
+// clocks. When a packet opens, only the Pool decides, and of a draw the Ledger. So each instance compares its clock with those of the Pool and the Ledger at regular intervals (clocks.go). While
 // it knows that they are too far apart, it sends, grants and closes nothing.
 //
 // Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
 // the rules of unsettled claims. closing.go holds the sweep, and the rules of deleted rooms and of lost commits. send.go,
-// grab.go, draw.go, details.go and books.go hold most calls of users, entering.go lets users that enter draws share transactions, and
+// early.go, grab.go, draw.go, details.go and books.go hold most calls of users, entering.go lets users that enter draws share transactions, and
 // document.go makes receipts and proofs. wallet.go holds what the host's back end does with wallets, and
 // the limits per day. memory.go caches packets, events.go publishes, and service.go runs the goroutines.
 package redpacket

@@ -54,6 +54,7 @@ type Entrant struct {
 type Entering struct {
 	Status       Status                 // of the packet
 	Wave         int                    // of a rain: the wave that users can enter now; 0: there is none
+	Early        bool                   // it has not opened
 	Participants int                    // how many users have entered the draw, or the wave, by now
 	Entered      map[string]Participant // those of the users that have entered, now or before
 	New          []string               // the users that this call has entered
@@ -167,10 +168,14 @@ func (s *Service) drawAtCutoff(k *cachedPacket, delay time.Duration) {
 // of the user find.
 func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, standing chat.Standing, waited bool) (Result, error) {
 	p := &k.packet
-	if p.Rain.Waves == 0 {
-		s.drawAtCutoff(k, drawOthers+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
+	delay := drawOthers
+	if !p.OpensAt.IsZero() { // none has begun to wait when it was sent
+		delay = 0
 	}
-	done, deny, err := s.receive(ctx, r.User)
+	if p.Rain.Waves == 0 {
+		s.drawAtCutoff(k, delay+rand.N(drawOthers)) //nolint:gosec // only spreads the instances
+	}
+	done, deny, err := s.receive(ctx, r.User, standing)
 	if err != nil {
 		return Result{}, err
 	}
@@ -195,6 +200,8 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	switch {
 	case entered:
 		result.Outcome, result.Receipt, result.At = OutcomeEntered, s.receipt(p.ID, &mine), mine.At
+	case e.Early && standing.In:
+		return Result{}, p.notYet()
 	case deny != nil:
 		return Result{}, deny
 	case p.Rain.Waves > 0:

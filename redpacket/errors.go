@@ -12,6 +12,8 @@ var (
 	ErrJoinedLater     error = chat.RequestError("joined_later")
 	ErrWrongPassphrase error = chat.RequestError("wrong_passphrase")
 	ErrPacketFinished  error = chat.RequestError("packet_finished")
+	// ErrNotYet means that the packet has not opened. A NotYetError wraps it.
+	ErrNotYet error = chat.RequestError("not_yet")
 )
 
 // CommitmentError means that the sender expected another commitment than the present one. Next is the present one. Packet is the

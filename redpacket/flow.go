@@ -100,6 +100,8 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 		case IsClosed:
 			v.outcome, v.ended = finishedOutcome(ans.Reason), true
 			return v, nil
+		case NotYet:
+			return v, ErrNotYet
 		case IsLate:
 			v.outcome = OutcomeExpired
 			return v, nil
@@ -472,9 +474,15 @@ func (b *backstopPass) joinAll(ctx context.Context, partition int, ids []string)
 // err returns the first error of the first partition that has one, or nil.
 func (b *backstopPass) err() error { return cmp.Or(b.failed[:]...) }
 
+// newImage returns the image of a packet that has no claims.
+func newImage(p Packet) Image {
+	return Image{Ref: p.Ref, Count: p.Count, OpensAt: p.OpensAt, Deadline: p.ExpiresAt, Status: Open}
+}
+
 // image returns the part of the book that the Pool must know.
 func (b Book) image() Image {
-	i := Image{Ref: b.Packet.Ref, Count: b.Packet.Count, Deadline: b.Packet.ExpiresAt, Status: b.Status}
+	i := newImage(b.Packet)
+	i.Status = b.Status
 	for _, c := range b.Claims {
 		i.Grants = append(i.Grants, Grant{User: c.User.ID, Share: c.Share})
 	}

@@ -124,7 +124,7 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 	if k.stall.refuses(s.o.Now()) {
 		return Result{}, fmt.Errorf("grab %s: its claims cannot be settled: %w", k.packet.ID, chat.ErrUnavailable)
 	}
-	done, deny, err := s.receive(ctx, r.User)
+	done, deny, err := s.receive(ctx, r.User, standing)
 	if err != nil {
 		return Result{}, err
 	}
@@ -148,6 +148,9 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 	case v.ended:
 		s.learnEnd(k)
 	}
+	if errors.Is(err, ErrNotYet) {
+		err = k.packet.notYet()
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -155,12 +158,12 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 }
 
 // receive waits until no other grab of the user runs on this instance, and checks whether the user may receive more today. If
-// received amounts are not limited, it does neither. deny is the reason if the user may not receive more; err means that
+// neither the service nor the user has limited received amounts, it does neither. deny is the reason if the user may not receive more; err means that
 // receive could not check it. If err is nil, the caller must call done after the grab has ended. The share that crosses the
 // limit is paid whole, because its amount is not known before the grant. So is a share that another instance grants at the
 // same time.
-func (s *Service) receive(ctx context.Context, user string) (done func(), deny, err error) {
-	if !s.o.DayLimits.Received.On {
+func (s *Service) receive(ctx context.Context, user string, standing chat.Standing) (done func(), deny, err error) {
+	if !s.o.DayLimits.Received.On && !standing.SelfLimited {
 		return func() {}, nil, nil
 	}
 	done, err = s.receivers.Lock(ctx, user)
@@ -172,7 +175,7 @@ func (s *Service) receive(ctx context.Context, user string) (done func(), deny, 
 		done()
 		return nil, nil, err
 	}
-	if _, most, _ := s.o.DayLimits.For(used.Own); most != NoLimit && int64(used.Received) >= most {
+	if _, most, _ := s.o.DayLimits.For(used, s.o.Now()); most != NoLimit && int64(used.Received) >= most {
 		deny = overDay("day_received", most)
 	}
 	return done, deny, nil
@@ -197,7 +200,7 @@ func (v *grabbed) result(p *Packet) Result {
 // is not read again, because JoinedSeq only grows.
 func (s *Service) confirmStanding(ctx context.Context, k *cachedPacket, user string, standing chat.Standing, waited bool) (_ chat.Standing, err error) {
 	p := &k.packet
-	if waited || s.o.DayLimits.Received.On {
+	if waited || s.o.DayLimits.Received.On || standing.SelfLimited {
 		if standing, err = s.rooms.Standing(ctx, p.Room, user); err != nil {
 			return standing, err
 		}
@@ -216,6 +219,8 @@ func (s *Service) deny(ctx context.Context, p *Packet, r GrabRequest, standing c
 		return ErrNotRecipient
 	case p.EarlierMembers && !standing.JoinedBefore(p.Seq):
 		return ErrJoinedLater
+	case p.Passphrase != "" && s.o.Now().Before(p.OpensAt): // it costs no try, and tells nothing
+		return p.notYet()
 	}
 	return s.passphrases.check(ctx, p, r.User, r.Passphrase)
 }

@@ -102,6 +102,8 @@ type Packet struct {
 	EarlierMembers bool // only earlier members may grab: users that have been members since before Seq
 	Skin           Skin
 
+	OpensAt time.Time // no user gets a share, or enters a draw, before it; zero: it is open once it is sent
+
 	Window time.Duration // of a draw: how long users can enter; it ends at ExpiresAt. 0: first come, first served
 	Rest   Rest
 	Rain   Rain // the zero value: the packet is no rain

@@ -155,6 +155,9 @@ const (
 	Granted                  // this attempt got a share
 )
 
+// NotYet refuses an attempt because the packet has not opened. It is checked after IsClosed. (9 has a meaning of its own in replies of the grab script.)
+const NotYet Decision = 10
+
 // Answer is the Pool's answer to one attempt.
 type Answer struct {
 	Decision Decision
@@ -169,6 +172,7 @@ type Answer struct {
 type Image struct {
 	Ref
 	Count    int
+	OpensAt  time.Time // the Pool refuses all grabs before it; zero: none
 	Deadline time.Time
 	Status   Status
 	Grants   []Grant // the packet's claims in SQL

@@ -69,6 +69,8 @@ func (m memberRooms) StoredStanding(ctx context.Context, room, user string) (cha
 
 func (memberRooms) NoteOutcome(string, error) {}
 
+func (memberRooms) Forget(string, string) {}
+
 // errorCount is a log handler that counts the records of level Error.
 type errorCount struct {
 	slog.Handler

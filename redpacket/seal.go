@@ -47,7 +47,7 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+		EarlierMembers: p.EarlierMembers, Skin: p.Skin, OpensAt: millisOf(p.OpensAt),
 	}.withDraw(p))
 	return p, shares, body, err
 }
@@ -72,6 +72,8 @@ type packetBody struct {
 	EarlierMembers bool `json:"earlier_members,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
 
+	OpensAt int64 `json:"opens_at,omitempty"`
+
 	WindowS int  `json:"window_s,omitempty"`
 	Rest    Rest `json:"rest,omitempty"`
 
@@ -88,6 +90,14 @@ func (b packetBody) withDraw(p Packet) packetBody {
 		b.WindowS, b.Rest = seconds, p.Rest
 	}
 	return b
+}
+
+// millisOf returns the time in Unix milliseconds, or 0 for the zero time.
+func millisOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
 type stateBody struct {

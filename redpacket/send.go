@@ -32,6 +32,8 @@ type SendRequest struct {
 	EarlierMembers bool // only earlier members may grab: users that have been members since before the packet was sent
 	Skin           Skin // empty: the plain envelope
 
+	OpensAt time.Time // grabs are refused until then; zero: the packet is open once it is sent
+
 	Window time.Duration // the packet is a draw that users can enter for so long; 0: first come, first served
 	Rest   Rest          // of a draw; empty: RestRefund
 	Rain   Rain          // the zero value: the packet is no rain. MaxWins 0: all waves
@@ -62,7 +64,7 @@ func (s *Service) CheckSend(r SendRequest) error {
 	if strings.ContainsRune(r.Room, 0) {
 		return chat.BadField("room", "must not hold U+0000")
 	}
-	return r.withDefaults(s.o.Limits).check(s.o.Limits)
+	return r.withDefaults(s.o.Limits).check(s.o.Limits, s.o.Now())
 }
 
 // CheckGreeting returns an error if no packet can have the greeting.
@@ -75,7 +77,8 @@ func (s *Service) KeyUsed(ctx context.Context, user, key string) (bool, error) {
 
 func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	r = r.withDefaults(s.o.Limits)
-	bad := r.check(s.o.Limits)
+	now := s.o.Now()
+	bad := r.check(s.o.Limits, now)
 	if bad == nil {
 		bad = s.checkRecipients(ctx, from.ID, r)
 	}
@@ -100,17 +103,20 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	if r.Replaced != nil {
 		r.Greeting = cmp.Or(*r.Replaced, DefaultGreeting)
 	}
-	now := s.o.Now()
+	now = s.o.Now()
 	id := s.o.NewID(now)
-	partition, expires := partitionOf(id), now.Add(r.TTL)
+	partition, opens := partitionOf(id), now
 	if r.isDraw() {
-		partition, expires = NoPartition, expires.Add(s.clocks.ledgerAhead())
+		partition, opens = NoPartition, now.Add(s.clocks.ledgerAhead())
+	}
+	if !r.OpensAt.IsZero() {
+		opens = r.OpensAt
 	}
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-			CreatedAt: now, ExpiresAt: expires, Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
+			CreatedAt: now, OpensAt: r.OpensAt, ExpiresAt: opens.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
 			Window: cmp.Or(r.Window, r.Over), Rest: r.Rest, Rain: r.Rain,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
@@ -160,12 +166,16 @@ func (s *Service) packetWith(ctx context.Context, sender, commitment string, now
 func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	p := sent.Packet
 	k := s.memory.put(p)
-	if p.Rain.Waves > 0 {
+	switch {
+	case p.Rain.Waves > 0:
 		s.rains.follow(RainPlan{Ref: p.Ref, Room: p.Room, Opens: sent.Opens}, true, 0)
-	} else if p.IsDraw() {
+	case p.IsDraw() && p.OpensAt.IsZero():
 		s.drawAtCutoff(k, 0)
-	} else if err := s.pool.Load(context.WithoutCancel(ctx), Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}); err != nil {
-		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
+	case p.IsDraw(): // it may be days away: an instance at which a user enters draws it, or else the backstop
+	default:
+		if err := s.pool.Load(context.WithoutCancel(ctx), newImage(p)); err != nil {
+			s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
+		}
 	}
 	crashpoint.Here("send.after-load")
 	s.wallets.publish(p.From.ID, WalletChanged{Account: sent.Account, Change: change, Kind: TransferSend, Packet: p.ID})
@@ -200,7 +210,7 @@ func (s Spread) isValid() bool { return s == Calm || s == Classic || s == Wild }
 
 func (s Skin) known() bool { return s == "" || s == Cloud || s == Koi || s == Plum }
 
-func (r SendRequest) check(l Limits) error {
+func (r SendRequest) check(l Limits, now time.Time) error {
 	if err := chat.CheckKey(r.Key); err != nil {
 		return err
 	}
@@ -214,6 +224,9 @@ func (r SendRequest) check(l Limits) error {
 		return err
 	}
 	if err := r.checkDraw(l); err != nil {
+		return err
+	}
+	if err := r.checkOpening(l, now); err != nil {
 		return err
 	}
 	switch {
@@ -334,6 +347,9 @@ func (r SendRequest) hash() []byte {
 	}
 	if r.Rain.Waves != 0 {
 		method += fmt.Sprintf(" for a rain of %d waves with at most %d wins", r.Rain.Waves, r.Rain.MaxWins)
+	}
+	if !r.OpensAt.IsZero() {
+		method += " that opens at " + strconv.FormatInt(r.OpensAt.UnixMilli(), 10)
 	}
 	return chat.RequestHash(method, append(fields, r.To...)...)
 }

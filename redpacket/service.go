@@ -23,6 +23,8 @@ type Rooms interface {
 	Standing(ctx context.Context, room, user string) (chat.Standing, error)
 	// StoredStanding is Standing without a cache.
 	StoredStanding(ctx context.Context, room, user string) (chat.Standing, error)
+	// Forget drops what is cached of a user, if the room is empty.
+	Forget(room, user string)
 	// NoteOutcome is told the error of each write of entries into the room.
 	NoteOutcome(room string, err error)
 }
@@ -40,6 +42,7 @@ type Limits struct {
 	MaxWaves      int
 	MinOver       time.Duration
 	MaxOver       time.Duration
+	MaxAhead      time.Duration // how long before it opens a packet can be sent
 	GreetingChars int
 
 	To              int // recipients that a packet may name
@@ -84,7 +87,7 @@ type Service struct {
 	wallets      *wallets
 	unknown      recentSet // ids that no packet had when they were looked up; see unknownFor
 	passphrases  passphraseGuard
-	receivers    keylock.Locks // by user; used only if there is a limit on what users receive
+	receivers    keylock.Locks // by user; used only if there is a limit on what the user receives
 	progress     progress
 	entering     entering
 	rains        rains
@@ -175,6 +178,7 @@ func (l Limits) withDefaults() Limits {
 		MaxWaves:      cmp.Or(l.MaxWaves, 100),
 		MinOver:       cmp.Or(l.MinOver, 10*time.Second),
 		MaxOver:       cmp.Or(l.MaxOver, 10*time.Minute),
+		MaxAhead:      cmp.Or(l.MaxAhead, 7*24*time.Hour),
 		GreetingChars: cmp.Or(l.GreetingChars, 60),
 
 		To:              cmp.Or(l.To, 200),

@@ -24,6 +24,7 @@ const simRoom = "room"
 // simRow is one packet in SQL, with its claims.
 type simRow struct {
 	count    int
+	opens    time.Duration // 0: at once
 	deadline time.Duration
 	shares   [simMaxShares]Money
 	total    Money
@@ -61,6 +62,9 @@ func (l *simLedger) reset() {
 		row.deadline = time.Duration(1000+l.w.rng.IntN(14_000)) * time.Millisecond
 		if l.w.chance(4) {
 			row.deadline += 45 * time.Second // far behind the last fault
+		}
+		if l.w.chance(4) {
+			row.opens = time.Duration(1+l.w.rng.IntN(900)) * time.Millisecond
 		}
 		if l.w.class.poison {
 			for user := range row.poison {
@@ -202,7 +206,7 @@ func (l *simLedger) End(_ context.Context, c Close) (closed Closed, err error) {
 }
 
 func (r *simRow) book(ref Ref) Book {
-	b := Book{Packet: Packet{Ref: ref, Count: r.count, ExpiresAt: simTime(r.deadline)}, Status: r.status, Refunded: r.refund}
+	b := Book{Packet: Packet{Ref: ref, Count: r.count, OpensAt: simTime(r.opens), ExpiresAt: simTime(r.deadline)}, Status: r.status, Refunded: r.refund}
 	for _, g := range r.claims {
 		b.Claims = append(b.Claims, Paid{Share: g.Share, User: chat.User{ID: g.User}, Amount: r.shares[g.Share]})
 	}
@@ -267,7 +271,7 @@ func (l *simLedger) Quarantine(_ context.Context, claims []Claim, _ string) erro
 // Image implements Ledger.
 func (l *simLedger) Image(_ context.Context, packet string) (i Image, err error) {
 	row := &l.rows[simIndex(packet)]
-	i = Image{Ref: simRef(simIndex(packet)), Count: row.count, Deadline: simTime(row.deadline)}
+	i = Image{Ref: simRef(simIndex(packet)), Count: row.count, OpensAt: simTime(row.opens), Deadline: simTime(row.deadline)}
 	err = l.w.call(simSQL,
 		func() { i.Status = row.status },
 		func() {

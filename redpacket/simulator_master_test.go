@@ -16,6 +16,7 @@ type simMaster struct {
 type simImage struct {
 	gen      int
 	count    int
+	opens    time.Duration
 	deadline time.Duration
 	reason   Status
 	holder   [simMaxShares]int // by share: the number of its user, plus 1; 0: free

@@ -21,6 +21,7 @@ const (
 	simClosesEarly                            // the close script closes any packet, due or not
 	simDeletedWaits                           // the close script refuses a packet of a deleted room that is not due
 	simDeletedNotListed                       // SQL is never asked for packets of deleted rooms
+	simOpensAtOnce                            // grabs are granted before the packet opens
 	simLoadedFirst                            // breaks no rule: the instance of the sender lives until the Pool has the packet
 )
 
@@ -48,6 +49,7 @@ func simRules() []simRule {
 		{"no backstop", simNoBackstop, 0, "crashes", simStuck},
 		{"due date dropped on close", simDueDropped, simNoBackstop | simLoadedFirst, "crashes", simStuck},
 		{"no recovery", simNoRecovery, 0, "crashes", simUnpaid},
+		{"opens before its time", simOpensAtOnce, 0, "no-faults", simTooSoon},
 		{"no unique keys", simNoUniqueKeys, 0, "no-faults", simOverpaid},
 		{"status read outside the transaction", simStatusOutside, 0, "everything", simOverpaid},
 	}

@@ -63,6 +63,9 @@ func (s *simPool) grab(m *simMaster, requests []*simGrabRequest) {
 		if request.answer.Decision == Granted {
 			im := m.image(a.ID)
 			im.holder[request.answer.Share] = simIndex(a.User) + 1
+			if s.w.clock < s.w.ledger.rows[simIndex(a.ID)].opens {
+				s.w.count[simTooSoon]++
+			}
 			if entry.id == "" {
 				s.lastEntry++
 				entry.id = "e" + strconv.Itoa(s.lastEntry)
@@ -101,6 +104,8 @@ func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 		ans.Decision = Outsider
 	case im.reason != Open:
 		ans.Decision, ans.Reason = IsClosed, im.reason
+	case s.w.clock < im.opens && s.w.mutant&simOpensAtOnce == 0:
+		ans.Decision = NotYet
 	case s.w.clock >= im.deadline:
 		ans.Decision = IsLate
 	case free < 0:
@@ -119,7 +124,7 @@ func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 
 // simAnswer returns the text of an answer, for the trace.
 func simAnswer(a Answer) string {
-	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted"}[a.Decision]
+	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted", NotYet: "not yet"}[a.Decision]
 	switch a.Decision {
 	case Yours:
 		s += " share " + strconv.Itoa(a.Share)
@@ -139,7 +144,7 @@ func (s *simPool) Load(_ context.Context, i Image) error {
 	return s.call(func(m *simMaster) {
 		im := &m.images[simIndex(i.ID)]
 		if im.gen == 0 {
-			*im = simImage{count: i.Count, deadline: i.Deadline.Sub(simTime(0)), reason: Open}
+			*im = simImage{count: i.Count, opens: i.OpensAt.Sub(simTime(0)), deadline: i.Deadline.Sub(simTime(0)), reason: Open}
 			im.due = im.deadline
 		}
 		s.join(im, i)

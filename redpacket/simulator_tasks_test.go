@@ -97,6 +97,8 @@ func (w *simWorld) report(p *simProcess, v grabbed, err error) {
 	switch {
 	case errors.Is(err, chat.ErrUnavailable):
 		w.seen[simSawUnavailable]++
+	case errors.Is(err, ErrNotYet):
+		w.seen[simSawNotYet]++
 	case err != nil:
 	case v.outcome == OutcomeEmpty:
 		w.seen[simSawEmpty]++

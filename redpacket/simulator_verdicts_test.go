@@ -13,6 +13,7 @@ const (
 	simLeft                          // claims that stay in the outbox for ever
 	simForgotten                     // winners that grab again after the end and are not answered "already"
 	simHeld                          // packets of a deleted room that the backstop has not closed in the time that it had
+	simTooSoon                       // grants before the packet opens
 	simRefused                       // users that a Pool granted a share and that have no claim in the end
 	simAnsweredNo                    // users that were answered "empty" or "expired" and have a claim in the end
 	simUnpaid                        // grants of open packets that recovery has not settled in the time that it had
@@ -22,7 +23,7 @@ const (
 )
 
 func (f simFigure) String() string {
-	return [...]string{"overpaid", "stuck", "answeredLost", "double", "left", "forgotten", "held", "refused", "answeredNo", "unpaid", "cancelOver", "early"}[f]
+	return [...]string{"overpaid", "stuck", "answeredLost", "double", "left", "forgotten", "held", "tooSoon", "refused", "answeredNo", "unpaid", "cancelOver", "early"}[f]
 }
 
 // always reports whether this harm must never occur. The other kinds must not occur in strict classes.
@@ -52,11 +53,12 @@ const (
 	simSawUnsettled
 	simSawQuarantined
 	simSawDeleted
+	simSawNotYet
 	simSightCount
 )
 
 func (s simSight) String() string {
-	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled", "unsettled", "quarantined", "deleted"}[s]
+	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled", "unsettled", "quarantined", "deleted", "not yet"}[s]
 }
 
 type simSights [simSightCount]int

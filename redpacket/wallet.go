@@ -22,8 +22,10 @@ type Wallets interface {
 	FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (Wallet, error)
 	// SetOwnLimits replaces the user's own limits per day. It returns chat.ErrNotFound for an unknown user.
 	SetOwnLimits(ctx context.Context, user string, own OwnLimits) (Wallet, error)
-	// DayUse returns what the user has sent and received in packets on a day, and the user's own limits.
+	// DayUse returns what the user has sent and received in packets on a day, and the user's limits.
 	DayUse(ctx context.Context, user string, day Day) (DayUse, error)
+	// SetSelfLimits applies SelfLimits.Change. It returns chat.ErrNotFound for an unknown user.
+	SetSelfLimits(ctx context.Context, user string, c SelfLimitsChange, now time.Time) error
 }
 
 // Wallet is a wallet as the host sees it.
@@ -71,9 +73,10 @@ type DayLimits struct {
 	Offset time.Duration
 }
 
-// For returns the limits that apply to a user. A limit that does not apply is NoLimit.
-func (l DayLimits) For(own OwnLimits) (sent, received, packets int64) {
-	return l.Sent.of(own.Sent), l.Received.of(own.Received), l.Packets.of(own.Packets)
+// For returns the limits that apply to a user at a time. A limit that does not apply is NoLimit.
+func (l DayLimits) For(used DayUse, now time.Time) (sent, received, packets int64) {
+	self := used.Self.At(now)
+	return least(l.Sent.of(used.Own.Sent), self.Sent.Most), least(l.Received.of(used.Own.Received), self.Received.Most), l.Packets.of(used.Own.Packets)
 }
 
 // Day is one day of the limits per day. It includes From and excludes To.
@@ -90,18 +93,18 @@ type DayUse struct {
 	Sent, Received Money
 	Packets        int64
 	Own            OwnLimits
+	Self           SelfLimits
 }
 
-// limitsSends reports whether the number or the sum of a user's packets is limited.
-func (l DayLimits) limitsSends() bool { return l.Sent.On || l.Packets.On }
-
-// LimitsSends reports whether the ledger must call CheckDay.
-func (u UnsealedPacket) LimitsSends() bool { return u.Limits.limitsSends() }
+// LimitsSends reports whether the ledger must call CheckDay, of a sender that has set these limits.
+func (u UnsealedPacket) LimitsSends(self SelfLimits) bool {
+	return u.Limits.Sent.On || u.Limits.Packets.On || self.Sent.Most != nil
+}
 
 // CheckDay returns chat.ErrLimitExceeded if the packet goes over a limit of its sender. used is what the sender has sent on the
 // packet's day so far. No other packet of the sender may be committed between the reading of used and the commit of this one.
 func (u UnsealedPacket) CheckDay(used DayUse) error {
-	sent, _, packets := u.Limits.For(used.Own)
+	sent, _, packets := u.Limits.For(used, u.Packet.CreatedAt)
 	if packets != NoLimit && used.Packets+1 > packets {
 		return overDay("day_packets", packets)
 	}
@@ -119,8 +122,10 @@ func overDay(field string, limit int64) error {
 	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: field, Reason: fmt.Sprintf("must be at most %d a day", limit), Limit: int(limit)}
 }
 
-// DayLimits returns the limits per day that the service applies.
-func (s *Service) DayLimits() DayLimits { return s.o.DayLimits }
+// LimitsOf returns the limits that apply to a user now: see DayLimits.For.
+func (s *Service) LimitsOf(used DayUse) (sent, received, packets int64) {
+	return s.o.DayLimits.For(used, s.o.Now())
+}
 
 // Wallets returns the wallets of the given users. Unknown users are left out.
 func (s *Service) Wallets(ctx context.Context, users []string) ([]Wallet, error) {
@@ -151,5 +156,6 @@ func (s *Service) SetOwnLimits(ctx context.Context, user string, own OwnLimits) 
 func (s *Service) Today(ctx context.Context, user string) (DayUse, Day, error) {
 	day := s.o.DayLimits.Day(s.o.Now())
 	used, err := s.ledger.DayUse(ctx, user, day)
+	used.Self = used.Self.At(s.o.Now())
 	return used, day, err
 }

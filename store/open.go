@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/chat/archive"
 	"hongbao/chat/files"
 	"hongbao/hub"
 	"hongbao/migrations"
@@ -83,7 +84,7 @@ type Events interface {
 
 // sqlEngine is implemented by pgstore and sqlitestore: rooms and money in one database.
 type sqlEngine interface {
-	chat.Store
+	archive.Store
 	redpacket.Ledger
 	lineage.Store
 	security.Store

@@ -54,6 +54,7 @@ var errorTable = []struct {
 	{redpacket.ErrWalletFrozen, wire.CodeWalletFrozen},
 	{redpacket.ErrNotRecipient, wire.CodeNotRecipient},
 	{redpacket.ErrJoinedLater, wire.CodeJoinedLater},
+	{redpacket.ErrNotYet, wire.CodeNotYet},
 	{redpacket.ErrWrongPassphrase, wire.CodeWrongPassphrase},
 	{redpacket.ErrPacketFinished, wire.CodePacketFinished},
 
@@ -120,6 +121,7 @@ func pairsOf(err error) []string {
 	var field *chat.FieldError
 	var commitment *redpacket.CommitmentError
 	var rate *chat.RateError
+	var early *redpacket.NotYetError
 	switch {
 	case errors.As(err, &rate):
 		return []string{"retry_after_ms", strconv.FormatInt(roundedUp(rate.After, time.Millisecond), 10)}
@@ -129,6 +131,8 @@ func pairsOf(err error) []string {
 		return []string{"field", field.Field, "cause", field.Cause}
 	case errors.As(err, &field):
 		return []string{"field", field.Field}
+	case errors.As(err, &early):
+		return []string{"opens_at", strconv.FormatInt(early.OpensAt.UnixMilli(), 10)}
 	case errors.As(err, &commitment) && commitment.Packet != "":
 		return []string{"next_commitment", commitment.Next, "packet", commitment.Packet}
 	case errors.As(err, &commitment):

@@ -60,6 +60,7 @@ var trials = []trial{
 	{"file_links", nil, func(c *cell) any { return wire.FileLinksRequest{Room: c.room, Files: []string{"none"}} }, inside},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
+	{"set_own_limits", nil, func(*cell) any { return wire.SetOwnLimitsRequest{Received: new(int64(1_000_000))} }, everyone},
 
 	{"block", nil, func(c *cell) any { return wire.BlockRequest{User: c.outcast.User.ID} }, everyone},
 	{"unblock", nil, func(c *cell) any { return wire.UnblockRequest{User: c.outcast.User.ID} }, everyone},

@@ -166,3 +166,17 @@ func (s faultyLedger) Heads(ctx context.Context) (_ []redpacket.Head, err error)
 	}
 	return s.Ledger.Heads(ctx)
 }
+
+func (s faultyLedger) DayUse(ctx context.Context, user string, day redpacket.Day) (_ redpacket.DayUse, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.DayUse(ctx, user, day)
+}
+
+func (s faultyLedger) SetSelfLimits(ctx context.Context, user string, c redpacket.SelfLimitsChange, now time.Time) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.SetSelfLimits(ctx, user, c, now)
+}

@@ -34,6 +34,7 @@ type errorFixture struct {
 	full                         string // a room of the user full
 	code, closedCode, bannedCode string // invite links of the rooms mine, outside without guests, and banned
 	sentFile                     string // file that ann has sent in the room plain
+	early                        string // packet by bob that opens later
 	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
@@ -148,6 +149,7 @@ func (s *errorFixture) sendPackets(ann, bob api.Caller) {
 	s.left, s.banned = send(bob, "left", "left", as), send(bob, "banned", "banned", as)
 	s.others = send(bob, "plain", "others", func(r *wire.SendPacketRequest) { r.To = []string{"bob"} })
 	s.locked = send(bob, "plain", "locked", func(r *wire.SendPacketRequest) { r.Passphrase = "sesame" })
+	s.early = send(bob, "plain", "early", func(r *wire.SendPacketRequest) { r.OpensAt = new(time.Now().Add(time.Hour).UnixMilli()) })
 	s.earlier = send(bob, "later", "earlier", func(r *wire.SendPacketRequest) { r.EarlierMembers = true })
 	call[wire.JoinReply](s.t, s.testServer, ann, "join", wire.JoinRequest{Room: s.rooms["later"]})
 	call[wire.GrabReply](s.t, s.testServer, bob, "grab", wire.GrabRequest{Packet: s.mine})
@@ -232,6 +234,7 @@ func goodRequest(method string, n requestNames) object {
 		"cancel_packet":    {"packet": n.packet},
 		"packets":          {"direction": "sent"},
 		"wallet":           {},
+		"set_own_limits":   {"received": 1_000_000},
 		"push_key":         {},
 		"subscribe_push":   examplePush,
 		"unsubscribe_push": {"endpoint": "https://push.example/1"},

@@ -131,6 +131,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeLimitExceeded:   {user: "cold", data: object{"packet": s.open}},
 			wire.CodeNotRecipient:    {data: object{"packet": s.others}},
 			wire.CodeJoinedLater:     {data: object{"packet": s.earlier}},
+			wire.CodeNotYet:          {data: object{"packet": s.early}},
 			wire.CodeWrongPassphrase: {data: object{"packet": s.locked, "passphrase": "open"}},
 		},
 		"report": {

@@ -49,23 +49,11 @@ func (allMembers) StoredStanding(context.Context, string, string) (chat.Standing
 	return chat.Standing{Ever: true, In: true}, nil
 }
 
+// Forget implements redpacket.Rooms.
+func (allMembers) Forget(string, string) {}
+
 // NoteOutcome implements redpacket.Rooms.
 func (allMembers) NoteOutcome(string, error) {}
-
-// discardPublisher is a publisher that drops everything.
-type discardPublisher struct{}
-
-// Entry implements chat.Publisher.
-func (discardPublisher) Entry(chat.Entry) {}
-
-// ToRoom implements chat.Publisher.
-func (discardPublisher) ToRoom(string, chat.Event) {}
-
-// ToUser implements chat.Publisher.
-func (discardPublisher) ToUser(string, chat.Event) {}
-
-// StandingChanged implements chat.Publisher.
-func (discardPublisher) StandingChanged(string, string) {}
 
 func oursService(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
@@ -86,10 +74,10 @@ func openService(ctx context.Context, e schemes.Engines, known *packetIDs, log *
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	s := &serviceScheme{packetIDs: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, discardPublisher{}, chat.Options{Log: log})}
+	s := &serviceScheme{packetIDs: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, chat.Discard{}, chat.Options{Log: log})}
 	// The comparison is about grabbing, so the limits of packets are far wider than a server's.
 	limits := redpacket.Limits{MaxTotal: 1 << 50, MaxCount: 1 << 20, MinTTL: time.Millisecond}
-	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), allMembers{}, discardPublisher{}, redpacket.Options{Log: log, Limits: limits})
+	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), allMembers{}, chat.Discard{}, redpacket.Options{Log: log, Limits: limits})
 	return s, nil
 }
 

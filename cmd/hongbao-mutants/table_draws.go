@@ -4,8 +4,8 @@ package main
 var drawMutants = []mutant{
 	{
 		file:  "store/tables/draws.go",
-		old:   `d.drawnAt == 0 && d.now < d.cutoff`,
-		new:   `d.drawnAt == 0`,
+		old:   `d.drawnAt == 0 && !d.early() && d.now < d.cutoff`,
+		new:   `d.drawnAt == 0 && !d.early()`,
 		tests: "-run=^TestLedger/draw ./store/sqlitestore",
 		harm:  "users enter a draw after its window",
 	},
@@ -125,8 +125,8 @@ var drawMutants = []mutant{
 	},
 	{
 		file:  "redpacket/send.go",
-		old:   `expires.Add(s.clocks.ledgerAhead())`,
-		new:   `expires`,
+		old:   `now.Add(s.clocks.ledgerAhead())`,
+		new:   `now`,
 		tests: "-run=^TestWindowIsOfTheLedgersClock$ ./redpacket",
 		harm:  "a short window ends before it begins, if the database's clock is ahead",
 	},

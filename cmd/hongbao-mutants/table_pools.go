@@ -71,8 +71,8 @@ var poolMutants = []mutant{
 		file: "store/redisstore/internal/pool/grab.lua",
 		old: `    elseif closed then
       code = 3
-    elseif expired`,
-		new:   `    elseif expired`,
+    elseif early`,
+		new:   `    elseif early`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "a closed packet grants shares, which are refunded at the same time",
 	},
@@ -85,7 +85,7 @@ var poolMutants = []mutant{
 	},
 	{
 		file:  "store/redisstore/internal/pool/load.lua",
-		old:   `if ended and status == 'open' then`,
+		old:   `if ended and open then`,
 		new:   `if ended then`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "the reason why a packet is closed changes",

@@ -399,10 +399,24 @@ var sessionMutants = []mutant{
 	},
 	{
 		file:  "chat/standing.go",
-		old:   `if !now.Before(held.until) {`,
-		new:   `if false {`,
+		old:   `if !now.Before(held.until) ||`,
+		new:   `if`,
 		tests: "-run=CachedStandingEnds ./chat",
 		harm:  "a banned user reads and grabs for days on an instance whose notice was lost",
+	},
+	{
+		file:  "chat/standing.go",
+		old:   ` || held.changes != s.userChanges.of(user).Load() {`,
+		new:   ` {`,
+		tests: "-run=SelfLimitsHoldAtOnce ./redpacket",
+		harm:  "a user that wants no more packets gets them for a minute",
+	},
+	{
+		file:  "redpacket/selflimits.go",
+		old:   `l.From = now.Add(SelfLimitDelay)`,
+		new:   `l.From = now`,
+		tests: "-run=SelfLimit ./redpacket",
+		harm:  "a user raises a limit of their own in the heat of the moment",
 	},
 	{
 		file:  "chat/govern.go",

@@ -31,6 +31,16 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
+		"hongbao/chat/archive": {
+			may:    []string{"hongbao/chat", "hongbao/chat/files"},
+			mayNot: []string{"database/sql", "net/http", "os"},
+			why:    "its caller says which files and which database it reads and writes",
+		},
+		"hongbao/chat/archive/slack": {
+			may:    []string{"hongbao/chat", "hongbao/chat/archive"},
+			mayNot: []string{"database/sql", "net/http", "os"},
+			why:    "it turns a zip file into lines, and writes nothing else",
+		},
 		"hongbao/chat/files": {
 			may:    []string{"hongbao/chat", "hongbao/chat/media", "hongbao/redpacket/crashpoint", "hongbao/redpacket/meter", "golang.org/x/sync/semaphore", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
@@ -108,7 +118,7 @@ func rules() map[string]rule {
 		"hongbao/migrations":     {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
 				"hongbao/store/memstore", "hongbao/store/objects", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
@@ -125,7 +135,7 @@ func rules() map[string]rule {
 			why:    "it stores bytes under names, and does not know who may read them",
 		},
 		"hongbao/store/tables": {
-			may: []string{"hongbao/chat", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
+			may: []string{"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
 			why: "what both databases do in the same way depends on neither driver",
 		},
 		"hongbao/store/audit": {
@@ -221,7 +231,7 @@ func rules() map[string]rule {
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
@@ -392,7 +402,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
+				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/archive/slack", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

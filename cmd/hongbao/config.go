@@ -50,9 +50,9 @@ type config struct {
 	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key for push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
 	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
-	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
+	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy import export" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
-	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey backup copy" help:"postgres://…; instead of the embedded database"`
+	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey backup copy import export" help:"postgres://…; instead of the embedded database"`
 	Migrate        migrations.Mode `flag:"migrate" default:"auto" for:"serve" help:"the schema of the database at the start: auto brings it up to date, check refuses one of another version, off does not look"`
 	DataKeyFile    string          `flag:"data-key-file" for:"serve credit datakey backup copy" help:"file with the key that encrypts passphrases and seeds in the database; empty: none, or data.key in the data folder when embedded"`
 	JWTSecret      string          `flag:"jwt-secret" file:"true" secret:"value" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
@@ -71,9 +71,9 @@ type config struct {
 	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
 	Pictures       onOff           `flag:"pictures" default:"on" for:"serve" help:"users whose tokens say no avatar, and guests, may upload a picture: on or off"`
 	Search         onOff           `flag:"search" default:"on" for:"serve" help:"texts and greetings can be searched; the index takes about 100 bytes a word in Postgres, and a Chinese character is two words: on or off"`
-	Files          string          `flag:"files" for:"serve audit backup copy" help:"where pictures, recordings and other files are stored: the path of a folder that all instances share, s3://bucket/prefix?endpoint=https://…&region=…, or off; empty: the folder files in the data folder when embedded, else off"`
-	FilesKey       string          `flag:"files-key" file:"true" secret:"value" for:"serve audit backup copy" help:"access key of the S3 store of HONGBAO_FILES"`
-	FilesSecret    string          `flag:"files-secret" file:"true" secret:"value" for:"serve audit backup copy" help:"secret key of the S3 store of HONGBAO_FILES"`
+	Files          string          `flag:"files" for:"serve audit backup copy import export" help:"where pictures, recordings and other files are stored: the path of a folder that all instances share, s3://bucket/prefix?endpoint=https://…&region=…, or off; empty: the folder files in the data folder when embedded, else off"`
+	FilesKey       string          `flag:"files-key" file:"true" secret:"value" for:"serve audit backup copy import export" help:"access key of the S3 store of HONGBAO_FILES"`
+	FilesSecret    string          `flag:"files-secret" file:"true" secret:"value" for:"serve audit backup copy import export" help:"secret key of the S3 store of HONGBAO_FILES"`
 	FileBytes      int64           `flag:"file-bytes" default:"26214400" for:"serve" help:"largest file, at most 1 GiB; pictures have at most 20 MiB and recordings 4 MiB"`
 	FileDayBytes   int64           `flag:"file-day-bytes" default:"524288000" for:"serve" help:"most bytes of files that a user may upload a day, and a third of what the guests of an address may; 0: any number"`
 	FilesBytes     int64           `flag:"files-bytes" default:"10737418240" for:"serve" help:"most bytes of all files together; 0: any number"`
@@ -99,8 +99,8 @@ type config struct {
 	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
 	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`
 	AuditEvery     time.Duration   `flag:"audit-every" default:"1h" for:"serve" help:"how often the instances together audit the books in the background; 0: only when an administrator asks"`
-	LogLevel       logLevel        `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
-	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy" help:"text or json"`
+	LogLevel       logLevel        `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy import export" help:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy import export" help:"text or json"`
 
 	traces      traces.Settings // OTEL_…; of serve and doctor
 	secretFiles []string        // names of the files from which twin settings were read

@@ -41,7 +41,7 @@ func creditCommand() command {
 // this command.
 func (p *program) credit(ctx context.Context, books *store.Books, r redpacket.AdjustRequest) error {
 	// A credit needs neither the pool nor rooms, and this process has no connections to push to.
-	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{Log: p.log()})
+	packets := redpacket.New(books.Ledger, nil, nil, chat.Discard{}, redpacket.Options{Log: p.log()})
 	account, dup, err := packets.Adjust(ctx, r)
 	switch {
 	case errors.Is(err, chat.ErrKeyReused):
@@ -57,11 +57,3 @@ func (p *program) credit(ctx context.Context, books *store.Books, r redpacket.Ad
 		p.config.Currency.format(int64(r.Amount)), p.config.Currency.format(int64(account.Balance)))
 	return err
 }
-
-// discardPublisher is the chat.Publisher of a process without connections.
-type discardPublisher struct{}
-
-func (discardPublisher) Entry(chat.Entry)               {}
-func (discardPublisher) ToRoom(string, chat.Event)      {}
-func (discardPublisher) ToUser(string, chat.Event)      {}
-func (discardPublisher) StandingChanged(string, string) {}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store"
 )
@@ -27,7 +28,7 @@ const quarantinePage = 500
 // the database is out of reach, it stops with the error: the command may be run again.
 func (p *program) quarantine(ctx context.Context, books *store.Books, retry bool) error {
 	// To settle a claim needs neither the pool nor rooms, and this process has no connections to push to.
-	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{Log: p.log()})
+	packets := redpacket.New(books.Ledger, nil, nil, chat.Discard{}, redpacket.Options{Log: p.log()})
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line(table, "no\tat\tpacket\tshare\tuser\tstate\twhy\n")
 	paid, unpaid, failed := 0, 0, error(nil)

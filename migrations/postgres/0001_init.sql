@@ -18,7 +18,14 @@ create table users (
     code_until   bigint not null default 0,            -- when the code ends
     ref          text collate "C" not null default '', -- the host's own id, see refs; '': none
     custom       text not null default '',             -- a JSON object for the host only; '': none
-    suspended_at bigint not null default 0             -- 0: the user is not suspended
+    suspended_at bigint not null default 0, -- 0: the user is not suspended
+    -- What the user has limited: the most that the user sends and receives in packets a day (null: no limit), and what follows, from when on (0: nothing).
+    self_sent          bigint check (self_sent >= 0),
+    self_sent_next     bigint,
+    self_sent_at       bigint not null default 0 check (self_sent_at = 0 or self_sent is not null and coalesce(self_sent_next > self_sent, true)),
+    self_received      bigint check (self_received >= 0),
+    self_received_next bigint,
+    self_received_at   bigint not null default 0 check (self_received_at = 0 or self_received is not null and coalesce(self_received_next > self_received, true))
 ) with (fillfactor = 70);
 
 create index users_suspended on users (id) where suspended_at > 0;
@@ -204,6 +211,14 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 );
 
+-- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
+create table imported_texts (
+    room_id text collate "C" not null,
+    id      text collate "C" not null,
+    seq     bigint not null,
+    primary key (room_id, id)
+);
+
 -- Files of entries: see package chat/files. Their content is in the object store. A row is written before the first object of the file.
 create table files (
     room_id    text collate "C" not null,
@@ -310,6 +325,7 @@ create table packets (
     encrypted_seed  bytea not null default '',      -- empty: the row is not encrypted
     earlier_members boolean not null default false, -- only users may grab that were members before
     skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
+    opens_at        bigint not null default 0,      -- grabs are refused until then; 0: never
     window_s        integer not null default 0,     -- of a draw: how long users can enter; 0: first come, first served
     rest            text not null default '' check (rest in ('', 'refund', 'share')), -- of a draw: what becomes of shares that nobody is there for
     participants    integer not null default 0,     -- of a draw: how many users have entered

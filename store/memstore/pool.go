@@ -241,6 +241,7 @@ func (p *Pool) Outbox(context.Context) (claims int, oldest time.Time, err error)
 type image struct {
 	redpacket.Ref
 	count    int
+	opensAt  time.Time
 	deadline time.Time
 	gen      int
 	reason   redpacket.Status // Open until the packet is closed; then the reason of the first close
@@ -256,7 +257,7 @@ type image struct {
 type span struct{ from, to int }
 
 func newImage(i redpacket.Image) *image {
-	return &image{Ref: i.Ref, count: i.Count, deadline: i.Deadline, reason: redpacket.Open, at: i.Deadline}
+	return &image{Ref: i.Ref, count: i.Count, opensAt: i.OpensAt, deadline: i.Deadline, reason: redpacket.Open, at: i.Deadline}
 }
 
 func (im *image) closed() bool { return im.reason != redpacket.Open }
@@ -274,6 +275,8 @@ func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 		ans.Decision = redpacket.Outsider
 	case im.closed():
 		ans.Decision, ans.Reason = redpacket.IsClosed, im.reason
+	case now.Before(im.opensAt):
+		ans.Decision = redpacket.NotYet
 	case !now.Before(im.deadline):
 		ans.Decision = redpacket.IsLate
 	case im.drained():

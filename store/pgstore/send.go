@@ -133,7 +133,7 @@ type sender struct {
 	standing chat.Standing
 	seed     redpacket.Seed
 	open     int              // number of the sender's open packets; counted only if there is a limit
-	used     redpacket.DayUse // of the packet's day; read only if there is a limit
+	used     redpacket.DayUse // of the packet's day; its sums are read only if there is a limit
 }
 
 // openOfSender counts the open packets of a sender. It relies on the index packets_open_sender.
@@ -157,9 +157,10 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 		stored    []byte
 		hash      []byte
 		standings []chat.Standing
+		self      redpacket.SelfLimits
 	)
-	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
-		return noRowsOK(row.Scan(&stored))
+	b.Queue(`select next_seed, `+tables.SelfLimitsColumns+` from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
+		return noRowsOK(row.Scan(append([]any{&stored}, tables.SelfLimitsInto(&self)...)...))
 	})
 	if w.Citus {
 		b.Queue(`select from wallets where user_id = $1 and bucket = bucket_of($1) for update`, user)
@@ -172,7 +173,7 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	if o.MaxOpen > 0 {
 		b.Queue(openOfSender, user).QueryRow(func(row pgx.Row) error { return row.Scan(&from.open) })
 	}
-	if o.LimitsSends() {
+	if o.LimitsSends(redpacket.SelfLimits{}) {
 		queueDayUse(&b, user, o.Day(), &from.used)
 	}
 	if err := w.SendBatch(&b); err != nil {
@@ -189,6 +190,12 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	} else if from.standing, err = tables.ReadStanding(w, o.Packet.Room, user); err != nil {
 		return sender{}, err
 	}
+	if self.Sent.Most != nil && !o.LimitsSends(redpacket.SelfLimits{}) { // few users have set a limit
+		if from.used, err = tables.ReadDayUse(w, user, o.Day()); err != nil {
+			return sender{}, err
+		}
+	}
+	from.used.Self = self
 	if stored == nil {
 		from.seed, err = w.firstSeed(user)
 	} else {

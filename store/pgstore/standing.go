@@ -28,7 +28,8 @@ func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing,
 
 const standingsOf = `
 select m.state is not null, case when r.deleted_at <> 0 then 'gone' else coalesce(m.state, '') end, coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0),
-	coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0), coalesce(r.kind = 'public' and r.deleted_at = 0, false)
+	coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0), coalesce((select u.self_received is not null from users u where u.id = m.user_id), false),
+	coalesce(r.kind = 'public' and r.deleted_at = 0, false)
 from unnest($1::text[], $2::text[]) with ordinality i (room_id, user_id, n)
 left join rooms r on r.id = i.room_id
 left join members m on m.room_id = i.room_id and m.user_id = i.user_id order by n`

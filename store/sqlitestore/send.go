@@ -124,8 +124,9 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 
 // limitDay fails if the packet goes over what its sender may send a day.
 func (w *writer) limitDay(o redpacket.UnsealedPacket) error {
-	if !o.LimitsSends() {
-		return nil
+	self, _, err := tables.ReadSelfLimits(w, o.Packet.From.ID, "")
+	if err != nil || !o.LimitsSends(self) {
+		return err
 	}
 	used, err := tables.ReadDayUse(w, o.Packet.From.ID, o.Day())
 	if err != nil {

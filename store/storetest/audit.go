@@ -84,6 +84,17 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 		}
 	})
 	t.Run("a user that wins too often", func(t *testing.T) { u.wonTooOften(t) })
+	for id, moved := range map[string]string{
+		"early": `update transfers set at = at - 20000 where packet_id = 'early' and kind = 'claim'; update claims set at = at - 20000 where packet_id = 'early'`,
+		"drawn": `update participants set at = 5 where packet_id = 'drawn' and user_id = 'u4'`,
+	} {
+		t.Run("too early, "+id, func(t *testing.T) {
+			found, changed := u.Forge(t, moved)
+			if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool { return d.ID == id && strings.Contains(d.What, "before it opened") }) {
+				t.Errorf("changed %t, and the audit finds %+v", changed, found)
+			}
+		})
+	}
 	t.Run("wrong winners", func(t *testing.T) { u.wrongWinners(t) }) // the last one: it spoils the books
 }
 

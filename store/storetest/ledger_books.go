@@ -47,7 +47,7 @@ func bookTests() []ledgerTest {
 		{"books/a packet is read as it was sent", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)
 			o.Packet.To, o.Packet.Passphrase, o.Packet.EarlierMembers = []string{member(0), member(1)}, "open sesame", true
-			o.Packet.Skin = redpacket.Koi
+			o.Packet.Skin, o.Packet.OpensAt = redpacket.Koi, time.UnixMilli(1_800_000_000_001).UTC()
 			sent := b.send(o).Packet
 			read, err := b.ledger.Packet(b.ctx, sent.ID)
 			b.must(err)
@@ -55,6 +55,8 @@ func bookTests() []ledgerTest {
 			equal(b, "recipients", read.To, o.Packet.To)
 			equal(b, "for earlier members", read.EarlierMembers, true)
 			equal(b, "skin", read.Skin, redpacket.Koi)
+			equal(b, "opening", read.OpensAt, o.Packet.OpensAt)
+			equal(b, "opening in the image", b.image(sent).OpensAt, o.Packet.OpensAt)
 		}},
 		{"books/states are the book as each user may see it", func(b *ledgerBench) {
 			open, drained, expired := b.packet(1000, 5), b.packet(999, 3), b.packet(100, 4)

@@ -61,6 +61,24 @@ func drawTests() []ledgerTest {
 			equal(b, "after the end", b.enter(p, member(0)).Status, redpacket.Drained)
 			equal(b, "drawn after the end", b.drawNow(p, redpacket.CloseDue).Book, b.book(p))
 		}},
+		{"draw/nobody enters before it opens", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 3)
+			o.Packet.Partition, o.Packet.Window, o.Packet.Rest = redpacket.NoPartition, time.Minute, redpacket.RestRefund
+			o.Packet.OpensAt, o.Packet.ExpiresAt = farAway.Add(-time.Minute), farAway
+			p := b.send(o).Packet
+			equal(b, "early", b.enter(p, member(0)), redpacket.Entering{Status: redpacket.Open, Early: true, Entered: map[string]redpacket.Participant{}})
+			if d := b.drawNow(p, redpacket.CloseDue); !d.Refused {
+				b.Error("drawn before it opens")
+			}
+			if d := b.drawNow(p, redpacket.CloseCancel); d.Refused {
+				b.Error("not cancelled before it opens")
+			}
+			equal(b, "refund", b.close(p, redpacket.Cancelled).Book.Refunded, 1000)
+			open := b.order(sender, 1000, 3)
+			open.Packet.Partition, open.Packet.Window, open.Packet.Rest = redpacket.NoPartition, time.Minute, redpacket.RestRefund
+			open.Packet.OpensAt, open.Packet.ExpiresAt = b.now, farAway // long ago
+			equal(b, "entered", b.enter(b.send(open).Packet, member(0)).New, []string{member(0)})
+		}},
 		{"draw/fewer participants than shares, refunded", func(b *ledgerBench) {
 			p := b.draw(1000, 10, redpacket.RestRefund, farAway)
 			b.enter(p, member(0), member(1))

@@ -178,6 +178,29 @@ func walletTests() []ledgerTest {
 			b.must(err)
 			equal(b, "use of an unknown user", used, redpacket.DayUse{})
 		}},
+		{"wallet/limits that a user has set", func(b *ledgerBench) {
+			set := func(c redpacket.SelfLimitsChange) {
+				b.Helper()
+				b.must(b.ledger.SetSelfLimits(b.ctx, sender, c, b.now))
+			}
+			b.is(b.ledger.SetSelfLimits(b.ctx, "nobody", redpacket.SelfLimitsChange{Sent: new(int64(1))}, b.now), chat.ErrNotFound)
+			set(redpacket.SelfLimitsChange{Sent: new(int64(100)), Received: new(int64(0))})
+			b.send(b.order(sender, 60, 1))
+			b.overDay(b.order(sender, 41, 1), "day_sent", 100)
+			strict := b.order(sender, 31, 1)
+			strict.Limits.Sent = redpacket.Limit{On: true, Usual: 90}
+			b.overDay(strict, "day_sent", 90)
+			set(redpacket.SelfLimitsChange{Sent: new(redpacket.NoLimit), Received: new(int64(7))})
+			from := b.now.Add(redpacket.SelfLimitDelay).Truncate(time.Millisecond).UTC()
+			used, err := b.ledger.DayUse(b.ctx, sender, redpacket.DayLimits{}.Day(b.now))
+			b.must(err)
+			equal(b, "use", used, redpacket.DayUse{Sent: 60, Packets: 1, Self: redpacket.SelfLimits{
+				Sent: redpacket.SelfLimit{Most: new(int64(100)), From: from}, Received: redpacket.SelfLimit{Most: new(int64(0)), Next: new(int64(7)), From: from},
+			}})
+			b.overDay(b.order(sender, 41, 1), "day_sent", 100)
+			b.now = b.now.Add(redpacket.SelfLimitDelay)
+			b.send(b.order(sender, 1000, 1))
+		}},
 		{"wallet/lists", func(b *ledgerBench) {
 			b.fund(member(2), 5)
 			own := redpacket.OwnLimits{Sent: new(int64(1)), Received: new(int64(2)), Packets: new(int64(3))}

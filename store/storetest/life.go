@@ -39,6 +39,10 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	even := l.Send("u1", "even", redpacket.Equal, "", 100, 3)
 	l.Claim(even, 3)
 	l.End(even, redpacket.Drained)
+	early := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: "early"}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Equal,
+		Total: 100, Count: 2, OpensAt: l.At, ExpiresAt: l.At.Add(time.Hour)})
+	l.Claim(early, 2)
+	l.End(early, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	l.draw("drawn", 3, redpacket.RestRefund, "u3", "u4", "u5", "u6", "u7")
 	l.drawWhole("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
@@ -133,7 +137,7 @@ func (l *Life) send(p redpacket.Packet) redpacket.Packet {
 func (l *Life) sendDraw(id string, count int, rest redpacket.Rest) redpacket.Packet {
 	l.Helper()
 	return l.send(redpacket.Packet{Ref: redpacket.Ref{ID: id, Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky,
-		Spread: redpacket.Classic, Total: 300, Count: count, ExpiresAt: farAway, Window: time.Minute, Rest: rest})
+		Spread: redpacket.Classic, Total: 300, Count: count, OpensAt: l.At, ExpiresAt: farAway, Window: time.Minute, Rest: rest})
 }
 
 func (l *Life) enter(p redpacket.Packet, users ...string) redpacket.Entering {

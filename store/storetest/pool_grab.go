@@ -57,16 +57,19 @@ func grabYoursFirst(b *poolBench) {
 }
 
 // grabReasonsInOrder tries every possible combination of reasons to refuse a grab. The answer must name the reason that comes
-// first: outsider, closed, late, empty, denied, busy.
+// first: outsider, closed, early, late, empty, denied, busy.
 func grabReasonsInOrder(b *poolBench) {
-	for reasons := range 1 << 6 {
+	for reasons := range 1 << 7 {
 		has := func(bit int) bool { return reasons&(1<<bit) != 0 }
-		outsider, closed, late, empty, denied, busy := has(0), has(1), has(2), has(3), has(4), has(5)
+		outsider, closed, late, empty, denied, busy, early := has(0), has(1), has(2), has(3), has(4), has(5), has(6)
 		if outsider && denied {
 			continue // one attempt cannot be both
 		}
 		i := b.packet(1)
 		want := redpacket.Answer{Decision: redpacket.Granted, Taken: 1, Last: true}
+		if early {
+			i.OpensAt = b.Now().Add(soon)
+		}
 		if late {
 			i.Deadline = b.Now()
 		}
@@ -97,6 +100,8 @@ func grabReasonsInOrder(b *poolBench) {
 			want.Decision, want.Reason = redpacket.IsClosed, redpacket.Expired
 		case closed:
 			want.Decision, want.Reason = redpacket.IsClosed, redpacket.Cancelled
+		case early:
+			want.Decision = redpacket.NotYet
 		case late:
 			want.Decision = redpacket.IsLate
 		case empty:
@@ -111,7 +116,7 @@ func grabReasonsInOrder(b *poolBench) {
 		if denied {
 			may = redpacket.Denied
 		}
-		when := fmt.Sprintf("outsider=%t closed=%t late=%t empty=%t denied=%t busy=%t", outsider, closed, late, empty, denied, busy)
+		when := fmt.Sprintf("outsider=%t closed=%t early=%t late=%t empty=%t denied=%t busy=%t", outsider, closed, early, late, empty, denied, busy)
 		b.want(when, b.ask(i, "u", may), want)
 		b.ack(b.unsettled(0)...)
 	}

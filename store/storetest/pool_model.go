@@ -50,6 +50,8 @@ func (m *packetModel) grab(user string, may redpacket.May, now time.Time) redpac
 		return redpacket.Answer{Decision: redpacket.Outsider, Taken: taken}
 	case m.closed():
 		return redpacket.Answer{Decision: redpacket.IsClosed, Reason: m.reason, Taken: taken}
+	case now.Before(m.image.OpensAt):
+		return redpacket.Answer{Decision: redpacket.NotYet, Taken: taken}
 	case !now.Before(m.image.Deadline):
 		return redpacket.Answer{Decision: redpacket.IsLate, Taken: taken}
 	case m.drained():

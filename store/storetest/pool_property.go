@@ -146,6 +146,9 @@ func historiesAgree(b *poolBench) {
 		for n := range 2 {
 			i := b.packet(rapid.IntRange(1, 5).Draw(rt, "count"))
 			i.Deadline = b.Now().Add(time.Duration(1+2*n) * redpacket.CloseLease)
+			if rapid.Bool().Draw(rt, "early") {
+				i.OpensAt = b.Now().Add(time.Duration(rapid.IntRange(0, 6).Draw(rt, "opens")) * redpacket.CloseLease / 4)
+			}
 			h.packets = append(h.packets, i)
 			h.said = append(h.said, drawHistory(rt, i))
 			h.models = append(h.models, &packetModel{})

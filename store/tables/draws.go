@@ -19,7 +19,9 @@ import (
 // storedDraw is the row of a draw.
 type storedDraw struct {
 	status       redpacket.Status
-	now, cutoff  int64
+	now          int64
+	opens        int64 // 0: at once
+	cutoff       int64
 	drawnAt      int64
 	participants int
 	rain         storedRain
@@ -32,9 +34,9 @@ func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
 		windowS int
 		columns secret.Columns
 	)
-	found, err := q.Row(`select status, `+q.Clock()+`, expires_at, drawn_at, participants, window_s, sender, key, count, waves, max_wins, waves_drawn,
+	found, err := q.Row(`select status, `+q.Clock()+`, opens_at, expires_at, drawn_at, participants, window_s, sender, key, count, waves, max_wins, waves_drawn,
 			seed, encrypted_seed from packets
-		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.cutoff, &d.drawnAt, &d.participants,
+		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.opens, &d.cutoff, &d.drawnAt, &d.participants,
 		&windowS, &p.From.ID, &p.Key, &p.Count, &p.Rain.Waves, &p.Rain.MaxWins, &d.rain.drawn, &columns.Seed, &columns.EncryptedSeed)
 	switch {
 	case err != nil:
@@ -59,8 +61,11 @@ func (d *storedDraw) leaf(wave int, user string) proof.Hash {
 
 // isOpen reports whether users can enter the draw, or a wave of the rain.
 func (d *storedDraw) isOpen() bool {
-	return d.status == redpacket.Open && d.drawnAt == 0 && d.now < d.cutoff && (len(d.rain.opens) == 0 || d.wave() > 0)
+	return d.status == redpacket.Open && d.drawnAt == 0 && !d.early() && d.now < d.cutoff && (len(d.rain.opens) == 0 || d.wave() > 0)
 }
+
+// early reports whether the draw has not opened.
+func (d *storedDraw) early() bool { return d.now < d.opens }
 
 // Enter implements redpacket.Ledger.
 func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entrant) (e redpacket.Entering, err error) {
@@ -92,7 +97,7 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 
 // whoEntered returns which of the users have entered the draw.
 func whoEntered(q Querier, packet string, draw storedDraw, users []redpacket.Entrant) (redpacket.Entering, error) {
-	e := redpacket.Entering{Status: draw.status, Wave: draw.wave(), Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
+	e := redpacket.Entering{Status: draw.status, Early: draw.early(), Wave: draw.wave(), Participants: draw.participants, Entered: map[string]redpacket.Participant{}}
 	if draw.rain.packet.Rain.Waves > 0 {
 		if e.Participants = 0; e.Wave == 0 {
 			return e, nil

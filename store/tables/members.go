@@ -17,7 +17,8 @@ func membershipQuery(condition string) string {
 	rows := `m.user_id = $1 and m.state = 'in'` + condition
 	return FirstOnCitus(Of("mine", "members m", rows), Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + roomColumns + `,
 			m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
-			m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
+			m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0,
+			coalesce((select self_received is not null from users where id = $1), false)
 		from members m
 		join rooms r on r.id = m.room_id
 		left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq
@@ -83,7 +84,7 @@ func readRoomFor(q Querier, room, user string) (chat.Membership, error) {
 }
 
 var scanMembership = into(func(m *chat.Membership) []any {
-	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)
+	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived, &m.SelfLimited)
 })
 
 // These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
@@ -247,7 +248,7 @@ func markRead(w Tx, room, user string, seq int64, now time.Time) (chat.Reading, 
 
 // StandingColumns are what StoredStanding scans of the table members, which the query must call m.
 const StandingColumns = `case when (select d.deleted_at from rooms d where d.id = m.room_id) > 0 then 'gone' else m.state end,
-	m.banned, m.role, m.muted_until, m.joined_seq, m.banned_until`
+	m.banned, m.role, m.muted_until, m.joined_seq, m.banned_until, coalesce((select u.self_received is not null from users u where u.id = m.user_id), false)`
 
 // ReadStanding reads the user's standing in the room. A user that was never a member and never banned has no row. Of such a
 // standing only Visible can be set: if the room is public and not deleted.
@@ -285,16 +286,17 @@ type StoredStanding struct {
 	muted  int64
 	joined int64 // a seq
 	until  int64 // of the ban
+	self   bool  // see chat.Standing.SelfLimited
 }
 
 // Into returns the destinations of StandingColumns.
 func (s *StoredStanding) Into() []any {
-	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until}
+	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until, &s.self}
 }
 
 // Standing converts the row. A ban that has ended stays set: see chat.Standing.At.
 func (s *StoredStanding) Standing() chat.Standing {
-	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == stateLeft, RoomDeleted: s.state == stateGone, Banned: s.banned}
+	st := chat.Standing{Ever: true, In: s.state == StateIn, Left: s.state == stateLeft, RoomDeleted: s.state == stateGone, Banned: s.banned, SelfLimited: s.self}
 	if st.In {
 		st.Role, st.JoinedSeq = s.role, s.joined
 	}

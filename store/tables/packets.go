@@ -18,11 +18,12 @@ import (
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
-	p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
+	p.opens_at, p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
 // storedPacket scans packetColumns.
 type storedPacket struct {
 	packet          redpacket.Packet
+	opensAt         int64
 	windowS         int
 	open, encrypted bool
 }
@@ -33,7 +34,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.opensAt, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
 	}
 }
 
@@ -42,6 +43,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
 	p.Window = time.Duration(s.windowS) * time.Second
+	p.OpensAt = openingOf(s.opensAt)
 	if len(p.To) == 0 {
 		p.To = nil
 	}
@@ -49,6 +51,14 @@ func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error)
 		p.Passphrase, err = keys.Passphrase(p.ID, p.Passphrase, s.open)
 	}
 	return p, err
+}
+
+// openingOf returns the time of the column opens_at: zero for 0.
+func openingOf(at int64) (opens time.Time) {
+	if at != 0 {
+		opens = Millis(at)
+	}
+	return opens
 }
 
 // ReadPacket reads a packet, or returns chat.ErrNotFound.

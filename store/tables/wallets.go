@@ -72,10 +72,44 @@ func (t Tables) DayUse(ctx context.Context, user string, day redpacket.Day) (red
 	return read(ctx, t.db, "read the day of a user", func(q Querier) (redpacket.DayUse, error) { return ReadDayUse(q, user, day) })
 }
 
-// ReadDayUse reads what a user has sent and received in packets on a day, and the user's own limits.
+// ReadDayUse reads what a user has sent and received in packets on a day, and the user's limits.
 func ReadDayUse(q Querier, user string, day redpacket.Day) (used redpacket.DayUse, err error) {
+	if used.Self, _, err = ReadSelfLimits(q, user, ""); err != nil {
+		return used, err
+	}
 	_, err = q.Row(DayUseQuery, []any{user, day.From.UnixMilli(), day.To.UnixMilli()}, DayUseInto(&used)...)
 	return used, err
+}
+
+// SelfLimitsColumns are what SelfLimitsInto scans of the table users.
+const SelfLimitsColumns = `self_sent, self_sent_next, self_sent_at, self_received, self_received_next, self_received_at`
+
+// SelfLimitsInto returns the destinations of SelfLimitsColumns.
+func SelfLimitsInto(l *redpacket.SelfLimits) []any {
+	return []any{&l.Sent.Most, &l.Sent.Next, timeOrZero(&l.Sent.From), &l.Received.Most, &l.Received.Next, timeOrZero(&l.Received.From)}
+}
+
+// ReadSelfLimits reads the limits that a user has set, and locks the user's row if lock is not empty.
+func ReadSelfLimits(q Querier, user, lock string) (l redpacket.SelfLimits, found bool, err error) {
+	found, err = q.Row(`select `+SelfLimitsColumns+` from users where id = $1`+lock, []any{user}, SelfLimitsInto(&l)...)
+	return l, found, err
+}
+
+// SetSelfLimits implements redpacket.Ledger.
+func (t Tables) SetSelfLimits(ctx context.Context, user string, c redpacket.SelfLimitsChange, now time.Time) error {
+	return Outcome("set the limits of a user", t.db.Write(ctx, func(w Tx) error {
+		l, found, err := ReadSelfLimits(w, user, w.Lock())
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		l = l.Change(c, now)
+		_, err = w.Exec(`update users set self_sent = $2, self_sent_next = $3, self_sent_at = $4, self_received = $5, self_received_next = $6, self_received_at = $7
+			where id = $1`, user, l.Sent.Most, l.Sent.Next, millisOr(l.Sent.From, 0), l.Received.Most, l.Received.Next, millisOr(l.Received.From, 0))
+		return err
+	}))
 }
 
 // CheckAmount refuses an adjustment of 0, and one of more than redpacket.MaxMoney.

@@ -33,6 +33,7 @@ var (
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrJoinedLater         = &Error{Code: wire.CodeJoinedLater}
+	ErrNotYet              = &Error{Code: wire.CodeNotYet}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 	ErrSuspended           = &Error{Code: wire.CodeSuspended}
 	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
@@ -218,4 +219,11 @@ func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (int64, e
 	var reply wire.ReadReply
 	err := c.Call(ctx, "read", wire.ReadRequest{Room: room, Seq: seq}, &reply)
 	return reply.Unread, err
+}
+
+// SetOwnLimits limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.
+func (c *Client) SetOwnLimits(ctx context.Context, request wire.SetOwnLimitsRequest) (wire.DayLimits, error) {
+	var reply wire.SetOwnLimitsReply
+	err := c.Call(ctx, "set_own_limits", request, &reply)
+	return reply.Limits, err
 }

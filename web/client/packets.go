@@ -27,6 +27,8 @@ type NewPacket struct {
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
 	Skin           string // cloud, koi or plum; "": the plain envelope
 
+	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
+
 	Window time.Duration // users can enter for so long, and then the shares are drawn; rounded up to whole seconds; 0: first come, first served
 	Rest   string        // of a draw with fewer participants than shares: refund the rest, or share the total among them; "": refund
 
@@ -133,6 +135,9 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	}
 	if p.TTL != 0 {
 		request.TTLS = new(seconds(p.TTL))
+	}
+	if !p.Opens.IsZero() {
+		request.OpensAt = new(p.Opens.UnixMilli())
 	}
 	if p.Window != 0 {
 		request.WindowS = new(seconds(p.Window))

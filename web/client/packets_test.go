@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"iter"
+	"strconv"
 	"testing"
 	"time"
 
@@ -129,6 +130,13 @@ func TestGuardedPacket(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 
+	opens := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+	later := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 2, Opens: opens}))
+	_, err := bob.Grab(soon(t), later.Packet.ID, "")
+	var early *client.Error
+	if !later.Packet.Opens.Equal(opens) || !errors.Is(err, client.ErrNotYet) || !errors.As(err, &early) || early.Values["opens_at"] != strconv.FormatInt(opens.UnixMilli(), 10) {
+		t.Errorf("%+v, %v", later, err)
+	}
 	earlier := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 2, EarlierMembers: true}))
 	cyn := open(t, shared.addr, unique(t, "cyn"))
 	must[model.Room](t)(cyn.Join(soon(t), id))

@@ -123,7 +123,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin),
+		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), OpensAt: Millis(p.OpensAt),
 	}
 	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
 		out.Waves, out.OverS, out.MaxWins = p.Rain.Waves, seconds, p.Rain.MaxWins
@@ -212,6 +212,26 @@ func Proof(p *redpacket.Proof) *wire.Proof {
 		Seed: p.Seed, Commitment: p.Commitment,
 		Shares: List(p.Shares, func(m redpacket.Money) int64 { return int64(m) }),
 	}
+}
+
+// DayLimit converts the sum of a user's day, the limit that applies to it, and what the user has set.
+func DayLimit(today redpacket.Money, limit int64, own redpacket.SelfLimit) wire.DayLimit {
+	l := wire.DayLimit{Today: int64(today), Limit: Limit(limit), Own: own.Most}
+	if !own.From.IsZero() {
+		l.Next, l.NextAt = own.Next, Millis(own.From)
+		if own.Next == nil {
+			l.Next = new(redpacket.NoLimit)
+		}
+	}
+	return l
+}
+
+// Limit returns a limit as it is on the wire: nil for no limit.
+func Limit(limit int64) *int64 {
+	if limit == redpacket.NoLimit {
+		return nil
+	}
+	return &limit
 }
 
 // Transfer converts a transfer to or from a wallet.

@@ -34,6 +34,7 @@ const (
 	CodePacketFinished      Code = 1012
 	CodeEditWindowOver      Code = 1013
 	CodeJoinedLater         Code = 1014
+	CodeNotYet              Code = 1015
 	CodeContactRefused      Code = 1020
 	CodeSuspended           Code = 1021
 	CodeWalletFrozen        Code = 1030
@@ -78,6 +79,7 @@ var codes = map[Code]struct {
 	CodePacketFinished:      {"packet_finished", 409, false, "it cannot be cancelled any more"},
 	CodeEditWindowOver:      {"edit_window_over", 409, false, "2 minutes have passed"},
 	CodeJoinedLater:         {"joined_later", 403, false, "the packet is for members that joined before it was sent"},
+	CodeNotYet:              {"not_yet", 409, false, "the packet opens at `opens_at`, in Unix milliseconds"},
 	CodeContactRefused:      {"contact_refused", 403, false, "a user has left, has blocked the caller or is blocked, does not want this contact, or is unknown; the error does not tell which"},
 	CodeSuspended:           {"suspended", 403, false, "the host has suspended the user; over a socket close 3505 says so"},
 	CodeWalletFrozen:        {"wallet_frozen", 403, false, "the wallet may not spend; it still receives"},

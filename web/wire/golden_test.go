@@ -79,6 +79,12 @@ func drawPacket() wire.Packet {
 	return p
 }
 
+func earlyEntry() wire.Entry {
+	p := packet
+	p.ID, p.Key, p.OpensAt, p.ExpiresAt = "p-5", "k-7", p.CreatedAt+3_600_000, p.ExpiresAt+3_600_000
+	return wire.Entry{Seq: 50, ID: "e-50", At: 1767225601000, From: ann, Kind: "packet", Key: p.Key, Body: must(p)}
+}
+
 // receipt is signed by the key whose seed is 32 zero bytes.
 func receipt() *wire.Receipt {
 	return signed(wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}, drawPacket().Key)
@@ -192,6 +198,10 @@ func must(v any) []byte {
 // replies returns an example of each command's reply, by method.
 func replies() map[string]any {
 	balance := int64(10134)
+	limits := wire.DayLimits{
+		Sent:     wire.DayLimit{Today: 1000, Limit: new(int64(5000)), Own: new(int64(5000)), Next: new(int64(-1)), NextAt: 1767312000000},
+		Received: wire.DayLimit{Today: 134},
+	}
 	return map[string]any{
 		"create_room": wire.CreateRoomReply{Room: room},
 		"join":        wire.JoinReply{Room: room},
@@ -274,10 +284,11 @@ func replies() map[string]any {
 		"packets": wire.PacketsReply{
 			Packets: []wire.PacketState{{Packet: packet, State: open}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
 		},
-		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Transfers: []wire.Transfer{
+		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Limits: limits, Transfers: []wire.Transfer{
 			{ID: "t-2", At: 1767225602000, Amount: 134, Kind: "claim", Packet: "p-1"},
 			{ID: "t-1", At: 1767225600000, Amount: -500, Kind: "debit", Note: "coffee"},
 		}},
+		"set_own_limits": wire.SetOwnLimitsReply{Limits: limits},
 	}
 }
 
@@ -294,6 +305,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-denied":         wire.ErrorReply(e, 7, wire.NewDenial("One moment", json.RawMessage(`{"captcha":"c1"}`))),
 		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
 		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
+		"error-not_yet":        wire.ErrorReply(e, 7, wire.NewError(wire.CodeNotYet, "opens_at", "1767229201000")),
 		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
 
 		"push-text":             wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
@@ -304,6 +316,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-packet":           wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
 		"push-packet-skin":      wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
+		"push-packet-early":     wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(earlyEntry())),
 		"push-packet-draw":      wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(drawEntry())),
 		"push-packet-rain":      wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(rainEntry())),
 		"push-packet_done-draw": wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(drawDoneEntry())),

@@ -246,7 +246,7 @@ var Methods = []Method{
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
 		Group: "packets", AsUser: ScopeMoney, Right: grabbers,
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase, CodeDenied}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeNotYet, CodeWrongPassphrase, CodeDenied}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},
@@ -263,6 +263,11 @@ var Methods = []Method{
 	{
 		Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{},
 		Group: "wallet", AsUser: ScopeRead, Right: anyone, Cost: 2,
+	},
+	{
+		Name: "set_own_limits", Does: "Limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.",
+		Request: SetOwnLimitsRequest{}, Reply: SetOwnLimitsReply{},
+		Group: "wallet", AsUser: ScopeMoney, Right: anyone, Cost: 5,
 	},
 }
 

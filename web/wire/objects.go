@@ -49,6 +49,8 @@ type Packet struct {
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that have been members since before the packet was sent"`
 	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one"`
 
+	OpensAt int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: it opens then; missing: it is open once it is sent"`
+
 	WindowS int    `json:"window_s,omitempty" doc:"of a draw: users can enter for so many seconds, until 'expires_at'"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw: 'refund' or 'share'"`
 
@@ -215,6 +217,7 @@ type Limits struct {
 	WavesMax          int   `json:"waves_max,omitempty"`
 	RainMinS          int   `json:"rain_min_s,omitempty"`
 	RainMaxS          int   `json:"rain_max_s,omitempty"`
+	OpensInMaxS       int   `json:"opens_in_max_s,omitempty"`
 }
 
 // The limits of a frame.
@@ -231,6 +234,6 @@ func DefaultLimits() Limits {
 		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, QueryChars: 200, Files: 10, FileBytes: 25 << 20, FileDayBytes: 500 << 20, InviteUsers: 100, PacketTo: 200,
 		RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, SocketsPerUser: 10,
 		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400, WindowMinS: 3, WindowMaxS: 600,
-		WavesMin: 3, WavesMax: 100, RainMinS: 10, RainMaxS: 600,
+		WavesMin: 3, WavesMax: 100, RainMinS: 10, RainMaxS: 600, OpensInMaxS: 7 * 86_400,
 	}
 }

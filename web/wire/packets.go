@@ -17,6 +17,8 @@ type SendPacketRequest struct {
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that are members already; see below"`
 	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; default: the plain one"`
 
+	OpensAt *int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: grabs before it are 'not_yet'; see below"`
+
 	WindowS *int64 `json:"window_s,omitempty" doc:"seconds that users can enter, 3 to 600: the packet is a [draw](draws.md)"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw with fewer participants than shares: 'refund' (default) the rest, or 'share' the total among them"`
 
@@ -133,8 +135,35 @@ type WalletReply struct {
 	Balance        int64      `json:"balance"`
 	AccountVersion int64      `json:"account_version"`
 	NextCommitment string     `json:"next_commitment"`
+	Limits         DayLimits  `json:"limits"`
 	Transfers      []Transfer `json:"transfers"`
 	Next           string     `json:"next,omitempty"`
+}
+
+// DayLimits are what the user sends and receives in packets a day, and may.
+type DayLimits struct {
+	Sent     DayLimit `json:"sent"`
+	Received DayLimit `json:"received"`
+}
+
+// DayLimit is one sum of a day with its limits.
+type DayLimit struct {
+	Today  int64  `json:"today"`             // the sum so far
+	Limit  *int64 `json:"limit,omitempty"`   // the smallest that applies now, also of the host; missing: none
+	Own    *int64 `json:"own,omitempty"`     // what the user has set; missing: nothing
+	Next   *int64 `json:"next,omitempty"`    // takes the place of own at next_at; -1: none
+	NextAt int64  `json:"next_at,omitempty"` // missing: nothing is pending
+}
+
+// SetOwnLimitsRequest is the request of set_own_limits.
+type SetOwnLimitsRequest struct {
+	Sent     *int64 `json:"sent,omitempty" min:"-1" doc:"most that the user sends a day; 0: none, -1: no own limit; missing: as it is"`
+	Received *int64 `json:"received,omitempty" min:"-1" doc:"the same of what the user receives; one of the two must be given"`
+}
+
+// SetOwnLimitsReply is the reply of set_own_limits.
+type SetOwnLimitsReply struct {
+	Limits DayLimits `json:"limits"`
 }
 
 // AdjustRequest is the body of the admin's credit and debit.

@@ -55,6 +55,7 @@ var steps = []step{
 	command("block", "{winner}", "block", `{"user":"`+stranger+`"}`),
 	command("unblock", "{winner}", "unblock", `{"user":"`+stranger+`"}`),
 	command("set_contact", "{winner}", "set_contact", `{"contact":"everyone"}`),
+	command("set_own_limits", "{winner}", "set_own_limits", `{"sent":10000000}`),
 
 	command("send: into a large room", "{winner}", "send", `{"room":"{crowd}","key":"{key}","text":"hello"}`).keeping("seq=seq"),
 	command("react", "{winner}", "react", `{"room":"{crowd}","seq":{seq},"emoji":"👍","on":true}`),

@@ -113,6 +113,8 @@ type Packet struct {
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
 	Skin           string // cloud, koi or plum; "": the plain envelope
 
+	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
+
 	Window time.Duration // of a draw: users can enter for so long, until Expires; 0: first come, first served
 	Rest   string        // of a draw: refund or share
 
@@ -123,13 +125,17 @@ type Packet struct {
 
 // PacketOf reads the part of a packet that never changes.
 func PacketOf(p wire.Packet) Packet {
-	return Packet{
+	packet := Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
 		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
 		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest,
 		Waves: p.Waves, Over: time.Duration(p.OverS) * time.Second, MaxWins: p.MaxWins,
 	}
+	if p.OpensAt != 0 {
+		packet.Opens = TimeOf(p.OpensAt)
+	}
+	return packet
 }
 
 // State is the changing part of a packet, as the user may see it.

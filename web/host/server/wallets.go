@@ -35,19 +35,11 @@ func (s money) getWallet(ctx context.Context, _ Caller, r *hostapi.GetWalletRequ
 		return reply, &chat.FieldError{Err: chat.ErrNotFound, Field: "user", Reason: "is no user"}
 	}
 	used, day, err := s.o.Packets.Today(ctx, r.User)
-	sent, received, packets := s.o.Packets.DayLimits().For(used.Own)
+	sent, received, packets := s.o.Packets.LimitsOf(used)
 	return hostapi.GetWalletReply{Wallet: walletOf(found[0]), Today: hostapi.DayUse{
 		From: convert.Millis(day.From), To: convert.Millis(day.To), Sent: int64(used.Sent), Received: int64(used.Received), Packets: used.Packets,
-		Limits: hostapi.Limits{Sent: limitOf(sent), Received: limitOf(received), Packets: limitOf(packets)},
+		Limits: hostapi.Limits{Sent: convert.Limit(sent), Received: convert.Limit(received), Packets: convert.Limit(packets)},
 	}}, err
-}
-
-// limitOf returns a limit as it is on the wire: nil for no limit.
-func limitOf(limit int64) *int64 {
-	if limit == redpacket.NoLimit {
-		return nil
-	}
-	return &limit
 }
 
 func (s money) listWallets(ctx context.Context, _ Caller, r *hostapi.ListWalletsRequest) (hostapi.WalletsReply, error) {

@@ -252,6 +252,8 @@ var commands = map[string]*command{
 	"cancel_packet": ordered((*Commands).cancelPacket),
 	"packets":       scanning((*Commands).listPackets),
 	"wallet":        overlapping((*Commands).wallet),
+
+	"set_own_limits": ordered((*Commands).setOwnLimits),
 }
 
 // KnownMethod returns the method's name if the method exists, else "unknown". So clients cannot fill the memory of the

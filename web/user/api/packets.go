@@ -20,7 +20,7 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
-		Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest),
+		OpensAt: convert.FromMillis(r.OpensAt), Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest),
 		Rain: redpacket.Rain{Waves: count(r.Waves), MaxWins: count(r.MaxWins)}, Over: window(r.OverS),
 	}
 	if err := a.askSendPacket(ctx, c, &request, r); err != nil {
@@ -115,9 +115,33 @@ func (a *Commands) wallet(ctx context.Context, c Caller, r *wire.WalletRequest) 
 	if err != nil {
 		return wire.WalletReply{}, err
 	}
+	limits, err := a.dayLimits(ctx, c.User.ID)
+	if err != nil {
+		return wire.WalletReply{}, err
+	}
 	transfers, next, err := a.packets.Transfers(ctx, c.User.ID, r.Next, pageSize(r.Limit))
 	return wire.WalletReply{
-		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment,
+		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment, Limits: limits,
 		Transfers: convert.List(transfers, func(t redpacket.LedgerTransfer) wire.Transfer { return convert.Transfer(t.Transfer) }), Next: next,
 	}, err
+}
+
+func (a *Commands) setOwnLimits(ctx context.Context, c Caller, r *wire.SetOwnLimitsRequest) (wire.SetOwnLimitsReply, error) {
+	if err := a.packets.SetSelfLimits(ctx, c.User.ID, redpacket.SelfLimitsChange{Sent: r.Sent, Received: r.Received}); err != nil {
+		return wire.SetOwnLimitsReply{}, err
+	}
+	limits, err := a.dayLimits(ctx, c.User.ID)
+	return wire.SetOwnLimitsReply{Limits: limits}, err
+}
+
+// dayLimits returns what the user has sent and received today, and may.
+func (a *Commands) dayLimits(ctx context.Context, user string) (wire.DayLimits, error) {
+	used, _, err := a.packets.Today(ctx, user)
+	if err != nil {
+		return wire.DayLimits{}, err
+	}
+	sent, received, _ := a.packets.LimitsOf(used)
+	return wire.DayLimits{
+		Sent: convert.DayLimit(used.Sent, sent, used.Self.Sent), Received: convert.DayLimit(used.Received, received, used.Self.Received),
+	}, nil
 }

@@ -159,6 +159,7 @@ func (a *Commands) Limits() wire.Limits {
 	l.TTLMinS, l.TTLMaxS, l.TTLDefaultS = seconds(p.MinTTL), seconds(p.MaxTTL), seconds(p.DefaultTTL)
 	l.WindowMinS, l.WindowMaxS = seconds(p.MinWindow), seconds(p.MaxWindow)
 	l.WavesMin, l.WavesMax, l.RainMinS, l.RainMaxS = p.MinWaves, p.MaxWaves, seconds(p.MinOver), seconds(p.MaxOver)
+	l.OpensInMaxS = seconds(p.MaxAhead)
 	return l
 }
 

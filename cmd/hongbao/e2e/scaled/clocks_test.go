@@ -19,14 +19,6 @@ import (
 	"hongbao/store/storetest"
 )
 
-// discardPublisher publishes nothing.
-type discardPublisher struct{}
-
-func (discardPublisher) Entry(chat.Entry)               {}
-func (discardPublisher) ToRoom(string, chat.Event)      {}
-func (discardPublisher) ToUser(string, chat.Event)      {}
-func (discardPublisher) StandingChanged(string, string) {}
-
 // TestScaledClocks gives one instance a wrong clock, over a real Redis and a real Postgres. The check before the start fails;
 // while the instance runs, chat works and grabs answer unavailable until the clock is right.
 func TestScaledClocks(t *testing.T) {
@@ -39,8 +31,8 @@ func TestScaledClocks(t *testing.T) {
 	var shift atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
 	var log bytes.Buffer
-	rooms := chat.New(engines.Chat, discardPublisher{}, chat.Options{Now: now})
-	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, discardPublisher{}, redpacket.Options{
+	rooms := chat.New(engines.Chat, chat.Discard{}, chat.Options{Now: now})
+	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, chat.Discard{}, redpacket.Options{
 		Now: now, ClocksEvery: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	e2e.NoError(t, packets.CheckClocks(ctx))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/wire"
@@ -92,6 +93,7 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 	f.post("root", "admin/credit", wire.AdjustRequest{User: "ann", Amount: 100, Key: "ann"}, nil)
 	forBob := f.packet("bob", wire.SendPacketRequest{Room: plain, Count: new(1), To: []string{"bob"}})
 	locked := f.packet("bob", wire.SendPacketRequest{Room: plain, Count: new(1), Passphrase: "sesame"})
+	early := f.packet("bob", wire.SendPacketRequest{Room: plain, Count: new(1), OpensAt: new(time.Now().Add(time.Hour).UnixMilli())})
 	later := f.room("bob", "public")
 	earlier := f.packet("bob", wire.SendPacketRequest{Room: later, Count: new(1), EarlierMembers: true})
 	f.command("ann", "join", wire.JoinRequest{Room: later})
@@ -120,6 +122,7 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 		{wire.CodeInsufficientBalance, "send_packet", wire.SendPacketRequest{Room: plain, Key: f.key(), Total: 101, Count: new(1)}},
 		{wire.CodeNotRecipient, "grab", wire.GrabRequest{Packet: forBob}},
 		{wire.CodeJoinedLater, "grab", wire.GrabRequest{Packet: earlier}},
+		{wire.CodeNotYet, "grab", wire.GrabRequest{Packet: early}},
 		{wire.CodeWrongPassphrase, "grab", wire.GrabRequest{Packet: locked, Passphrase: "open"}},
 		{wire.CodeContactRefused, "direct", wire.DirectRequest{User: "cyn"}},
 		{wire.CodeDenied, "create_room", wire.CreateRoomRequest{Key: f.key(), Name: "denied", Kind: "public"}},

@@ -39,6 +39,7 @@ var splitTables = []splitTable{
 	{"entry_words", "(word & 15)::integer", []string{`(bucket, word, at, seq)`}}, // words.Hash puts the bucket of the room there
 	{"indexed_rooms", "bucket_of(room_id)", []string{`(bucket, room_id)`}},
 	{"reactions", "bucket_of(room_id)", []string{`(bucket, room_id, seq, emoji, user_id)`}},
+	{"imported_texts", "bucket_of(room_id)", []string{`(bucket, room_id, id)`}},
 	{"mentions", "bucket_of(user_id)", []string{`(bucket, user_id, at, room_id, seq)`}},
 	{"requests", "bucket_of(user_id)", []string{`(bucket, user_id, key)`}},
 	{"wallets", "bucket_of(user_id)", []string{`(bucket, user_id)`}},

@@ -42,7 +42,7 @@ func TestDualRun(t *testing.T) {
 			}
 			t.Log(counts)
 			for decision, n := range counts.decisions {
-				if n == 0 {
+				if n == 0 && redpacket.Decision(decision) != lastGranted {
 					t.Errorf("no attempt met decision %d", decision)
 				}
 			}
@@ -52,7 +52,7 @@ func TestDualRun(t *testing.T) {
 
 // outcomeCounts counts the outcomes of all histories. A test that never meets some outcome proves little about it.
 type outcomeCounts struct {
-	decisions                                   [redpacket.Granted + 1]int
+	decisions                                   [redpacket.NotYet + 1]int
 	refused, missing, closed, due, claims, lost int
 }
 
@@ -88,9 +88,13 @@ func newDual(t *testing.T, f *manualClockPool, seed uint64, counts *outcomeCount
 		if d.rng.IntN(8) == 0 {
 			count = 30 + d.rng.IntN(60)
 		}
+		var opens time.Time
+		if d.rng.IntN(3) == 0 {
+			opens = f.Now().Add(time.Duration(d.rng.IntN(6)) * time.Second / 2)
+		}
 		d.packets = append(d.packets, &dualPacket{image: redpacket.Image{
 			Ref:   redpacket.Ref{ID: fmt.Sprintf("p%d", n), Partition: d.rng.IntN(2)},
-			Count: count, Deadline: f.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second / 2), Status: redpacket.Open,
+			Count: count, OpensAt: opens, Deadline: f.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second / 2), Status: redpacket.Open,
 		}})
 	}
 	return d

@@ -12,6 +12,9 @@
 --            the number of shares taken before, the reason why it is closed or '', and a code for each attempt:
 --            decision + 16 * share. The decision is a redpacket.Decision, or 9: granted, and it was the last share.
 --
+-- A packet that has not opened has "early" and the time in place of "open". So only answerEach sees it, until the
+-- first grant after that time.
+--
 -- The outbox is a sorted set. An entry is "time image user share user share …", with rising shares. The time, in
 -- microseconds, is its score and its name. held is exactly the number of claims in all entries.
 --
@@ -107,14 +110,19 @@ end
 
 -- answerEach answers the attempts one after the other.
 local function answerEach(image, n, first, permissions, got)
-  local closed
+  local closed, opens
   if got[1] ~= open then
     if not got[1] or string.sub(got[1], 1, 40) ~= generation then
       reply[#reply + 1] = -1
       return
     end
     closed = string.sub(got[1], 42)
+    opens = string.match(closed, '^early (.*)')
+    if opens then
+      closed = nil
+    end
   end
+  local early = opens and now < opens * 1000
   -- The free shares are: after, after + 1 … count - 1; and below after, the span from the share `from` to the share `to`,
   -- and then the spans in `holes`. These spans contain `spare` shares together.
   local count, expired, after, spare, from, to, holes = tonumber(got[2]), now >= got[3] * 1000, tonumber(got[4]), 0
@@ -134,6 +142,8 @@ local function answerEach(image, n, first, permissions, got)
       code = 2
     elseif closed then
       code = 3
+    elseif early then
+      code = 10
     elseif expired then
       code = 4
     elseif taken == count then
@@ -166,7 +176,12 @@ local function answerEach(image, n, first, permissions, got)
     if spare > 0 then
       free = string.format('%d %d %d-%d,%s', after, spare, from, to, holes)
     end
-    writeGrants(image, #claims / 2, free, table.concat(claims, ' '), unpack(claims))
+    local granted, text = #claims / 2, table.concat(claims, ' ')
+    if opens then
+      claims[#claims + 1] = '#life'
+      claims[#claims + 1] = open
+    end
+    writeGrants(image, granted, free, text, unpack(claims))
     if taken == count then
       call('ZADD', due, 'LT', string.format('%.0f', math.floor(now / 1000) + 2000), string.match(image, ':k:(.*)'))
     end

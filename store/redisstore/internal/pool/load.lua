@@ -2,13 +2,14 @@
 -- Loads may come in any order and be repeated.
 --
 --   KEYS   1 due index, 2 outbox, 3 held, 4 image
---   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as in SQL
+--   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, 5 when the packet opens in ms (0: at once), then user, share, user, share … as in SQL
 --   Reply  1
 --
 -- The image is a hash:
 --
 --   - user: the user's share
---   - #life: the replication id under which the image was loaded, a blank, and the status
+--   - #life: the replication id under which the image was loaded, a blank, and the status. In place of "open" it is
+--     "early" and when the packet opens, until the first grant
 --   - #count, #deadline
 --   - #next: the lowest share from which on all shares are free. If some below are free, too, their number and spans
 --     follow: "9 3 0-0,4-5"
@@ -26,7 +27,7 @@ local info = redis.call('INFO', 'replication')
 local _, at = string.find(info, 'master_replid:', 1, true)
 local generation = string.sub(info, at + 1, at + 40)
 local flat = redis.call('HGETALL', KEYS[4])
-local meta, held = {['#life'] = generation .. ' open', ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
+local meta, held = {['#life'] = generation .. (now < tonumber(ARGV[5]) and ' early ' .. ARGV[5] or ' open'), ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
 for i = 1, #flat, 2 do
   if string.byte(flat[i]) == 35 then -- '#': no user id begins with it
     meta[flat[i]] = flat[i + 1]
@@ -41,7 +42,7 @@ local function take(user, share)
     users[user], owner[share], taken, highest = share, user, taken + 1, math.max(highest, share)
   end
 end
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
   take(ARGV[i], tonumber(ARGV[i + 1]))
 end
 for user, share in pairs(held) do
@@ -77,8 +78,9 @@ if #holes > 0 then
 end
 
 local status, ended = string.sub(meta['#life'], 42), ARGV[4] ~= 'open'
-if ended and status == 'open' then
-  status = ARGV[4]
+local open = status == 'open' or string.sub(status, 1, 5) == 'early'
+if ended and open then
+  status, open = ARGV[4], false
 end
 
 if ended then
@@ -101,7 +103,7 @@ if ended then
   redis.call('ZREM', KEYS[1], ARGV[1])
 elseif not meta['#retired'] then
   redis.call('ZADD', KEYS[1], 'NX', meta['#deadline'], ARGV[1])
-  if status ~= 'open' or taken == count then
+  if not open or taken == count then
     redis.call('ZADD', KEYS[1], 'LT', string.format('%.0f', now + 2000), ARGV[1])
   end
 end

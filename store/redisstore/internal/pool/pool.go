@@ -91,12 +91,20 @@ func (p *Pool) Load(ctx context.Context, i redpacket.Image) error {
 
 func (p *Pool) loadCall(i redpacket.Image) nodes.Call {
 	k := p.keys(i.Partition)
-	c := nodes.NewCall(p.scripts.load, 4, 4+2*len(i.Grants))
-	c.Add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status))
+	c := nodes.NewCall(p.scripts.load, 4, 5+2*len(i.Grants))
+	c.Add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status), opening(i))
 	for g := range i.Grants {
 		c.Add(&i.Grants[g].User, i.Grants[g].Share)
 	}
 	return c
+}
+
+// opening returns when the packet opens, in ms, for the load script: 0 for a packet that is open once it is sent.
+func opening(i redpacket.Image) int64 {
+	if i.OpensAt.IsZero() {
+		return 0
+	}
+	return i.OpensAt.UnixMilli()
 }
 
 // readyPacket is the id of a packet that only Ready loads. No real packet has it.

@@ -137,7 +137,8 @@ export const state = {
   /** @type {Map<string, User>} */ people: new Map(),
   /** @type {Map<string, boolean>} */ online: new Map(),
   /** @type {Map<string, PacketView>} */ packets: new Map(),
-  /** @type {import('./model/pages.js').Pages<import('../sdk/types.js').Transfer>} */ wallet: emptyPages(),
+  /** @type {import('./model/pages.js').Pages<import('../sdk/types.js').Transfer>} */ wallet: emptyPages(), dayLimits: null,
+  /** @type {import('../sdk/types.js').DayLimits|null} */ dayLimits: null, // null: not read yet
   /** @type {{year: number, direction: 'sent'|'received', views: Map<string, YearView>}} */
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
   /** @type {{room: string|null, link: string|null, sheet: Sheet|null}} */ route: { room: null, link: null, sheet: null }, // link: the code of an invite link

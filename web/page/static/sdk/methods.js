@@ -514,4 +514,14 @@ export class Methods {
   wallet(request, o) {
     return this.call('wallet', request, o);
   }
+
+  /**
+   * setOwnLimits limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.
+   * @param {{sent?: number, received?: number}} [request]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SetOwnLimitsReply>}
+   */
+  setOwnLimits(request, o) {
+    return this.call('set_own_limits', request, o);
+  }
 }

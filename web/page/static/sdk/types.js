@@ -51,21 +51,18 @@
  * @property {string} key  the sender's key
  * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
  * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ * @property {number} [opens_at]  Unix milliseconds: it opens then; missing: it is open once it is sent
  * @property {number} [window_s]  of a draw: users can enter for so many seconds, until 'expires_at'
  * @property {'refund'|'share'} [rest]  of a draw: 'refund' or 'share'
- * @property {Rain} [rain]  {waves, shares, over_s, max_wins}; only of a rain
+ * @property {number} [waves]  of a rain: the shares come up in so many waves
+ * @property {number} [over_s]  of a rain: the waves come within so many seconds, until 'expires_at'
+ * @property {number} [max_wins]  of a rain: waves that one user may win
  *
  * @typedef {object} User
  * @property {string} id  the 'sub' of the JWT, or 'guest:…'; '~system': the host's back end, which is in no list of members
  * @property {string} name  display name, normalised
  * @property {string} [avatar]  URL of http or https, or relative
  * @property {boolean} [guest]  true: a user without an account of the host
- *
- * @typedef {object} Rain
- * @property {number} waves  3 to 100
- * @property {number} shares  that come up with each wave
- * @property {number} over_s  the waves come within so many seconds: 10 to 600, and at least 3 for each wave
- * @property {number} [max_wins]  waves that one user may win, default all
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
  *
  * @typedef {object} State  the state of a packet as the user may see it
@@ -163,7 +160,7 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
  *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin,
- *   window_s?: number, rest?: 'refund'|'share', rain?: Rain}} NewPacket
+ *   opens_at?: number, window_s?: number, rest?: 'refund'|'share', waves?: number, over_s?: number, max_wins?: number}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered'|'missed', amount?: number, rank?: number,
@@ -176,9 +173,13 @@
  * @typedef {{packets: PacketState[], totals: Totals, next?: string}} PacketsReply
  * @typedef {{packet: Packet, state: State}} PacketState
  * @typedef {{count: number, amount: number, luckiest: number}} Totals
- * @typedef {{balance: number, account_version: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
+ * @typedef {{balance: number, account_version: number, next_commitment: string, limits: DayLimits, transfers: Transfer[],
+ *   next?: string}} WalletReply
+ * @typedef {{sent: DayLimit, received: DayLimit}} DayLimits
+ * @typedef {{today: number, limit?: number, own?: number, next?: number, next_at?: number}} DayLimit
  * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
  *   note?: string}} Transfer
+ * @typedef {{limits: DayLimits}} SetOwnLimitsReply
  * @typedef {{room: PreviewRoom, by: Face, people: Face[], packet?: PreviewPacket, approval?: boolean}} LinkPreview
  * @typedef {{name: string, kind: 'public'|'private', members: number, guests?: boolean}} PreviewRoom
  * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user

@@ -1,9 +1,10 @@
 // The user's money: the transfers, and the red packets of a year.
-import { state, change } from '../state.js';
+import { state, change, toast } from '../state.js';
 import { client } from '../client.js';
 import { addPage, emptyPages, renewHead } from '../model/pages.js';
 import { packetView, setPacketState } from '../model/packets.js';
 import { load } from './pages.js';
+import { inWords } from '../words.js';
 
 const page = 50;
 const most = 100; // the largest page that the server returns
@@ -16,9 +17,22 @@ export async function renewTransfers() {
     await learnPackets(got.transfers);
     return () => {
       noteAccount();
+      state.dayLimits = got.limits;
       renewHead(wallet, got.transfers, got.next, idOf);
     };
   });
+}
+
+/** Sets limits of a day; -1 removes one. Returns whether it has worked. @param {{sent?: number, received?: number}} limits */
+export async function setOwnLimits(limits) {
+  try {
+    const set = await client.setOwnLimits(limits);
+    change(() => { state.dayLimits = set.limits; });
+    return true;
+  } catch (error) {
+    toast(inWords(error));
+    return false;
+  }
 }
 
 /** The next page of transfers. */

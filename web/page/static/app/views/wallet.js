@@ -8,6 +8,7 @@ import { olderTransfers, renewTransfers } from '../actions/wallet.js';
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
 import { Icon } from './icon.js';
+import { OwnLimits } from './own-limits.js';
 import { Time } from './parts.js';
 
 export class Wallet extends Component {
@@ -32,6 +33,7 @@ export class Wallet extends Component {
         h('p', { class: 'wallet-balance number' }, money(shownBalance())),
         h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') },
           h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
+      h(OwnLimits, null),
       wallet.loaded && !told.length
         ? h(NoTransfers, null)
         : byDay(told).map(({ at, items }) => h(Day, { key: at, at, items })),

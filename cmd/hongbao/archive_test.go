@@ -1,0 +1,78 @@
+package main
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestArchiveCommands converts an export of Slack, imports it twice, exports it and imports that into another installation.
+func TestArchiveCommands(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	slackExport(t, in("slack.zip"))
+	noError(t, os.WriteFile(in("ids.csv"), []byte("U1,ann\n"), 0o600))
+
+	mustPrint(t, 1, "--zip", "slack")
+	mustPrint(t, 1, "--to", "slack", "--zip", in("slack.zip"))
+	mustPrint(t, 0, "2 users, 1 rooms, 2 texts", "slack", "--zip", in("slack.zip"), "--to", in("slack.jsonl"), "--ids", in("ids.csv"))
+	mustPrint(t, 1, "is not replaced", "slack", "--zip", in("slack.zip"), "--to", in("slack.jsonl"))
+	mustPrint(t, 1, "ids.csv: line 1", "slack", "--zip", in("slack.zip"), "--to", in("other.jsonl"), "--ids", badIDs(t, in("ids.csv")))
+
+	mustPrint(t, 1, "--from", "import", "--data-dir", in("one"))
+	mustPrint(t, 0, "imported: 2 users, 1 rooms, 1 members, 2 texts, 0 files", "import", "--data-dir", in("one"), "--from", in("slack.jsonl"))
+	mustPrint(t, 0, "2 texts were imported before", "import", "--data-dir", in("one"), "--from", in("slack.jsonl"))
+
+	mustPrint(t, 1, "--to", "export", "--data-dir", in("one"))
+	mustPrint(t, 1, "no database", "export", "--data-dir", in("none"), "--to", in("archive"))
+	mustPrint(t, 0, "2 users, 1 rooms, 2 members, 2 texts", "export", "--data-dir", in("one"), "--to", in("archive"))
+	mustPrint(t, 1, "is not replaced", "export", "--data-dir", in("one"), "--to", in("archive"))
+	lines, err := os.ReadFile(in("archive/archive.jsonl"))
+	if err != nil || !strings.Contains(string(lines), `"from":"ann","name":"Ann","at":1500100001000,"text":"hello"`) {
+		t.Errorf("the archive is %s, %v", lines, err)
+	}
+	mustPrint(t, 0, "imported: 2 users, 1 rooms, 1 members, 2 texts", "import", "--data-dir", in("two"), "--from", in("archive/archive.jsonl"))
+	mustPrint(t, 0, "the books balance", "audit", "--data-dir", in("two"))
+
+	noError(t, os.WriteFile(in("wrong.jsonl"), []byte("{\"type\":\"user\",\"id\":\"ann\"}\nhello\n"), 0o600))
+	mustPrint(t, 1, "line 2: is no JSON object", "import", "--data-dir", in("two"), "--from", in("wrong.jsonl"))
+	mustPrint(t, 1, "no such file", "import", "--data-dir", in("two"), "--from", in("none.jsonl"))
+}
+
+// TestExampleOfAnArchive imports the example of the documents.
+func TestExampleOfAnArchive(t *testing.T) {
+	page, err := os.ReadFile("../../web/docs/archive.md")
+	noError(t, err)
+	_, rest, _ := strings.Cut(string(page), "```json\n")
+	example, _, _ := strings.Cut(rest, "```")
+	file := filepath.Join(t.TempDir(), "archive.jsonl")
+	noError(t, os.WriteFile(file, []byte(example), 0o600))
+	mustPrint(t, 0, "imported: 2 users, 2 rooms, 1 members, 2 texts", "import", "--data-dir", t.TempDir(), "--from", file)
+}
+
+func slackExport(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Create(file)
+	noError(t, err)
+	w := zip.NewWriter(f)
+	for name, text := range map[string]string{
+		"users.json":              `[{"id":"U1","name":"ann","profile":{"real_name":"Ann"}},{"id":"U2","name":"bob"}]`,
+		"channels.json":           `[{"id":"C1","name":"general","created":1500000000,"creator":"U1","members":["U1","U2"]}]`,
+		"general/2017-07-15.json": `[{"type":"message","user":"U1","text":"hello","ts":"1500100001.000100"},{"type":"message","user":"U2","text":"hi","ts":"1500100002.000100"}]`,
+	} {
+		entry, err := w.Create(name)
+		noError(t, err)
+		_, err = entry.Write([]byte(text))
+		noError(t, err)
+	}
+	noError(t, w.Close())
+	noError(t, f.Close())
+}
+
+func badIDs(t *testing.T, file string) string {
+	t.Helper()
+	noError(t, os.WriteFile(file, []byte("U1,no spaces please\n"), 0o600))
+	return file
+}
