@@ -42,7 +42,7 @@ func rules() map[string]rule {
 			why:    "it turns a zip file into lines, and writes nothing else",
 		},
 		"hongbao/chat/files": {
-			may:    []string{"hongbao/chat", "hongbao/chat/media", "hongbao/redpacket/crashpoint", "hongbao/redpacket/meter", "golang.org/x/sync/semaphore", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat", "hongbao/chat/media", "hongbao/redpacket/crashpoint", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "uploads do not depend on a driver, a router or an object store",
 		},
