@@ -150,11 +150,16 @@ const (
 
 // refusal returns ErrSuspended or ErrRevoked if a token issued at this time is refused.
 func (a account) refusal(issued time.Time) error {
-	switch {
-	case a.notBefore == SuspendedSecond:
-		return ErrSuspended
-	case a.refuses(issued):
+	if a.refuses(issued) && a.notBefore != SuspendedSecond {
 		return ErrRevoked
+	}
+	return a.suspension()
+}
+
+// suspension returns ErrSuspended if the user is suspended.
+func (a account) suspension() error {
+	if a.notBefore == SuspendedSecond {
+		return ErrSuspended
 	}
 	return nil
 }
@@ -188,6 +193,21 @@ func (s *Service) Admit(ctx context.Context, p Profile, issued time.Time) (User,
 		return User{}, err
 	}
 	return a.User, nil
+}
+
+// CheckSuspended returns ErrSuspended if the user is suspended.
+func (s *Service) CheckSuspended(ctx context.Context, user string) error {
+	known, version, ok := s.users.get(memberKey{user: user})
+	if ok && s.now().Before(known.until) {
+		return known.suspension()
+	}
+	revoked, err := s.store.Revoked(ctx, []string{user})
+	if err != nil {
+		return err
+	}
+	a := account{notBefore: revoked[user], until: s.now().Add(suspendedFor)} // the name and avatar are not known
+	s.users.put(memberKey{user: strings.Clone(user)}, a, version)
+	return a.suspension()
 }
 
 // Revoke revokes all tokens of the user that were issued up to now.

@@ -218,6 +218,11 @@ func (b *Books) FilesKey(ctx context.Context) ([]byte, error) {
 	return b.drawKey(ctx, "files_key")
 }
 
+// ConsoleKey returns the key that encrypts the sessions of the console.
+func (b *Books) ConsoleKey(ctx context.Context) ([]byte, error) {
+	return b.drawKey(ctx, "console_key")
+}
+
 // makeKeyedBooks opens the engines in SQL with the data key.
 func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
 	books, err := MakeBooks(ctx, c, cmp.Or(c.Migrate, migrations.Auto), log)

@@ -166,7 +166,7 @@ func (s *Server) adminDisconnect(ctx context.Context, _ api.Caller, r *wire.Disc
 }
 
 func (s *Server) adminStats(context.Context, api.Caller, *struct{}) (wire.StatsReply, error) {
-	return s.stats(), nil
+	return s.Stats(), nil
 }
 
 // revoke revokes the user's tokens and then closes the user's sockets, in this order: a client cannot reconnect
@@ -179,8 +179,8 @@ func (s *Server) revoke(ctx context.Context, user string) error {
 	return nil
 }
 
-// stats returns figures of this instance only, not of all instances.
-func (s *Server) stats() wire.StatsReply {
+// Stats returns figures of this instance only, not of all instances.
+func (s *Server) Stats() wire.StatsReply {
 	h, p := s.hub.Stats(), s.packets.Stats()
 	closes := make(map[int]int64, len(h.Closes))
 	for code, n := range h.Closes {

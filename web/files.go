@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -149,6 +150,9 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 		defer content.close()
 		if err := content.open(0); err != nil { // an object that cannot be read is an error, not a body that breaks off
 			return nil, err
+		}
+		if strings.Contains(r.Header.Get("Range"), ",") { // each range of many would open the object anew
+			r.Header.Del("Range")
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pieceTime + time.Duration(c.Size/slowestDownload)*time.Second))
 		h.Set("Cache-Control", "private, max-age=900")

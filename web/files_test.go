@@ -113,14 +113,58 @@ func TestFileOverHTTP(t *testing.T) {
 // lostObjects are objects that cannot be read while lost is set.
 type lostObjects struct {
 	files.Objects
-	lost atomic.Bool
+	lost   atomic.Bool
+	opened atomic.Int32 // calls of Get
 }
 
 func (o *lostObjects) Get(ctx context.Context, name string, offset int64) (io.ReadCloser, int64, error) {
+	o.opened.Add(1)
 	if o.lost.Load() {
 		return nil, 0, chat.ErrUnavailable
 	}
 	return o.Objects.Get(ctx, name, offset)
+}
+
+// TestLinkOfASuspendedUserOpensNothing reads a file by the link of a user before, during and after a suspension.
+func TestLinkOfASuspendedUserOpensNothing(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	ann := s.signIn(t, "ann", 0)
+	room := s.room(t, ann, "hall").ID
+	id := s.upload(t, ann, room, "a report").ID
+	links := call[wire.FileLinksReply](t, s, ann, "file_links", wire.FileLinksRequest{Room: room, Files: []string{id}})
+	want := func(status int) {
+		t.Helper()
+		if r := ask(t, s.Handler(), "GET", "/v1/files/"+room+"/"+id+"/original?"+links.Queries[0], "", ""); r.StatusCode != status {
+			t.Errorf("status %d, want %d", r.StatusCode, status)
+		}
+	}
+	want(200)
+	_, err := s.chat.Suspend(t.Context(), "ann")
+	noError(t, err)
+	want(403)
+	_, err = s.chat.Reinstate(t.Context(), "ann")
+	noError(t, err)
+	want(200)
+}
+
+// TestManyRangesOpenOnce asks for many ranges of a file in one request. The answer must be the whole file, read once.
+func TestManyRangesOpenOnce(t *testing.T) {
+	t.Parallel()
+	engines := newTestEngines(t)
+	counted := &lostObjects{Objects: engines.objects}
+	engines.objects = counted
+	s := engines.open(t, func(o *Options) { o.Alone = true })
+	ann := s.signIn(t, "ann", 0)
+	room := s.room(t, ann, "hall").ID
+	path := "/v1/files/" + room + "/" + s.upload(t, ann, room, "a long report").ID + "/original"
+	counted.opened.Store(0)
+	r := ask(t, s.Handler(), "GET", path, fileToken(t, "ann"), "", "Range", "bytes=0-0"+strings.Repeat(",2-2,0-0", 100))
+	body, err := io.ReadAll(r.Body)
+	noError(t, err)
+	if n := counted.opened.Load(); r.StatusCode != 200 || string(body) != "a long report" || n != 1 {
+		t.Errorf("status %d, %q, the object was opened %d times", r.StatusCode, body, n)
+	}
 }
 
 // TestFailedDownloadIsNotCached reads a file while the object store fails. No cache may keep the error.

@@ -14,16 +14,17 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/text/unicode/norm"
 
 	"hongbao/chat"
 	"hongbao/chat/media"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/keylock"
 )
 
 const (
@@ -51,7 +52,8 @@ const (
 	finishTime     = 2 * time.Minute
 	nameBytes      = 255
 	typeBytes      = 100
-	picturesAtOnce = 1 // pictures that one instance processes at a time: a large one takes some hundred megabytes
+	picturesAtOnce = 1               // pictures that one instance processes at a time: a large one takes some hundred megabytes
+	pictureWait    = 5 * time.Minute // how long a picture waits for its turn
 )
 
 // ErrOff is the answer of a server that has no object store.
@@ -90,7 +92,7 @@ type Service struct {
 	o        Options
 	counters *counters
 
-	pictures *semaphore.Weighted
+	pictures pictureTurns
 }
 
 // New returns a Service.
@@ -99,7 +101,7 @@ func New(rows Rows, objects Objects, rooms Rooms, o Options) *Service {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	return &Service{rows: rows, objects: newMeteredObjects(objects), rooms: rooms, o: o, counters: newCounters(), pictures: semaphore.NewWeighted(picturesAtOnce)}
+	return &Service{rows: rows, objects: newMeteredObjects(objects), rooms: rooms, o: o, counters: newCounters(), pictures: pictureTurns{all: keylock.Locks{Holders: picturesAtOnce}}}
 }
 
 // Limits returns the limits that the service applies.
@@ -315,11 +317,55 @@ func (f Stored) object(v Version) string {
 	return name
 }
 
-// finish processes an upload that is whole. A file that the server or the host refuses is dropped.
+// pictureTurns bounds how many pictures are processed at a time. One picture of a user waits with those of others, so users take turns.
+type pictureTurns struct{ users, all keylock.Locks }
+
+// wait waits for the turn of a picture of the user. The caller must call end when the picture is processed.
+func (p *pictureTurns) wait(ctx context.Context, user string) (end func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, pictureWait)
+	defer cancel()
+	endUser, err := p.users.Lock(ctx, user)
+	if err != nil {
+		return nil, fmt.Errorf("%w: too many pictures of one user: %w", chat.ErrUnavailable, err)
+	}
+	endAll, err := p.all.Lock(ctx, "")
+	if err != nil {
+		endUser()
+		return nil, fmt.Errorf("%w: too many pictures: %w", chat.ErrUnavailable, err)
+	}
+	return sync.OnceFunc(func() {
+		endAll()
+		endUser()
+	}), nil
+}
+
+// finish processes an upload that is whole.
 func (s *Service) finish(ctx context.Context, t Transfer, f Stored) (Stored, error) {
+	end := func() {}
+	if f.Kind == chat.PictureFile {
+		var err error
+		if end, err = s.pictures.wait(ctx, f.User); err != nil {
+			s.counters.upload(uploadFailed)
+			return Stored{}, err
+		}
+		defer end()
+		if f, err = s.Own(ctx, f.User, f.Room, f.ID); err != nil || f.State != Coming { // it was cancelled or finished meanwhile
+			return f, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, finishTime+time.Duration(f.Upload/PieceBytes)*pieceTime)
 	defer cancel()
-	done, err := s.process(ctx, t, f)
+	made, err := s.make(ctx, &f)
+	end()
+	return s.finished(ctx, t, f, made, err)
+}
+
+// finished stores what make has returned, and finishes the file. A file that the server or the host refuses is dropped.
+func (s *Service) finished(ctx context.Context, t Transfer, f Stored, made []content, err error) (Stored, error) {
+	done := Stored{}
+	if err == nil {
+		done, err = s.process(ctx, t, f, made)
+	}
 	switch {
 	case err == nil:
 		if done.State == Held {
@@ -365,11 +411,7 @@ type deniedError struct{ error }
 
 func (e *deniedError) Unwrap() error { return e.error }
 
-func (s *Service) process(ctx context.Context, t Transfer, f Stored) (Stored, error) {
-	made, err := s.make(ctx, &f)
-	if err != nil {
-		return Stored{}, err
-	}
+func (s *Service) process(ctx context.Context, t Transfer, f Stored, made []content) (_ Stored, err error) {
 	if f.State = Ready; t.Judge != nil {
 		hold, err := t.Judge(ctx, t.User, f)
 		if err != nil {
@@ -429,12 +471,6 @@ func (s *Service) make(ctx context.Context, f *Stored) ([]content, error) {
 		}
 		f.Type, f.Hash = cmp.Or(f.Type, "application/octet-stream"), sum.Sum(nil)
 		return []content{whole}, nil
-	}
-	if f.Kind == chat.PictureFile {
-		if err := s.pictures.Acquire(ctx, 1); err != nil {
-			return nil, fmt.Errorf("%w: too many pictures: %w", chat.ErrUnavailable, err)
-		}
-		defer s.pictures.Release(1)
 	}
 	upload, err := io.ReadAll(s.whole(ctx, *f))
 	if err != nil {

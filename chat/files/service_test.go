@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
@@ -98,14 +99,15 @@ func (o *faultyObjects) failing(fail func(call, name string) error) {
 
 func (o *faultyObjects) check(call, name string) error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if call == "put" {
 		o.puts = append(o.puts, name)
 	}
-	if o.fail == nil {
+	fail := o.fail
+	o.mu.Unlock()
+	if fail == nil {
 		return nil
 	}
-	return o.fail(call, name)
+	return fail(call, name)
 }
 
 func (o *faultyObjects) Put(ctx context.Context, name string, data io.Reader, size int64) error {
@@ -316,6 +318,42 @@ func (f *fixture) upload(user chat.User, u files.Upload, content []byte) (files.
 	s, err := f.Begin(f.Context(), user, u)
 	noError(f.T, err)
 	return f.receive(user, s, 0, bytes.NewReader(content))
+}
+
+// TestUsersTakeTurnsWithPictures blocks one picture for longer than a picture may be processed, while two more of its user wait, and then one of
+// another user. That one must be next, and all that have waited must become ready.
+func TestUsersTakeTurnsWithPictures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		content, release := testPNG(t, 20), make(chan struct{})
+		order, errs := []string{}, map[string]error{}
+		f.objects.failing(func(call, name string) error {
+			if call == "get" {
+				order = append(order, name[:len(chat.NewID(f.now))])
+				if len(order) == 1 {
+					<-release
+				}
+			}
+			return nil
+		})
+		var begun []string
+		for _, user := range []chat.User{ann, ann, ann, bob} {
+			s, err := f.Begin(t.Context(), user, files.Upload{Room: f.room, Kind: chat.PictureFile, Size: int64(len(content))})
+			noError(t, err)
+			begun = append(begun, s.ID)
+			go func() { _, errs[s.ID] = f.receive(user, s, 0, bytes.NewReader(content)) }()
+			synctest.Wait()
+		}
+		time.Sleep(3 * time.Minute)
+		close(release)
+		synctest.Wait()
+		if want := []string{begun[0], begun[3], begun[1], begun[2]}; !slices.Equal(order, want) {
+			t.Errorf("processed in the order %v, want %v", order, want)
+		}
+		for _, id := range begun[1:] {
+			noError(t, errs[id])
+		}
+	})
 }
 
 func TestPictureIsMadeAnewInThreeSizes(t *testing.T) {

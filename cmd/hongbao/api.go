@@ -10,11 +10,13 @@ import (
 	"hongbao/store"
 	"hongbao/store/security"
 	"hongbao/web/convert"
+	"hongbao/web/host/console"
 	"hongbao/web/host/events"
 	"hongbao/web/host/hook"
 	"hongbao/web/host/hostapi"
 	"hongbao/web/host/server"
 	"hongbao/web/ops/metrics"
+	"hongbao/web/wire"
 )
 
 // newAPI makes the server API and reads its keys. It returns nil if no keys file is set. It uses i.security, i.server, i.rooms,
@@ -34,6 +36,21 @@ func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*
 		err = i.events.Mount(api)
 	}
 	return api, keys, err
+}
+
+// newConsole makes the console over the server API, or returns nil if there is none.
+func (i *instance) newConsole(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (*console.Console, error) {
+	if i.api == nil {
+		return nil, nil
+	}
+	secret, err := engines.ConsoleKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return console.New(console.Options{
+		API: i.api.Handler(), Keys: i.apiKeys, Acts: recordedActs{i.security}, Failure: i.server.Failure, Local: engines.Local, Secret: secret,
+		Currency: wire.Currency(c.Currency), Log: log,
+	})
 }
 
 // newEvents makes the service of the event stream, or returns nil if no events are written.
@@ -84,7 +101,7 @@ type recordedActs struct{ recorder *security.Recorder }
 // Record implements server.Acts.
 func (r recordedActs) Record(ctx context.Context, a server.Act) error {
 	return r.recorder.Record(ctx, security.Act{
-		Actor: "key/" + a.Key, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
+		Actor: "key/" + a.Key, Person: a.Person, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
 	})
 }
 
@@ -94,10 +111,18 @@ func (r recordedActs) Count(kind, origin string) { r.recorder.Count(kind, origin
 // After implements server.Acts.
 func (r recordedActs) After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error) {
 	stored, next, err := r.recorder.ActsAfter(ctx, cursor, before, limit)
-	return convert.List(stored, func(a security.Act) hostapi.Act {
-		return hostapi.Act{
-			ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Client: a.Client, Operation: a.Method, Request: a.Request,
-			RequestID: a.RequestID, Reason: a.Reason,
-		}
-	}), next, err
+	return convert.List(stored, actOf), next, err
+}
+
+// Before implements server.Acts.
+func (r recordedActs) Before(ctx context.Context, cursor string, limit int) (acts []hostapi.Act, next string, err error) {
+	stored, next, err := r.recorder.ActsBefore(ctx, cursor, limit)
+	return convert.List(stored, actOf), next, err
+}
+
+func actOf(a security.Act) hostapi.Act {
+	return hostapi.Act{
+		ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Person: a.Person, Client: a.Client, Operation: a.Method, Request: a.Request,
+		RequestID: a.RequestID, Reason: a.Reason,
+	}
 }

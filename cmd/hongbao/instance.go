@@ -18,6 +18,7 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/web"
+	"hongbao/web/host/console"
 	"hongbao/web/host/events"
 	"hongbao/web/host/server"
 	"hongbao/web/ops"
@@ -38,9 +39,10 @@ type instance struct {
 
 	security *security.Recorder
 
-	api     *server.Server  // nil: there is no server API
-	apiKeys *server.Keys    // of the server API
-	events  *events.Service // nil: no events are written
+	api     *server.Server   // nil: there is no server API
+	apiKeys *server.Keys     // of the server API
+	console *console.Console // nil: there is no server API
+	events  *events.Service  // nil: no events are written
 
 	push    *webpush.Notifier // nil: there is no Web Push
 	indexer *chat.Indexer     // nil: there is no search
@@ -147,6 +149,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		return nil, err
 	}
 	if built.api, built.apiKeys, err = built.newAPI(c, engines, log); err != nil {
+		return nil, err
+	}
+	if built.console, err = built.newConsole(ctx, c, engines, log); err != nil {
 		return nil, err
 	}
 	if err := built.watch.Start(ctx); err != nil {

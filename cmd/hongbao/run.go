@@ -39,7 +39,7 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	ops := newOpsServer(i.server.OpsHandler(), log)
 	var api *http.Server // nil: there is no server API
 	if i.api != nil {
-		api = newServer(i.api.Handler(), l.apiTLS, 90*time.Second, log) // some requests may take up to a minute
+		api = newServer(i.console.Handler(), l.apiTLS, 90*time.Second, log) // some requests may take up to a minute
 	}
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))

@@ -64,7 +64,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	began = time.Now()
 	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()), "traces", c.traces.Endpoint())
 	if l.api != nil {
-		log.Info("server API", "open", open(l.api, l.apiTLS != nil), "keys", parts.apiKeys.Names())
+		log.Info("server API", "open", open(l.api, l.apiTLS != nil), "console", open(l.api, l.apiTLS != nil)+"console/", "keys", parts.apiKeys.Names())
 	}
 	if c.Guests != guestsOff {
 		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")

@@ -1,6 +1,9 @@
 package meter
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -56,6 +59,17 @@ func (h *Histogram) Read() Counts {
 		}
 	}
 	return c
+}
+
+// Quantile returns the least bound that the part of the values does not exceed; 0: there are no values, or it is beyond the last bound.
+func (c Counts) Quantile(part float64) (bound float64) {
+	least := uint64(math.Ceil(part * float64(c.Count)))
+	for _, at := range slices.Sorted(maps.Keys(c.Buckets)) {
+		if c.Count > 0 && c.Buckets[at] >= least {
+			return at
+		}
+	}
+	return 0
 }
 
 // Batches measures the batches of one kind of work.

@@ -33,6 +33,18 @@ func TestHistogramsAreSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
+func TestQuantile(t *testing.T) {
+	c := Counts{Count: 100, Buckets: map[float64]uint64{1: 49, 2: 50, 5: 98, 10: 98}}
+	for part, want := range map[float64]float64{0.01: 1, 0.49: 1, 0.5: 2, 0.51: 5, 0.98: 5, 0.99: 0} {
+		if got := c.Quantile(part); got != want {
+			t.Errorf("quantile %v: %v, want %v", part, got, want)
+		}
+	}
+	if got := (Counts{Buckets: map[float64]uint64{1: 0}}).Quantile(0.5); got != 0 {
+		t.Errorf("quantile of no values: %v", got)
+	}
+}
+
 func TestBatchesMeasureSizeAndTime(t *testing.T) {
 	b := NewBatches()
 	b.Done(3, time.Now().Add(-time.Hour))

@@ -48,6 +48,11 @@ func (r *Recorder) ActsAfter(ctx context.Context, after string, before time.Time
 	return r.store.ActsAfter(ctx, after, before, limit)
 }
 
+// ActsBefore returns the acts before the cursor, newest first. See Store.
+func (r *Recorder) ActsBefore(ctx context.Context, before string, limit int) (acts []Act, next string, err error) {
+	return r.store.ActsBefore(ctx, before, limit)
+}
+
 // Count counts one event. It never waits for the database.
 func (r *Recorder) Count(kind, origin string) {
 	r.mu.Lock()
@@ -80,7 +85,7 @@ func (r *Recorder) Record(ctx context.Context, a Act) error {
 	r.mu.Lock()
 	r.acts++
 	r.mu.Unlock()
-	r.log.Info("act of an administrator", "actor", a.Actor, "client", a.Client, "method", a.Method, "request", a.Request, "act", a.ID,
+	r.log.Info("act of an administrator", "actor", a.Actor, "person", a.Person, "client", a.Client, "method", a.Method, "request", a.Request, "act", a.ID,
 		"request_id", a.RequestID, "reason", a.Reason)
 	return nil
 }

@@ -22,6 +22,7 @@ type Act struct {
 	At       time.Time
 	Instance string
 	Actor    string // user ID, or "key/" and the name of an API key
+	Person   string // who used the key in the console; "": a program did, or the actor is no key
 	Client   string // address
 	Method   string
 	Request  string // JSON, cut at maxRequest bytes
@@ -53,6 +54,9 @@ type Store interface {
 	// before the first act. next is the cursor after the last returned act. For a text that is no cursor, ActsAfter returns
 	// chat.ErrBadRequest.
 	ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []Act, next string, err error)
+	// ActsBefore returns the acts before the cursor, newest first, at most limit. The cursor "" is behind the newest act. Its cursors are not
+	// those of ActsAfter; for another text it returns chat.ErrBadRequest.
+	ActsBefore(ctx context.Context, before string, limit int) (acts []Act, next string, err error)
 	// Counts returns the newest counts, at most limit, newest minute first.
 	Counts(ctx context.Context, limit int) ([]Count, error)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func TestSecurity(t *testing.T, open func(t *testing.T) SecurityUnderTest) {
 }
 
 func testAct(id string, at time.Time) security.Act {
-	return security.Act{ID: id, At: at, Instance: "i", Actor: "root", Client: "192.0.2.7", Method: "credit", Request: `{"user":"ann","amount":5}`,
+	return security.Act{ID: id, At: at, Instance: "i", Actor: "root", Person: "Mei", Client: "192.0.2.7", Method: "credit", Request: `{"user":"ann","amount":5}`,
 		RequestID: "r-1", Reason: "a refund"}
 }
 
@@ -74,6 +75,21 @@ func actsAreExported(t *testing.T, s SecurityUnderTest) {
 	}
 	if read(at.Add(time.Hour)); !reflect.DeepEqual(got, want) {
 		t.Errorf("acts %v, want %v", got, want)
+	}
+	slices.Reverse(want)
+	var newest []security.Act
+	for before := ""; ; {
+		acts, next, err := s.ActsBefore(ctx, before, 2)
+		noError(t, err)
+		if newest, before = append(newest, acts...), next; len(acts) < 2 {
+			break
+		}
+	}
+	if !reflect.DeepEqual(newest, want) {
+		t.Errorf("newest acts %v, want %v", newest, want)
+	}
+	if _, _, err := s.ActsBefore(ctx, "x", 2); !errors.Is(err, chat.ErrBadRequest) {
+		t.Errorf("a text that is no cursor of the newest: %v", err)
 	}
 	if _, _, err := s.ActsAfter(ctx, "x", at, 2); !errors.Is(err, chat.ErrBadRequest) {
 		t.Errorf("a text that is no cursor: %v", err)

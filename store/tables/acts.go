@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"hongbao/store/cursor"
@@ -10,8 +11,8 @@ import (
 
 // AddAct implements security.Store.
 func (t Tables) AddAct(ctx context.Context, a security.Act) error {
-	return exec(ctx, t.db, "store act", `insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
+	return exec(ctx, t.db, "store act", `insert into admin_acts (id, at, instance, actor, person, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Person, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 }
 
 // AddCounts implements security.Store.
@@ -33,11 +34,13 @@ func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
 
 // Acts implements security.Store.
 func (t Tables) Acts(ctx context.Context, limit int) ([]security.Act, error) {
-	return list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
+	return list(ctx, t.db, "read acts", scanAct, `select `+actColumns+` from admin_acts order by at desc, id limit $1`, limit)
 }
 
+const actColumns = `id, at, instance, actor, person, client, method, request, request_id, reason`
+
 var scanAct = into(func(a *security.Act) []any {
-	return []any{&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason}
+	return []any{&a.ID, Time(&a.At), &a.Instance, &a.Actor, &a.Person, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason}
 })
 
 // ActsAfter implements security.Store.
@@ -48,7 +51,7 @@ func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, l
 			return nil, "", err
 		}
 	}
-	acts, err = list(ctx, t.db, "read acts", scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
+	acts, err = list(ctx, t.db, "read acts", scanAct, `select `+actColumns+` from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
 		at, id, before.UnixMilli(), limit)
 	if err != nil {
 		return nil, "", err
@@ -57,6 +60,24 @@ func (t Tables) ActsAfter(ctx context.Context, after string, before time.Time, l
 		after = cursor.Make("acts", acts[n-1].At.UnixMilli(), acts[n-1].ID)
 	}
 	return acts, after, nil
+}
+
+// ActsBefore implements security.Store.
+func (t Tables) ActsBefore(ctx context.Context, before string, limit int) (acts []security.Act, next string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if before != "" {
+		if err := cursor.Parse("acts-newest", before, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	acts, err = list(ctx, t.db, "read acts", scanAct, `select `+actColumns+` from admin_acts where (at, id) < ($1, $2) order by at desc, id desc limit $3`, at, id, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	if n := len(acts); n > 0 {
+		before = cursor.Make("acts-newest", acts[n-1].At.UnixMilli(), acts[n-1].ID)
+	}
+	return acts, before, nil
 }
 
 // Counts implements security.Store.

@@ -74,6 +74,7 @@ func (s *Service) Mount(api *server.Server) error {
 	return api.Mount(
 		server.Handle("get_events", s.getEvents).Within((maxWait+15)*time.Second),
 		server.Handle("get_consumer", s.getConsumer),
+		server.Handle("list_consumers", s.listConsumers),
 		server.Handle("put_consumer", s.putConsumer),
 		server.Handle("delete_consumer", s.deleteConsumer),
 		server.Handle("get_parked_events", s.getParked),
@@ -200,6 +201,18 @@ func (s *Service) getConsumer(ctx context.Context, _ server.Caller, r *hostapi.G
 	}
 	c, err := s.o.Store.Consumer(ctx, r.Consumer)
 	return hostapi.ConsumerReply{Consumer: consumerOf(c)}, err
+}
+
+func (s *Service) listConsumers(ctx context.Context, _ server.Caller, _ *struct{}) (hostapi.ConsumersReply, error) {
+	found, err := s.o.Store.ConsumerList(ctx, mostConsumers)
+	lags := s.Lags()
+	return hostapi.ConsumersReply{Consumers: convert.List(found, func(c eventlog.Consumer) hostapi.LateConsumer {
+		late := hostapi.LateConsumer{Consumer: consumerOf(c)}
+		if lag, measured := lags[c.Name]; measured {
+			late.LagMS = new(lag.Milliseconds())
+		}
+		return late
+	})}, err
 }
 
 var errConsumer = chat.BadField("consumer", "must have 1 to 64 of a-z, 0-9, '.', '_' and '-'")

@@ -22,6 +22,10 @@ var eventOperations = []Operation{
 		Verb: "GET", Path: "/v1/server/consumers/{consumer}", Scope: Read, Example: GetConsumerRequest{Consumer: "search"},
 	},
 	{
+		Method: wire.Method{Name: "list_consumers", Does: "Lists the consumers of events by name, at most 100, with how far each is behind.", Reply: ConsumersReply{}},
+		Verb:   "GET", Path: "/v1/server/consumers", Scope: Read,
+	},
+	{
 		Method: wire.Method{
 			Name: "put_consumer", Does: "Stores how far a consumer has come, and creates it if there is none. For the consumer webhook, which needs the scope admin, it replays or skips events.",
 			Request: PutConsumerRequest{}, Reply: ConsumerReply{}, Errors: []wire.Code{wire.CodeConflict},
@@ -125,6 +129,18 @@ type PutConsumerRequest struct {
 // ConsumerReply is a reply that holds one consumer.
 type ConsumerReply struct {
 	Consumer Consumer `json:"consumer"`
+}
+
+// ConsumersReply is the reply of list_consumers.
+type ConsumersReply struct {
+	Consumers []LateConsumer `json:"consumers"`
+}
+
+// LateConsumer is a consumer with its lag.
+type LateConsumer struct {
+	Consumer
+
+	LagMS *int64 `json:"lag_ms,omitempty"` // age of its next event, measured each minute; 0: it has processed all; missing: not measured yet
 }
 
 // Consumer is a reader of events that the server knows by name.

@@ -56,6 +56,7 @@ func Groups() []Group {
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
 		{"files", "Pictures, recordings and other files of users.", fileOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
+		{"operate", "How the installation is, and audits of its books.", operateOperations},
 		{"acts", "What the holders of keys and administrators have done.", actExportOperations},
 		{"documents", "The documents of the server API, for programs.", documentOperations},
 	}

@@ -45,6 +45,13 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "get_user_rooms", Does: "Lists the rooms that a user is in, the newest room first. A page may have fewer rooms than the limit and have a next.",
+			Request: UserRoomsRequest{}, Reply: UserRoomsReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/users/{user}/rooms", Scope: Read, Example: UserRoomsRequest{User: "u-bob", Limit: 10},
+	},
+	{
+		Method: wire.Method{
 			Name:    "suspend_user",
 			Does:    "Refuses all tokens of a user, whenever they were issued, and closes the user's sockets. It lasts until the user is reinstated.",
 			Request: GetUserRequest{}, Reply: UserReply{},
@@ -87,6 +94,28 @@ type ListUsersRequest struct {
 type ListUsersReply struct {
 	Users []User `json:"users"`
 	Next  string `json:"next,omitempty"` // for the following page; missing: there is none
+}
+
+// UserRoomsRequest is the request of get_user_rooms.
+type UserRoomsRequest struct {
+	User  string `json:"user"`
+	Next  string `json:"next,omitempty"`          // the next of the page before; missing: the first page
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 100; missing: 50
+}
+
+// UserRoomsReply is the reply of get_user_rooms.
+type UserRoomsReply struct {
+	Rooms []UserRoom `json:"rooms"`
+	Next  string     `json:"next,omitempty"` // missing: it is the last page
+}
+
+// UserRoom is a room with the standing of one of its members.
+type UserRoom struct {
+	wire.Room // with the role
+
+	MutedUntil int64 `json:"muted_until,omitempty"` // missing: the user was never muted
+	JoinedSeq  int64 `json:"joined_seq"`            // the room's last seq when the user has entered
+	ReadSeq    int64 `json:"read_seq"`              // up to where the user has read
 }
 
 // FindUsersRequest is the request of find_users.

@@ -30,7 +30,7 @@ func (s *Server) getActs(ctx context.Context, _ Caller, r *hostapi.GetActsReques
 	reply = hostapi.ActsReply{Acts: []hostapi.Act{}, Next: r.After, More: true}
 	for range actReads {
 		room := limit - len(reply.Acts)
-		acts, next, err := s.o.Acts.After(ctx, reply.Next, time.Now().Add(-s.o.ActsAge), room)
+		acts, next, err := s.readActs(ctx, r, reply.Next, room)
 		switch {
 		case errors.Is(err, chat.ErrBadRequest):
 			return hostapi.ActsReply{}, chat.BadField("after", "is no cursor of the acts")
@@ -43,6 +43,14 @@ func (s *Server) getActs(ctx context.Context, _ Caller, r *hostapi.GetActsReques
 		}
 	}
 	return reply, nil
+}
+
+// readActs reads a page of acts, whether or not they fit.
+func (s *Server) readActs(ctx context.Context, r *hostapi.GetActsRequest, after string, limit int) (acts []hostapi.Act, next string, err error) {
+	if r.Newest {
+		return s.o.Acts.Before(ctx, after, limit)
+	}
+	return s.o.Acts.After(ctx, after, time.Now().Add(-s.o.ActsAge), limit)
 }
 
 // fits reports whether an act is what the request asks for. A user's id needs no escaping in JSON.

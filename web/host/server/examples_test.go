@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -147,6 +148,9 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	ok[hostapi.ConsumerReply](h, h.send(h.all, "PUT", "/v1/server/consumers/search", `{"after":"oldest"}`))
 	file := h.uploaded(room, "u-ann")
 	made := scene{names: map[string]string{"r-1": room, "f-1": file, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
+	if o.Name == "get_audit" {
+		h.audited()
+	}
 	if strings.Contains(o.Name, "parked") {
 		made.numbers[7] = h.park()
 	}
@@ -166,6 +170,22 @@ func (h *testHost) drawn(as func(user, command, body string, values ...any) answ
 	d := must(h.store.Draw(h.Context(), redpacket.DrawRequest{Ref: ref, Why: redpacket.CloseEarly}))
 	must(h.store.End(h.Context(), redpacket.Close{Ref: ref, Reason: redpacket.Expired, Grants: d.Winners(), At: time.Now(), EntryID: "drawn"}))
 	return packet
+}
+
+// audited asks for an audit, and waits until the instance has made it.
+func (h *testHost) audited() {
+	h.Helper()
+	must(h.packets.AskAudit(h.Context(), false))
+	for {
+		_, err := h.packets.LastAudit(h.Context())
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, chat.ErrNotFound) {
+			h.Fatal(err)
+		}
+		<-time.After(time.Millisecond)
+	}
 }
 
 // uploaded returns a file that the user has uploaded to the room.

@@ -84,7 +84,7 @@ type recordedActs struct{ *security.Recorder }
 
 func (r recordedActs) Record(ctx context.Context, a server.Act) error {
 	return r.Recorder.Record(ctx, security.Act{
-		Actor: "key/" + a.Key, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
+		Actor: "key/" + a.Key, Person: a.Person, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
 	})
 }
 
@@ -307,12 +307,20 @@ func (h *testHost) act(operation string) security.Act {
 // After implements server.Acts.
 func (r recordedActs) After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error) {
 	stored, next, err := r.Recorder.ActsAfter(ctx, cursor, before, limit)
-	return convert.List(stored, func(a security.Act) hostapi.Act {
-		return hostapi.Act{
-			ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Client: a.Client, Operation: a.Method, Request: a.Request,
-			RequestID: a.RequestID, Reason: a.Reason,
-		}
-	}), next, err
+	return convert.List(stored, actOf), next, err
+}
+
+// Before implements server.Acts.
+func (r recordedActs) Before(ctx context.Context, cursor string, limit int) (acts []hostapi.Act, next string, err error) {
+	stored, next, err := r.Recorder.ActsBefore(ctx, cursor, limit)
+	return convert.List(stored, actOf), next, err
+}
+
+func actOf(a security.Act) hostapi.Act {
+	return hostapi.Act{
+		ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Person: a.Person, Client: a.Client, Operation: a.Method, Request: a.Request,
+		RequestID: a.RequestID, Reason: a.Reason,
+	}
 }
 
 // noError fails the test at once if err is not nil.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -167,19 +166,6 @@ func (k *Keys) Names() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// find returns the key with this secret. It takes the same time whichever key fits, and also if no key fits.
-func (k *Keys) find(secret string) (found Key, ok bool) {
-	hash := sha256.Sum256([]byte(secret))
-	keys, index := *k.current.Load(), -1
-	for i := range keys {
-		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], keys[i].Hash[:]), i, index)
-	}
-	if index < 0 {
-		return Key{}, false
-	}
-	return keys[index], true
 }
 
 // readEvery is how often Run reads the keys file.

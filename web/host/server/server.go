@@ -39,11 +39,14 @@ type Acts interface {
 	// After returns at most limit stored acts that follow the cursor and are older than the given time, oldest first. next is
 	// the cursor after the last one.
 	After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error)
+	// Before returns at most limit stored acts that come before the cursor, newest first; "" is behind the newest. next is the cursor of the last one.
+	Before(ctx context.Context, cursor string, limit int) (acts []hostapi.Act, next string, err error)
 }
 
 // Act is a request of the holder of a key.
 type Act struct {
 	Key, Client, Operation string
+	Person                 string // name of the user of the console; "": a program has sent the request
 	RequestID, Reason      string
 	Request                []byte // JSON, without texts of users
 }
@@ -59,6 +62,8 @@ type Web interface {
 	Renamed(ctx context.Context, user string)
 	// DisconnectSuspended closes the sockets of a suspended user on every instance.
 	DisconnectSuspended(user string)
+	// Stats returns what this instance has done since it started.
+	Stats() wire.StatsReply
 	// Observe records a request in the metrics.
 	Observe(method string, code wire.Code, took time.Duration)
 }
@@ -94,7 +99,7 @@ func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ActsAge = cmp.Or(o.ActsAge, actsAge)
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), fileRoutes{o}.routes(), commands{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), fileRoutes{o}.routes(), commands{o}.routes(), operation{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
 // Stop closes the channel of Stopping. It may be called more than once.
@@ -107,6 +112,7 @@ func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 type Caller struct {
 	Key       Key
 	Client    netip.Addr
+	Person    string // the user of the console that sends the request with the key; "": a program does
 	RequestID string
 	Reason    string // why the caller sends the request, for the list of acts; "": unknown
 	// For is the user for whom a command is called; "": the operation calls no command for a user.
@@ -260,10 +266,8 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 			return nil, chat.BadField(hostapi.For, "is not escaped as a part of a path")
 		}
 	}
-	if o.Scope != hostapi.Read && o.Verb != http.MethodGet {
-		if err := s.o.Acts.Record(ctx, Act{
-			Key: c.Key.Name, Client: c.Client.String(), Operation: o.Name, RequestID: c.RequestID, Reason: c.Reason, Request: recorded(c.For, data),
-		}); err != nil {
+	if isAct(o) {
+		if err := s.record(ctx, c, o, data); err != nil {
 			return nil, err
 		}
 	}
@@ -274,6 +278,17 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 	return wire.Marshal(reply)
 }
 
+// record stores the request as an act.
+func (s *Server) record(ctx context.Context, c *Caller, o hostapi.Operation, data []byte) error {
+	if err := c.explained(); err != nil {
+		return err
+	}
+	return s.o.Acts.Record(ctx, Act{
+		Key: c.Key.Name, Person: c.Person, Client: c.Client.String(), Operation: o.Name, RequestID: c.RequestID, Reason: c.Reason,
+		Request: recorded(c.For, data),
+	})
+}
+
 // countUnauthorized is the kind under which requests without a valid key are counted, by address.
 const countUnauthorized = "bad_api_key"
 
@@ -282,8 +297,12 @@ var errUnauthorized = wire.NewError(wire.CodeUnauthorized)
 
 // identify finds the key of the request.
 func (s *Server) identify(req *http.Request, c *Caller) error {
+	if p, ok := personOf(req); ok {
+		c.Key, c.Person = p.Key, p.Name
+		return nil
+	}
 	secret, _ := auth.Bearer(req)
-	key, ok := s.o.Keys.find(secret)
+	key, ok := s.o.Keys.Find(secret)
 	if !ok {
 		s.o.Acts.Count(countUnauthorized, c.Client.String())
 		return errUnauthorized

@@ -14,7 +14,7 @@ type users struct{ o Config }
 
 func (s users) routes() []Route {
 	return []Route{
-		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers),
+		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers), Handle("get_user_rooms", s.getUserRooms),
 		Handle("put_user", s.putUser), Handle("put_users", s.putUsers).Within(time.Minute),
 		Handle("suspend_user", s.suspendUser), Handle("reinstate_user", s.reinstateUser),
 	}
@@ -33,6 +33,16 @@ func (s users) listUsers(ctx context.Context, _ Caller, r *hostapi.ListUsersRequ
 func (s users) findUsers(ctx context.Context, _ Caller, r *hostapi.FindUsersRequest) (hostapi.PutUsersReply, error) {
 	users, err := s.o.Chat.UserRecordsOf(ctx, r.Users, r.Refs)
 	return hostapi.PutUsersReply{Users: convert.List(users, userOf)}, err
+}
+
+func (s users) getUserRooms(ctx context.Context, _ Caller, r *hostapi.UserRoomsRequest) (hostapi.UserRoomsReply, error) {
+	if _, err := s.o.Chat.UserRecord(ctx, r.User); err != nil {
+		return hostapi.UserRoomsReply{}, err
+	}
+	in, more, err := s.o.Chat.RoomsPage(ctx, r.User, r.Next, r.Limit)
+	return hostapi.UserRoomsReply{Next: more, Rooms: convert.List(in, func(m chat.Membership) hostapi.UserRoom {
+		return hostapi.UserRoom{Room: convert.Membership(m), MutedUntil: convert.Millis(m.MutedUntil), JoinedSeq: m.JoinedSeq, ReadSeq: m.ReadSeq}
+	})}, err
 }
 
 func (s users) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {

@@ -50,6 +50,7 @@ type Commands struct {
 	rates     *Rates
 	connected func(user string) bool
 	scans     *scans
+	searches  *scans // beside scans: a search waits for both
 	log       *slog.Logger
 
 	contactRates ContactRates
@@ -63,7 +64,8 @@ type Commands struct {
 func New(c Config) *Commands {
 	return &Commands{
 		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
-		log: cmp.Or(c.Log, slog.Default()), files: c.Files, fileDay: c.FileDay,
+		searches: newScans(searchesAtOnce, c.ScanWait),
+		log:      cmp.Or(c.Log, slog.Default()), files: c.Files, fileDay: c.FileDay,
 	}
 }
 
@@ -153,6 +155,7 @@ type command struct {
 	new      func() call
 	overlaps bool
 	scans    bool // it reads very many rows, so few run at once
+	searches bool // it may take long even so, so one of a user runs at once
 }
 
 // ordered returns a command that changes data. Ordered commands of one connection run one after the other, in the order in
@@ -172,6 +175,13 @@ func overlapping[Request, Reply any](run func(*Commands, context.Context, Caller
 func scanning[Request, Reply any](run func(*Commands, context.Context, Caller, *Request) (Reply, error)) *command {
 	c := overlapping(run)
 	c.scans = true
+	return c
+}
+
+// searching returns a scanning command of which one of a user runs at once.
+func searching[Request, Reply any](run func(*Commands, context.Context, Caller, *Request) (Reply, error)) *command {
+	c := scanning(run)
+	c.searches = true
 	return c
 }
 
@@ -236,7 +246,7 @@ var commands = map[string]*command{
 	"react":    ordered((*Commands).react),
 	"history":  scanning((*Commands).history),
 	"mentions": scanning((*Commands).mentions),
-	"search":   scanning((*Commands).search),
+	"search":   searching((*Commands).search),
 	"report":   ordered((*Commands).report),
 
 	"begin_file":  ordered((*Commands).beginFile),

@@ -83,6 +83,9 @@ func (a *Commands) Download(ctx context.Context, l files.Link, mac string, v fil
 		if err := a.files.Verify(l, mac); err != nil {
 			return files.Content{}, err
 		}
+		if err := a.chat.CheckSuspended(ctx, l.User); err != nil {
+			return files.Content{}, err
+		}
 	}
 	if err := a.rates.take(ctx, "download:"+l.User, pictureRate, false); err != nil {
 		return files.Content{}, err

@@ -58,6 +58,9 @@ const (
 	mostRun = time.Second
 	// averageWeight is the weight of the moving average: the newest command counts for 1/16.
 	averageWeight = 16
+	// searchesAtOnce is how many searches run at once on an instance: a search may keep a core busy for some 200 ms. As one user never has all
+	// slots, the searches of a user run one after the other.
+	searchesAtOnce = 2
 	// minReaders is the least value of scans.pruneAt.
 	minReaders = 1024
 )
@@ -228,9 +231,12 @@ func (s *scans) release(user string, took time.Duration) {
 
 // Scans returns how many commands that scan wait now, and how many were refused so far because too many waited.
 func (a *Commands) Scans() (waiting int, refused uint64) {
-	a.scans.mu.Lock()
-	defer a.scans.mu.Unlock()
-	return a.scans.waiting, a.scans.refused
+	for _, s := range []*scans{a.scans, a.searches} {
+		s.mu.Lock()
+		waiting, refused = waiting+s.waiting, refused+s.refused
+		s.mu.Unlock()
+	}
+	return waiting, refused
 }
 
 // Begin waits until the request may run. The caller must call end, if it is not nil, when the reply is queued or the command is
@@ -243,5 +249,20 @@ func (a *Commands) Begin(ctx context.Context, c Caller, r *Request) (end func(),
 	if err := a.spend(ctx, c, r); err != nil {
 		return nil, err
 	}
-	return a.scans.acquire(ctx, c.User.ID)
+	if !r.command.searches {
+		return a.scans.acquire(ctx, c.User.ID)
+	}
+	endSearch, err := a.searches.acquire(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	endScan, err := a.scans.acquire(ctx, c.User.ID) // a search that waits for others of its user has no slot here
+	if err != nil {
+		endSearch()
+		return nil, err
+	}
+	return func() {
+		endScan()
+		endSearch()
+	}, nil
 }

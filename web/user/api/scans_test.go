@@ -150,13 +150,52 @@ func TestOverloadRefusesTheUserThatHasReadMost(t *testing.T) {
 		if want := []string{"10", "9", "8"}; !slices.Equal(r.refused, want) {
 			t.Fatalf("refused %q, want %q", r.refused, want)
 		}
-		if waiting, refused := (&Commands{scans: r.scans}).Scans(); waiting != 10 || refused != 3 {
+		if waiting, refused := (&Commands{scans: r.scans, searches: newScans(1, 0)}).Scans(); waiting != 10 || refused != 3 {
 			t.Errorf("%d wait and %d were refused, want 10 and 3", waiting, refused)
 		}
 		r.served = nil
 		r.finish(11, 100*time.Millisecond)
 		if want := []string{"bob", "cem", "0", "1", "2", "3", "4", "5", "6", "7"}; !slices.Equal(r.served, want) {
 			t.Errorf("served %q, want %q", r.served, want)
+		}
+	})
+}
+
+// TestSearchesOfAUserRunOneByOne lets a user search three times at once. Only one search may run, the others must leave the slots of scans free,
+// and a search and a history of others must start at once.
+func TestSearchesOfAUserRunOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &Commands{scans: newScans(4, 0), searches: newScans(searchesAtOnce, 0)}
+		ends := map[string][]func(){}
+		begin := func(user, method string) {
+			go func() {
+				r := NewRequest(method, nil)
+				r.spent = true
+				end, err := a.Begin(t.Context(), Caller{User: chat.User{ID: user}}, &r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ends[user] = append(ends[user], end)
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			begin("eve", "search")
+		}
+		begin("ann", "search")
+		begin("bob", "history")
+		if len(ends["eve"]) != 1 || len(ends["ann"]) != 1 || len(ends["bob"]) != 1 || a.scans.free != 1 {
+			t.Errorf("%d searches of eve, %d of ann and %d histories run, with %d slots left; want one of each, and one slot", len(ends["eve"]), len(ends["ann"]), len(ends["bob"]), a.scans.free)
+		}
+		for n := range 3 {
+			ends["eve"][n]()
+			synctest.Wait()
+		}
+		ends["ann"][0]()
+		ends["bob"][0]()
+		if a.scans.free != 4 || a.searches.free != searchesAtOnce {
+			t.Errorf("at the end %d slots of scans and %d of searches are free", a.scans.free, a.searches.free)
 		}
 	})
 }

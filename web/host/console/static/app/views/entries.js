@@ -1,0 +1,41 @@
+// Entries of a room. Texts of users appear only as texts.
+import { h, Component } from '../dom.js';
+import { may } from '../state.js';
+import { t, said } from '../words.js';
+import { call, get, part } from '../api.js';
+import { Pages, userLink, link, when, actButton } from '../parts.js';
+
+export function entries({ room, before, mark }) {
+  return h(Texts, { of: room, show: (reason) => h(Pages, { of: `${room} ${before} ${reason}`, load: async (next) => {
+    const page = await get(`rooms/${part(room)}/history`, { before: next ?? before, limit: 30, reason });
+    const newest = [...page.entries].reverse();
+    return { rows: newest, next: page.more && newest.length ? newest[newest.length - 1].seq : undefined };
+  }, show: (rows, again) => rows.length ? h('div', null, rows.map((e) => entry(room, e, e.seq === mark, again))) : h('p', { class: 'muted' }, t('none')) }) });
+}
+
+/** Asks for a reason before it shows texts, unless the key may read all. */
+class Texts extends Component {
+  componentDidUpdate(before) { if (before.of !== this.props.of) this.setState({ reason: undefined }); }
+
+  render({ show }, { reason }) {
+    if (may('read') || reason) return show(reason);
+    return h('form', { onSubmit: (event) => {
+      event.preventDefault();
+      this.setState({ reason: new FormData(event.currentTarget).get('reason').trim() });
+    } }, h('p', { class: 'note' }, t('entries.hidden')), h('label', null, t('reason.words'), h('input', { name: 'reason', required: true, maxLength: 180, autocomplete: 'off' })), h('button', { class: 'main' }, t('entries.show')));
+  }
+}
+
+function entry(room, e, here, again) {
+  const recallable = e.kind === 'text' && !e.body.recalled && may('moderate');
+  return h('article', { class: here ? 'entry here' : 'entry', 'aria-current': here ? 'true' : undefined },
+    h('div', { class: 'muted' }, `${e.seq} · `, when(e.at), ' · ', userLink(e.from.id, e.from.name), ' · ', said('entry', e.kind),
+      recallable && [' ', actButton(t('entries.recall'), { done: again, run: ({ reason }) => call('POST', 'system/recall', { body: { room, seq: e.seq }, reason }) }, { small: true })]),
+    h('div', null, saidIn(e)));
+}
+
+function saidIn({ kind, body }) {
+  if (kind === 'text') return body.recalled ? h('em', null, t('entries.recalled')) : body.text;
+  if (kind === 'packet') return [link('packet', body.packet?.id ?? body.id), ' ', body.packet?.greeting ?? body.greeting];
+  return h('code', null, JSON.stringify(body));
+}

@@ -1,0 +1,48 @@
+// All that is stored about one packet, in the order in which it happened.
+import { h } from '../dom.js';
+import { t, said } from '../words.js';
+import { get, part } from '../api.js';
+import { money, count } from '../format.js';
+import { Load, facts, table, link, userLink, when, status, download } from '../parts.js';
+
+export function packet({ id }) {
+  return h('div', null, h('h1', null, t('packet.title', { id })),
+    h(Load, { of: id, load: () => get(`packets/${part(id)}`), show: (story) => [
+      story.packet ? rules(story.packet, story) : h('p', { role: 'alert', class: 'bad' }, t('packet.lost')),
+      h('div', { class: 'acts' },
+        story.proof && h('button', { onClick: () => download(`proof-${id}.json`, story.proof) }, t('packet.proof')),
+        story.packet && story.status !== 'open' && h('button', { onClick: async () => download(`campaign-${id}.json`, await get(`packets/${part(id)}/campaign`)) }, t('packet.campaign'))),
+      h('h2', null, t('packet.timeline')),
+      table(t('packet.timeline'), [[t('at'), (s) => when(s.at)], [t('what'), (s) => s.what], [t('users.user'), (s) => s.user && userLink(s.user.id, s.user.name)], [t('amount'), (s) => s.amount === undefined ? undefined : money(s.amount), 'number']], steps(story)),
+      story.quarantined.length > 0 && [h('h2', null, t('nav.quarantine')), quarantineTable(story.quarantined)],
+    ] }));
+}
+
+function rules(p, story) {
+  return facts([
+    [t('packets.status'), status(story.status)], [t('packets.sender'), userLink(p.from.id, p.from.name)], [t('packets.room'), link('room', p.room)],
+    [t('packets.total'), money(p.total)], [t('packets.shares'), `${count(story.claims.length)} / ${count(p.count)}`],
+    [t('packet.mode'), [said('mode', p.mode), p.spread && `, ${said('spread', p.spread)}`, p.window_s && `, ${t('packet.draw')}`]],
+    p.greeting && [t('packet.greeting'), p.greeting], [t('packet.sent'), when(p.created_at)], [t('packet.ends'), when(p.expires_at)],
+    story.closed_at && [t('packet.closed'), when(story.closed_at)], story.refunded > 0 && [t('packet.refunded'), money(story.refunded)],
+    p.locked && [t('packet.locked'), t('yes')], p.earlier_members && [t('packet.earlier'), t('yes')],
+    p.to?.length && [t('packet.to'), p.to.map((u, i) => [i > 0 && ', ', userLink(u)])],
+  ]);
+}
+
+/** The sending, the shares, the end. */
+export function steps(story) {
+  const list = [];
+  if (story.packet) list.push({ at: story.packet.created_at, what: t('step.sent'), user: story.packet.from, amount: story.packet.total });
+  for (const claim of story.claims) list.push({ at: claim.at, what: t('step.share', { rank: claim.share + 1 }), user: claim.user, amount: claim.amount });
+  if (story.closed_at) list.push({ at: story.closed_at, what: said('status', story.status) });
+  for (const transfer of story.transfers) if (transfer.kind === 'refund') list.push({ at: transfer.at, what: said('transfer', 'refund'), user: { id: transfer.user }, amount: transfer.amount });
+  return list.sort((a, b) => a.at - b.at);
+}
+
+export function quarantineTable(rows, more = []) {
+  return table(t('nav.quarantine'), [
+    [t('quarantine.no'), (q) => q.no, 'number'], [t('at'), (q) => when(q.at)], [t('packets.packet'), (q) => link('packet', q.packet)], [t('users.user'), (q) => userLink(q.user)],
+    [t('quarantine.share'), (q) => q.share + 1, 'number'], [t('quarantine.state'), (q) => said('quarantined', q.state)], [t('quarantine.why'), (q) => q.why], ...more,
+  ], rows);
+}
