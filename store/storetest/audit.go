@@ -129,7 +129,7 @@ func (u AuditUnderTest) wonTooOften(t *testing.T) {
 	var p redpacket.Packet
 	for id := "twice"; ; id += "-again" { // it is tried again if the machine was too slow
 		p = l.sendRain(id, 1, 3300*time.Millisecond)
-		if entered := l.enter(p, "u4"); entered.Wave == 2 && l.enterWave(p, 3, "u4", "u5") {
+		if entered := l.enter(p, "u4"); entered.Wave == 2 && l.enterLastWave(p, "u4", "u5") {
 			break
 		}
 		l.endDraw(p, redpacket.CloseEarly)

@@ -174,9 +174,11 @@ func (l *Life) rain(id string, users ...string) redpacket.Packet {
 	}
 }
 
-// enterWave waits for a wave of the rain, and lets the users enter it. It returns false if the rain has no such wave any more.
-func (l *Life) enterWave(p redpacket.Packet, wave int, users ...string) bool {
+// enterLastWave waits for the last wave of the rain, and lets the users enter it. It returns false if they come too late.
+func (l *Life) enterLastWave(p redpacket.Packet, users ...string) bool {
 	l.Helper()
+	wave := p.Rain.Waves
+	time.Sleep(time.Until(p.ExpiresAt.Add(-redpacket.WaveWindow))) // sleeps: until the wave begins, so that the users do not enter the one before
 	for {
 		e := l.enter(p, users...)
 		if e.Wave >= wave || time.Now().After(p.ExpiresAt) {
