@@ -326,6 +326,8 @@ create table packets (
     earlier_members boolean not null default false, -- only users may grab that were members before
     skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
     opens_at        bigint not null default 0,      -- grabs are refused until then; 0: never
+    held            text not null default '',       -- JSON: for whom which share is held; '': none. No client is told
+    held_until      bigint not null default 0,      -- then they are free to all
     window_s        integer not null default 0,     -- of a draw: how long users can enter; 0: first come, first served
     rest            text not null default '' check (rest in ('', 'refund', 'share')), -- of a draw: what becomes of shares that nobody is there for
     participants    integer not null default 0,     -- of a draw: how many users have entered
