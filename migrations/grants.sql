@@ -29,7 +29,7 @@ grant insert, update, delete on settings, event_consumers, event_holds, offline_
 grant insert, delete, update (state, asked_at, asks, amount, host_key, packet_id, settled_at) on fundings to hongbao;
 grant insert, update on reports, indexed_rooms to hongbao;
 grant insert, delete, update (at) on pictures to hongbao;
-grant insert, delete, update (state, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
+grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;
 grant insert, delete on refs to hongbao;
 
