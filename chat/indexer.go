@@ -48,6 +48,13 @@ func (i *Indexer) Entry(e Entry) {
 	i.add(e.Room)
 }
 
+// Waiting returns the number of rooms that have entries which may not be in the index, as far as this instance knows.
+func (i *Indexer) Waiting() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.rooms)
+}
+
 func (i *Indexer) add(rooms ...string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

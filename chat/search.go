@@ -86,6 +86,14 @@ func (s *Service) QueryChars() int {
 	return queryChars
 }
 
+// Unindexed returns Indexer.Waiting; 0 if there is no search.
+func (s *Service) Unindexed() int {
+	if s.indexer == nil {
+		return 0
+	}
+	return s.indexer.Waiting()
+}
+
 // Search finds texts and packets in the user's rooms, the newest first. q.Query is made of typed.
 func (s *Service) Search(ctx context.Context, typed string, q Search) (found Found, err error) {
 	if s.indexer == nil {

@@ -159,6 +159,9 @@ type MemberStore interface {
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
 	// Roster lists the members of a room, at most limit of them, in any order.
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
+	// ActiveSince lists the members of a room that have joined it at this time or later, or whose read position is an entry of that time: at
+	// most limit of them, those that have read furthest first.
+	ActiveSince(ctx context.Context, room string, since time.Time, limit int) (users []string, err error)
 	// Bans lists the users that are banned from the room at the time now, ordered by id. next and more are cursors, as in
 	// FindRooms.
 	Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []Banned, more string, err error)

@@ -25,11 +25,11 @@ grant update (amount) on circulation to hongbao;
 grant insert, delete on reactions, mentions, mentions_of_all, blocks, security_counts, events, event_marks, room_words, entry_words to hongbao;
 grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
-grant insert, update, delete on settings, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;
+grant insert, update, delete on settings, indexed_rooms, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;
 grant insert, delete, update (state, asked_at, asks, amount, host_key, packet_id, settled_at) on fundings to hongbao;
-grant insert, update on reports, indexed_rooms to hongbao;
+grant insert, update on reports to hongbao;
 grant insert, delete, update (at) on pictures to hongbao;
-grant insert, delete, update (state, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
+grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;
 grant insert, delete on refs to hongbao;
 

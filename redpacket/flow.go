@@ -64,6 +64,7 @@ type grabbed struct {
 	outcome Outcome
 	paid    Settlement // set for won and already
 	taken   int        // shares of the packet that are taken, as the Pool knows it
+	waiting int        // of empty: shares that are held for other users
 	last    bool       // the Pool has granted the last free share, so the caller must close the packet
 	ended   bool       // the packet is closed, or is being closed
 }
@@ -105,8 +106,8 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 		case IsLate:
 			v.outcome = OutcomeExpired
 			return v, nil
-		case IsEmpty:
-			v.outcome = OutcomeEmpty
+		case IsEmpty, AllHeld:
+			v.outcome, v.waiting = OutcomeEmpty, ans.Waiting
 			return v, nil
 		}
 
@@ -476,7 +477,7 @@ func (b *backstopPass) err() error { return cmp.Or(b.failed[:]...) }
 
 // newImage returns the image of a packet that has no claims.
 func newImage(p Packet) Image {
-	return Image{Ref: p.Ref, Count: p.Count, OpensAt: p.OpensAt, Deadline: p.ExpiresAt, Status: Open}
+	return Image{Ref: p.Ref, Count: p.Count, OpensAt: p.OpensAt, Deadline: p.ExpiresAt, Hold: p.Hold, Status: Open}
 }
 
 // image returns the part of the book that the Pool must know.

@@ -40,6 +40,7 @@ type Result struct {
 	Account *Account // for won: the user's account after the payment; nil if another call has made the payment
 	Claimed int
 	Count   int
+	Waiting int // of empty: shares that are held for users that are away; they are free to all later
 
 	Participants int            // of a draw or wave that has not ended
 	Wave         int            // of a rain: which can be entered now; 0: none
@@ -183,7 +184,7 @@ func (s *Service) receive(ctx context.Context, user string, standing chat.Standi
 
 // result converts the outcome of a grab into the Result for the caller.
 func (v *grabbed) result(p *Packet) Result {
-	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count}
+	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count, Waiting: v.waiting}
 	if v.outcome == OutcomeWon || v.outcome == OutcomeAlready {
 		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
 	}

@@ -81,7 +81,8 @@ func (r Ref) IsDraw() bool { return r.Partition == NoPartition }
 // with the packet.
 const Partitions = 64
 
-// Packet is the part of a packet that never changes. Every member may know all of it, except the passphrase.
+// Packet is the part of a packet that never changes. Every member may know all of it, except the passphrase,
+// and for whom shares are held.
 type Packet struct {
 	Ref
 	Room       string
@@ -103,6 +104,8 @@ type Packet struct {
 	Skin           Skin
 
 	OpensAt time.Time // no user gets a share, or enters a draw, before it; zero: it is open once it is sent
+
+	Hold Hold // the server never sends Hold.For to any client
 
 	Window time.Duration // of a draw: how long users can enter; it ends at ExpiresAt. 0: first come, first served
 	Rest   Rest

@@ -16,7 +16,7 @@ import (
 type Pool interface {
 	// Grab decides each attempt, those on one packet in their order. The answer is the first Decision that applies: Missing
 	// if the Pool has no image of the packet, Yours if the user already has a share, then a reason to refuse. If none
-	// applies, the user is granted a free share. The call writes the grants of a packet into an outbox entry before it takes
+	// applies, the user is granted a free share: the one that is held for the user, or else the lowest that is not held. The call writes the grants of a packet into an outbox entry before it takes
 	// their shares. An error means that the outcome is unknown: grab again.
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
 	// Load merges an image read from the Ledger with the packet's data in the Pool. The merged image has the grants of
@@ -155,8 +155,11 @@ const (
 	Granted                  // this attempt got a share
 )
 
-// NotYet refuses an attempt because the packet has not opened. It is checked after IsClosed. (9 has a meaning of its own in replies of the grab script.)
-const NotYet Decision = 10
+// Two more decisions. (9 has a meaning of its own in replies of the grab script.)
+const (
+	NotYet  Decision = iota + 10 // the packet has not opened; checked after IsClosed
+	AllHeld                      // all free shares are held for other users; checked after IsEmpty
+)
 
 // Answer is the Pool's answer to one attempt.
 type Answer struct {
@@ -166,6 +169,7 @@ type Answer struct {
 	Last     bool   // set for Granted: it was the last free share; the caller closes the packet after settling
 	Reason   Status // set for IsClosed
 	Taken    int    // shares of the packet that are taken now; 0 for Missing
+	Waiting  int    // set for AllHeld: shares that are held
 }
 
 // Image is the part of a packet that a Pool must know, as the Ledger has it.
@@ -174,6 +178,7 @@ type Image struct {
 	Count    int
 	OpensAt  time.Time // the Pool refuses all grabs before it; zero: none
 	Deadline time.Time
+	Hold     Hold
 	Status   Status
 	Grants   []Grant // the packet's claims in SQL
 }

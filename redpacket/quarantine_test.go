@@ -67,6 +67,8 @@ func (m memberRooms) StoredStanding(ctx context.Context, room, user string) (cha
 	return m.Standing(ctx, room, user)
 }
 
+func (memberRooms) Away(context.Context, string, string) ([]string, error) { return nil, nil }
+
 func (memberRooms) NoteOutcome(string, error) {}
 
 func (memberRooms) Forget(string, string) {}

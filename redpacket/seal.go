@@ -43,11 +43,12 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 	if shares, err = Cut(seed, p); err != nil {
 		return Packet{}, nil, nil, err
 	}
+	p.Hold = p.Hold.sealed(seed, p)
 	body, err = chat.Body(packetBody{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: p.Skin, OpensAt: millisOf(p.OpensAt),
+		EarlierMembers: p.EarlierMembers, Skin: p.Skin, OpensAt: millisOf(p.OpensAt), Held: len(p.Hold.For), HeldUntil: millisOf(p.Hold.Until),
 	}.withDraw(p))
 	return p, shares, body, err
 }
@@ -72,7 +73,9 @@ type packetBody struct {
 	EarlierMembers bool `json:"earlier_members,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
 
-	OpensAt int64 `json:"opens_at,omitempty"`
+	OpensAt   int64 `json:"opens_at,omitempty"`
+	Held      int   `json:"held,omitempty"`
+	HeldUntil int64 `json:"held_until,omitempty"`
 
 	WindowS int  `json:"window_s,omitempty"`
 	Rest    Rest `json:"rest,omitempty"`

@@ -34,6 +34,10 @@ type SendRequest struct {
 
 	OpensAt time.Time // grabs are refused until then; zero: the packet is open once it is sent
 
+	HoldFor  []string      // a share is held for each of these users
+	HoldAway bool          // shares are held for members that are away: see Rooms.Away
+	HoldTime time.Duration // for so long after the packet opens
+
 	Window time.Duration // the packet is a draw that users can enter for so long; 0: first come, first served
 	Rest   Rest          // of a draw; empty: RestRefund
 	Rain   Rain          // the zero value: the packet is no rain. MaxWins 0: all waves
@@ -85,6 +89,10 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	if bad == nil {
 		bad = s.passphrases.checkNew(r.Passphrase)
 	}
+	hold := Hold{}
+	if bad == nil && r.holds() {
+		hold, bad = s.holdOf(ctx, from.ID, r, opening(r, now))
+	}
 	if bad == nil {
 		bad = s.clocks.err()
 	}
@@ -103,21 +111,17 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	if r.Replaced != nil {
 		r.Greeting = cmp.Or(*r.Replaced, DefaultGreeting)
 	}
-	now = s.o.Now()
 	id := s.o.NewID(now)
-	partition, opens := partitionOf(id), now
+	partition, opens := partitionOf(id), opening(r, now)
 	if r.isDraw() {
-		partition, opens = NoPartition, now.Add(s.clocks.ledgerAhead())
-	}
-	if !r.OpensAt.IsZero() {
-		opens = r.OpensAt
+		partition, opens = NoPartition, opening(r, now.Add(s.clocks.ledgerAhead()))
 	}
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, OpensAt: r.OpensAt, ExpiresAt: opens.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
-			Window: cmp.Or(r.Window, r.Over), Rest: r.Rest, Rain: r.Rain,
+			Window: cmp.Or(r.Window, r.Over), Rest: r.Rest, Rain: r.Rain, Hold: hold,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
@@ -143,6 +147,14 @@ const (
 	conflictPeriod  = time.Hour
 	conflictPackets = 50
 )
+
+// opening returns when a packet that is sent now opens.
+func opening(r SendRequest, now time.Time) time.Time {
+	if r.OpensAt.IsZero() {
+		return now
+	}
+	return r.OpensAt
+}
 
 // packetWith returns the id of the packet that the sender has sent lately with this commitment. It returns "" if there is none, or if it
 // cannot be read. The client then shows the conflict to its user.
@@ -197,7 +209,7 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 		r.Rest = cmp.Or(r.Rest, RestRefund)
 	}
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
-	r.To = eachOnce(r.To)
+	r.To, r.HoldFor = eachOnce(r.To), eachOnce(r.HoldFor)
 	r.Rain.MaxWins = cmp.Or(r.Rain.MaxWins, r.Rain.Waves)
 	r.Count = cmp.Or(r.Count, len(r.To))
 	if p := normal(r.Passphrase, l.PassphraseChars); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
@@ -226,7 +238,7 @@ func (r SendRequest) check(l Limits, now time.Time) error {
 	if err := r.checkDraw(l); err != nil {
 		return err
 	}
-	if err := r.checkOpening(l, now); err != nil {
+	if err := cmp.Or(r.checkOpening(l, now), r.checkHold(l)); err != nil {
 		return err
 	}
 	switch {
@@ -351,6 +363,7 @@ func (r SendRequest) hash() []byte {
 	if !r.OpensAt.IsZero() {
 		method += " that opens at " + strconv.FormatInt(r.OpensAt.UnixMilli(), 10)
 	}
+	method += r.hashHold()
 	return chat.RequestHash(method, append(fields, r.To...)...)
 }
 
@@ -377,10 +390,10 @@ func (r SendRequest) checkGrabbers(l Limits) error {
 	return nil
 }
 
-// checkRecipients checks that all recipients are members of the room. It checks the sender's own standing first: a
+// checkRecipients checks that all recipients, and all users for whom shares are held, are members of the room. It checks the sender's own standing first: a
 // user that may not see the room must not learn which users are in it.
 func (s *Service) checkRecipients(ctx context.Context, from string, r SendRequest) error {
-	if len(r.To) == 0 {
+	if len(r.To) == 0 && !r.holds() {
 		return nil
 	}
 	sender, err := s.rooms.Standing(ctx, r.Room, from)
@@ -390,13 +403,21 @@ func (s *Service) checkRecipients(ctx context.Context, from string, r SendReques
 	if err := sender.MaySend(s.o.Now()); err != nil {
 		return err
 	}
-	for _, user := range r.To {
-		in, err := s.isIn(ctx, r.Room, user)
+	if err := s.checkMembers(ctx, r.Room, "to", r.To); err != nil {
+		return err
+	}
+	return s.checkMembers(ctx, r.Room, "hold_for", r.HoldFor)
+}
+
+// checkMembers checks that all users that the field names are members of the room.
+func (s *Service) checkMembers(ctx context.Context, room, field string, users []string) error {
+	for _, user := range users {
+		in, err := s.isIn(ctx, room, user)
 		if err != nil {
 			return err
 		}
 		if !in {
-			return &chat.FieldError{Err: chat.ErrNotFound, Field: "to", Reason: "must name members only"}
+			return &chat.FieldError{Err: chat.ErrNotFound, Field: field, Reason: "must name members only"}
 		}
 	}
 	return nil

@@ -25,6 +25,8 @@ type Rooms interface {
 	StoredStanding(ctx context.Context, room, user string) (chat.Standing, error)
 	// Forget drops what is cached of a user, if the room is empty.
 	Forget(room, user string)
+	// Away returns members of the room without a socket that were active in it lately, the most active ones first. See chat.Service.
+	Away(ctx context.Context, room, user string) ([]string, error)
 	// NoteOutcome is told the error of each write of entries into the room.
 	NoteOutcome(room string, err error)
 }

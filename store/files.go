@@ -28,7 +28,7 @@ func (c Config) openObjects() (files.Objects, error) {
 }
 
 // ExamineFiles compares the files with the object store, even while servers run: see files.Examine.
-func ExamineFiles(ctx context.Context, c Config, content bool, log *slog.Logger, report func(name, what string)) (files.Examined, error) {
+func ExamineFiles(ctx context.Context, c Config, how files.Examining, log *slog.Logger, report func(name, what string)) (files.Examined, error) {
 	store, err := c.openObjects()
 	if err == nil && store == nil {
 		err = ErrNoFiles
@@ -40,7 +40,7 @@ func ExamineFiles(ctx context.Context, c Config, content bool, log *slog.Logger,
 	if err != nil {
 		return files.Examined{}, err
 	}
-	found, err := files.Examine(ctx, books.Files, store, content, report)
+	found, err := files.Examine(ctx, books.Files, store, how, report)
 	return found, errors.Join(err, books.Close())
 }
 

@@ -289,6 +289,13 @@ func (s faultyStore) Roster(ctx context.Context, room string, limit int) (_ []st
 	return s.Store.Roster(ctx, room, limit)
 }
 
+func (s faultyStore) ActiveSince(ctx context.Context, room string, since time.Time, limit int) (_ []string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.ActiveSince(ctx, room, since, limit)
+}
+
 func (s faultyStore) Members(ctx context.Context, room, next string, limit int) (_ []chat.Member, _ string, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -18,8 +19,9 @@ type Examined struct {
 	Files   int   `json:"files"`
 	Entries int   `json:"entries"` // that name files
 	Objects int   `json:"objects"`
-	Bytes   int64 `json:"bytes"`   // of the objects
-	Counted int64 `json:"counted"` // bytes of uploads that count to Limits.Total
+	Bytes   int64 `json:"bytes"`             // of the objects
+	Removed int   `json:"removed,omitempty"` // objects that no file needed
+	Counted int64 `json:"counted"`           // bytes that count to Limits.Total
 }
 
 // youngObject is how old an object must be before it is reported as one that no file needs: the row of a newer one may have been added after the
@@ -29,17 +31,29 @@ const youngObject = time.Hour
 // checkFolder is where the check of an object store puts a small object for a moment.
 const checkFolder = "check"
 
+// removableObject is how old an object must be before it is removed as one that no file needs.
+const removableObject = 24 * time.Hour
+
+// errNoRows is the error of an examination that may remove objects and finds no row: the database may be another one.
+var errNoRows = errors.New("the database has no files: nothing is removed")
+
+// Examining says how to examine.
+type Examining struct {
+	Content        bool // read and hash all objects
+	RemoveUnneeded bool // remove objects older than a day that no file needs
+}
+
 // Examine compares the rows with the object store and with the entries, while servers may be running: each file must have its objects, of the right size
-// and, if content is set, with the right hash, and each object must belong to a file. Each entry that names a file must be the one to which the file
+// and, if how.Content is set, with the right hash, and each object must belong to a file. Each entry that names a file must be the one to which the file
 // belongs, and the other way round. Examine calls report for each difference, with the name of an object or the id of a file.
-func Examine(ctx context.Context, rows Rows, objects Objects, content bool, report func(name, what string)) (Examined, error) {
-	e := &examination{ctx: ctx, rows: rows, objects: objects, content: content, report: report}
+func Examine(ctx context.Context, rows Rows, objects Objects, how Examining, report func(name, what string)) (Examined, error) {
+	e := &examination{ctx: ctx, rows: rows, objects: objects, how: how, report: report}
 	err := e.run()
 	if err == nil {
 		err = e.compareEntries()
 	}
 	if err == nil {
-		e.Counted, err = rows.FileBytes(ctx)
+		err = e.compareBytes()
 	}
 	return e.Examined, err
 }
@@ -51,7 +65,7 @@ type examination struct {
 	ctx     context.Context
 	rows    Rows
 	objects Objects
-	content bool
+	how     Examining
 	report  func(name, what string)
 }
 
@@ -83,8 +97,10 @@ func (e *examination) run() error {
 			e.Objects, e.Bytes = e.Objects+1, e.Bytes+o.Size
 			if more && folder == f.ID {
 				own = append(own, o)
-			} else if time.Since(o.At) > youngObject && folder != checkFolder {
-				e.report(o.Name, "no file needs it")
+			} else if folder != checkFolder {
+				if err := e.unneeded(o, folder); err != nil {
+					return err
+				}
 			}
 		}
 		if !more {
@@ -99,6 +115,35 @@ func (e *examination) run() error {
 
 const examinedPage = 1000
 
+// unneeded reports or removes an object of a folder that is not that of a file.
+func (e *examination) unneeded(o Object, folder string) error {
+	age := time.Since(o.At)
+	if !e.how.RemoveUnneeded || age < removableObject {
+		if age > youngObject {
+			e.report(o.Name, "no file needs it")
+		}
+		return nil
+	}
+	rows, err := e.rows.FilesByID(e.ctx, []string{folder})
+	if err != nil || len(rows) > 0 { // the row was added after the page of rows was read
+		return err
+	}
+	if some, err := e.rows.AllFiles(e.ctx, "", 1); err != nil || len(some) == 0 {
+		return cmp.Or(err, errNoRows)
+	}
+	e.Removed++
+	return e.objects.Delete(e.ctx, o.Name)
+}
+
+// compareBytes compares the bytes that count to Limits.Total with those of the rows.
+func (e *examination) compareBytes() error {
+	counted, ofFiles, err := e.rows.FileBytes(e.ctx)
+	if e.Counted = counted; err == nil && counted != ofFiles {
+		e.report("file_usage", fmt.Sprintf("has %d bytes, but the files count %d", counted, ofFiles))
+	}
+	return err
+}
+
 // examine compares a file with the objects of its own folder.
 func (e *examination) examine(f Stored, own []Object) error {
 	if f.State == Coming || f.State == Dropped || f.State == Removed {
@@ -111,7 +156,7 @@ func (e *examination) examine(f Stored, own []Object) error {
 	for _, m := range append([]Made{{Version: Original, Size: f.Size, Hash: f.Hash}}, f.Made...) {
 		name := f.object(m.Version)
 		size, found := sizes[name]
-		if f.Folder != f.ID || e.content && found {
+		if f.Folder != f.ID || !found || e.how.Content { // one that is not listed may have been stored after the list began
 			var err error
 			if size, found, err = e.read(name, m); err != nil {
 				return err
@@ -148,7 +193,7 @@ func (e *examination) read(name string, m Made) (size int64, found bool, err err
 		return 0, false, err
 	}
 	defer func() { err = errors.Join(err, body.Close()) }()
-	if !e.content || size != m.Size {
+	if !e.how.Content || size != m.Size {
 		return size, true, nil
 	}
 	hash := sha256.New()

@@ -17,7 +17,7 @@ import (
 
 func (f *fixture) examine(content bool) (all []string) {
 	f.Helper()
-	_, err := files.Examine(f.Context(), f.rows, f.objects, content, func(name, what string) {
+	_, err := files.Examine(f.Context(), f.rows, f.objects, files.Examining{Content: content}, func(name, what string) {
 		all = append(all, fmt.Sprint(name[strings.Index(name, "/")+1:][:4], " ", what))
 	})
 	noError(f.T, err)
@@ -61,22 +61,46 @@ func TestExamineFindsEachDifference(t *testing.T) {
 	f.put("00000000-none/aaaa", "x")
 	f.put("zzzz/bbbb", "x")
 	before := len(f.examine(false))
-	f.age("00000000-none/aaaa")
-	f.age("zzzz/bbbb")
+	f.age("00000000-none/aaaa", 2*time.Hour)
+	f.age("zzzz/bbbb", 2*time.Hour)
 	if found := f.examine(false); len(found) != before+2 || !slices.Contains(found, "aaaa no file needs it") || !slices.Contains(found, "bbbb no file needs it") {
 		t.Errorf("too many: %v", found)
 	}
 }
 
-// age makes an object in the folder two hours old.
-func (f *fixture) age(name string) {
+// TestUnneededObjectsAreRemoved has two objects that no file needs, one of them two days old. Only that one may be removed, and none if the database has no
+// file.
+func TestUnneededObjectsAreRemoved(t *testing.T) {
+	f := newFixture(t)
+	remove := func() (e files.Examined, found []string, err error) {
+		e, err = files.Examine(t.Context(), f.rows, f.objects, files.Examining{RemoveUnneeded: true}, func(name, what string) { found = append(found, name+" "+what) })
+		return e, found, err
+	}
+	f.put("0000/old", "x")
+	f.put("zzzz/new", "x")
+	f.age("0000/old", 48*time.Hour)
+	f.age("zzzz/new", 2*time.Hour)
+	if _, _, err := remove(); err == nil || len(f.stored()) != 2 {
+		t.Errorf("without any file: %v, and %v are left", err, f.stored())
+	}
+	s := f.uploaded(ann, []byte("needed"))
+	f.age(s.ID+"/"+fmt.Sprintf("%x", s.Hash), 48*time.Hour)
+	e, found, err := remove()
+	noError(t, err)
+	if want := []string{"zzzz/new no file needs it"}; e.Removed != 1 || !slices.Equal(found, want) || slices.Contains(f.stored(), "0000/old") || len(f.stored()) != 2 {
+		t.Errorf("removed %d, found %v, left %v", e.Removed, found, f.stored())
+	}
+}
+
+// age makes an object in the folder this old.
+func (f *fixture) age(name string, by time.Duration) {
 	f.Helper()
 	found, err := filepath.Glob(filepath.Join(f.dir, "files", "*", filepath.FromSlash(name)))
 	noError(f.T, err)
 	if len(found) != 1 {
 		f.Fatalf("%s is at %v", name, found)
 	}
-	old := time.Now().Add(-2 * time.Hour)
+	old := time.Now().Add(-by)
 	noError(f.T, os.Chtimes(found[0], old, old))
 }
 
@@ -103,7 +127,7 @@ func TestCopyOfObjectsGoesOn(t *testing.T) {
 	if done.Objects != 3 || done.Bytes != 303 || len(copied.puts) != 4 {
 		t.Errorf("copied %+v with %d puts", done, len(copied.puts))
 	}
-	if _, err := files.Examine(t.Context(), f.rows, copied, true, func(name, what string) { t.Errorf("%s %s", name, what) }); err != nil {
+	if _, err := files.Examine(t.Context(), f.rows, copied, files.Examining{Content: true}, func(name, what string) { t.Errorf("%s %s", name, what) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,8 @@ type Objects interface {
 	// Delete removes objects. It counts an object that is not there as removed. If it fails, any of them may be removed.
 	Delete(ctx context.Context, names ...string) error
 	// List returns at most limit objects in the order of the bytes of their names, from the first one after the given name on. No object needs to
-	// have that name; the empty name stands before all others. If folder is not empty, List lists that folder only.
+	// have that name; the empty name stands before all others. If folder is not empty, List lists that folder only. Otherwise it may leave out objects
+	// that were stored after the list that began with the empty name.
 	List(ctx context.Context, folder, after string, limit int) ([]Object, error)
 	// Link returns an address at which anybody can read the object for the given time, or "" if the store gives out no addresses. It does not
 	// tell whether the object is there.

@@ -44,6 +44,22 @@ type Stored struct {
 	Made       []Made // what was made of a picture
 }
 
+// Counted returns the bytes that a file counts to Limits.Total: those of the upload until it is whole, then those of all versions that are stored. A file
+// whose objects are those of another one counts nothing.
+func (f Stored) Counted() int64 {
+	switch {
+	case f.Hash == nil:
+		return f.Upload
+	case f.Folder != f.ID:
+		return 0
+	}
+	all := f.Size
+	for _, m := range f.Made {
+		all += m.Size
+	}
+	return all
+}
+
 // Made is a version of a picture that the server has made.
 type Made struct {
 	Version Version `json:"version"`
@@ -64,8 +80,8 @@ type Query struct {
 type Rows interface {
 	EntryNamer
 
-	// AddFile adds the row of a file that is coming. If all uploads would then have more bytes than most (0: any number), it returns a FieldError that
-	// wraps chat.ErrLimitExceeded.
+	// AddFile adds the row of a file that is coming. If all files would then count more bytes than most (0: any number), or the user has ComingAtOnce
+	// others that are coming, it returns a FieldError that wraps chat.ErrLimitExceeded.
 	AddFile(ctx context.Context, f Stored, most int64) error
 	// StoredFile returns a file.
 	StoredFile(ctx context.Context, room, id string) (Stored, error)
@@ -101,6 +117,6 @@ type Rows interface {
 	AllFiles(ctx context.Context, after string, limit int) ([]Stored, error)
 	// SampleFiles counts files, at most the given number of each kind.
 	SampleFiles(ctx context.Context, most int) (Sample, error)
-	// FileBytes returns the bytes of all uploads.
-	FileBytes(ctx context.Context) (int64, error)
+	// FileBytes returns the bytes that count to Limits.Total, and their sum over all files at the same moment, which must be equal.
+	FileBytes(ctx context.Context) (counted, ofFiles int64, err error)
 }

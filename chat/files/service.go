@@ -42,6 +42,8 @@ const (
 	UnsentFor = 24 * time.Hour
 	// StalledFor is how long an upload is kept of which nothing comes: its bytes count to those of all files.
 	StalledFor = time.Hour
+	// ComingAtOnce is the most uploads of a user that are begun and not whole: their bytes count before they come.
+	ComingAtOnce = 20
 	// DropGrace is how long the objects of a dropped file are left alone that may still be coming. It is longer than Receive can take after its
 	// last look at the row.
 	DropGrace = 10 * time.Minute
@@ -59,10 +61,15 @@ const (
 // ErrOff is the answer of a server that has no object store.
 var ErrOff = &chat.FieldError{Err: chat.ErrNotFound, Field: "file", Reason: "cannot be stored: this server has no files"}
 
+// TooManyComing returns the error of Begin for a user with ComingAtOnce uploads.
+func TooManyComing() error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "file", Reason: fmt.Sprintf("cannot be begun: %d others are not uploaded whole; finish or cancel one", ComingAtOnce), Limit: ComingAtOnce}
+}
+
 // Limits are those of uploads.
 type Limits struct {
 	Bytes int64 // of one file
-	Total int64 // of all files together; 0: any number
+	Total int64 // of all files together, as Stored.Counted counts them; 0: any number
 }
 
 // Rooms is the part of chat.Service that files need.

@@ -290,7 +290,7 @@ func TestWrongUploadsAreRefused(t *testing.T) {
 	}
 	_, err := f.Begin(t.Context(), eve, good)
 	f.wantError(err, chat.ErrNotFound, "")
-	if n, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 {
+	if n, of, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 || of != 0 {
 		t.Errorf("refused uploads take %d bytes, err %v", n, err)
 	}
 	for range 2 {
@@ -326,7 +326,7 @@ func TestUsersTakeTurnsWithPictures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		content, release := testPNG(t, 20), make(chan struct{})
-		order, errs := []string{}, map[string]error{}
+		order, errs := []string{}, make(chan error, 4)
 		f.objects.failing(func(call, name string) error {
 			if call == "get" {
 				order = append(order, name[:len(chat.NewID(f.now))])
@@ -341,7 +341,10 @@ func TestUsersTakeTurnsWithPictures(t *testing.T) {
 			s, err := f.Begin(t.Context(), user, files.Upload{Room: f.room, Kind: chat.PictureFile, Size: int64(len(content))})
 			noError(t, err)
 			begun = append(begun, s.ID)
-			go func() { _, errs[s.ID] = f.receive(user, s, 0, bytes.NewReader(content)) }()
+			go func() {
+				_, err := f.receive(user, s, 0, bytes.NewReader(content))
+				errs <- err
+			}()
 			synctest.Wait()
 		}
 		time.Sleep(3 * time.Minute)
@@ -350,8 +353,9 @@ func TestUsersTakeTurnsWithPictures(t *testing.T) {
 		if want := []string{begun[0], begun[3], begun[1], begun[2]}; !slices.Equal(order, want) {
 			t.Errorf("processed in the order %v, want %v", order, want)
 		}
-		for _, id := range begun[1:] {
-			noError(t, errs[id])
+		f.wantError(<-errs, chat.ErrUnavailable, "") // the blocked one
+		for range begun[1:] {
+			noError(t, <-errs)
 		}
 	})
 }
@@ -397,7 +401,7 @@ func TestWhatIsNoPictureIsDropped(t *testing.T) {
 	if names := f.stored(); len(names) != 0 {
 		t.Errorf("left: %v", names)
 	}
-	if n, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 {
+	if n, of, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 || of != 0 {
 		t.Errorf("left: %d bytes, err %v", n, err)
 	}
 }
@@ -540,7 +544,7 @@ func TestUploadsThatEndAnywhereLeaveNothing(t *testing.T) {
 	if names := f.stored(); len(names) != 0 {
 		t.Errorf("left: %v", names)
 	}
-	if n, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 {
+	if n, of, err := f.rows.FileBytes(t.Context()); err != nil || n != 0 || of != 0 {
 		t.Errorf("left: %d bytes, err %v", n, err)
 	}
 }

@@ -52,6 +52,9 @@ func (allMembers) StoredStanding(context.Context, string, string) (chat.Standing
 // Forget implements redpacket.Rooms.
 func (allMembers) Forget(string, string) {}
 
+// Away implements redpacket.Rooms.
+func (allMembers) Away(context.Context, string, string) ([]string, error) { return nil, nil }
+
 // NoteOutcome implements redpacket.Rooms.
 func (allMembers) NoteOutcome(string, error) {}
 

@@ -1,6 +1,6 @@
 package main
 
-// earlyMutants are faults in packets that open later.
+// earlyMutants are faults in packets that open later, or hold shares.
 var earlyMutants = []mutant{
 	{
 		file:  "store/memstore/pool.go",
@@ -11,21 +11,21 @@ var earlyMutants = []mutant{
 	},
 	{
 		file:  "store/redisstore/internal/pool/grab.lua",
-		old:   `opens and now < opens * 1000`,
-		new:   `nil`,
+		old:   `local early = opens and now < opens * 1000`,
+		new:   `local early = nil`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "a packet is grabbed before it opens",
 	},
 	{
 		file:  "store/redisstore/internal/pool/close.lua",
-		old:   `if string.sub(status, 1, 5) == 'early' then`,
+		old:   `if string.sub(status, 1, 4) == 'wait' then`,
 		new:   `if false then`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "a packet that has not opened cannot be cancelled",
 	},
 	{
 		file:  "store/redisstore/internal/pool/load.lua",
-		old:   `local open = status == 'open' or string.sub(status, 1, 5) == 'early'`,
+		old:   `local open = status == 'open' or string.sub(status, 1, 4) == 'wait'`,
 		new:   `local open = status == 'open'`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "a packet that has not opened is due at once",
@@ -39,15 +39,17 @@ var earlyMutants = []mutant{
 	},
 	{
 		file:  "store/tables/details.go",
-		old:   `			i.OpensAt = openingOf(opens)`,
-		new:   `			_ = openingOf(opens)`,
+		old:   `			i.OpensAt = optional(opens)`,
+		new:   `			_ = optional(opens)`,
 		tests: "-run=^TestPacketOpensLater$ ./redpacket",
 		harm:  "a pool that has lost a packet opens it at once",
 	},
 	{
-		file:  "redpacket/send.go",
-		old:   `		opens = r.OpensAt`,
-		new:   `		_ = r.OpensAt`,
+		file: "redpacket/send.go",
+		old: `	return r.OpensAt
+}`,
+		new: `	return now
+}`,
 		tests: "-run=^TestPacketOpensLater$ ./redpacket",
 		harm:  "a packet ends before it opens",
 	},
@@ -85,5 +87,69 @@ var earlyMutants = []mutant{
 		new:   `p.opens_at > 0 and false`,
 		tests: "-run=^TestAudit$ ./store/sqlitestore",
 		harm:  "the audit misses a participant that entered a draw before it opened",
+	},
+	{
+		file:  "store/memstore/pool.go",
+		old:   `			if !im.hold.Holds(share) {`,
+		new:   `			if true {`,
+		tests: "-run=^TestPool$ ./store/memstore",
+		harm:  "a share that waits for a member is given to another one",
+	},
+	{
+		file:  "store/memstore/pool.go",
+		old:   `if !im.hold.Active(now) {`,
+		new:   `if len(im.hold.For) == 0 {`,
+		tests: "-run=^TestPool$ ./store/memstore",
+		harm:  "shares are held for ever",
+	},
+	{
+		file:  "store/redisstore/internal/pool/grab.lua",
+		old:   `        if not keeps[share] then`,
+		new:   `        if true then`,
+		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
+		harm:  "a share that waits for a member is given to another one",
+	},
+	{
+		file:  "store/redisstore/internal/pool/grab.lua",
+		old:   `  if till and not early and now < till * 1000 then`,
+		new:   `  if till then`,
+		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
+		harm:  "shares are held for ever",
+	},
+	{
+		file:  "store/redisstore/internal/pool/grab.lua",
+		old:   `    if opens and not take then`,
+		new:   `    if opens then`,
+		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
+		harm:  "the first grant frees all shares that are held",
+	},
+	{
+		file:  "redpacket/hold.go",
+		old:   `	case r.HoldTime > r.TTL:`,
+		new:   `	case false:`,
+		tests: "-run=^TestHoldRequests$ ./redpacket",
+		harm:  "shares are held until after the deadline, so that nobody else gets them",
+	},
+	{
+		file:  "redpacket/hold.go",
+		old:   `			if len(r.To) == 0 || slices.Contains(r.To, user) {`,
+		new:   `			if true {`,
+		tests: "-run=^TestSharesAreHeldForMembersThatAreAway$ ./redpacket",
+		harm:  "shares are held for users that may not grab them",
+	},
+	{
+		file:  "store/audit/holds.go",
+		old:   `p.Hold.For[i].User != c.User.ID && `,
+		new:   `false && `,
+		tests: "-run=^TestAudit$ ./store/sqlitestore",
+		harm:  "the audit misses a stolen share",
+	},
+	{
+		file: "store/audit/holds.go",
+		old: `	a.checkHeldShares(p)
+`,
+		new:   ``,
+		tests: "-run=^TestAudit$ ./store/sqlitestore",
+		harm:  "the audit misses that the largest share was held for a friend",
 	},
 }

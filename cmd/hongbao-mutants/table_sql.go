@@ -308,10 +308,17 @@ var postgresMutants = []mutant{
 	},
 	{
 		file:  "store/tables/search.go",
-		old:   `bucket = bucket_of($1) */` + "`+w.Lock(), room)",
+		old:   `bucket = bucket_of($1) */` + "`+d.Lock(), room)",
 		new:   `bucket = bucket_of($1) */` + "`, room)",
-		tests: "-run=TestIndexDuring ./store/pgstore",
+		tests: "-run=TestAmendmentWaitsForTheIndex ./store/pgstore",
 		harm:  "a text that is recalled while it is indexed leaves its words in the index",
+	},
+	{
+		file:  "store/tables/search.go",
+		old:   `note(&second, live, room, isLive+w.Lock())`,
+		new:   `note(&second, live, room, isLive)`,
+		tests: "-run=TestIndexWaitsForTheFirstAmendment ./store/pgstore",
+		harm:  "a text that is recalled while its room is indexed for the first time leaves its words in the index",
 	},
 	{
 		file:  "store/tables/search.go",

@@ -26,8 +26,12 @@ func auditCommand() command {
 		asJSON := flags.Bool("json", false, "print JSON, amounts in minor units")
 		saved := flags.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
 		withFiles := flags.String("with-files", "", "compare the files with the object store, too: names, or content, which reads all of them")
+		remove := flags.Bool("remove-unneeded", false, "with --with-files: remove objects older than a day that no file needs, instead of naming them")
 		checkpoint := flags.String("checkpoint", "", "file that says up to where the last audit has found no difference: only newer rows are looked at, and it is written again. Without the file, all rows are")
 		return func(ctx context.Context, p *program) error {
+			if *remove && *withFiles == "" {
+				return errors.New("--remove-unneeded needs --with-files=names or content")
+			}
 			anchors, err := readHeads(*saved)
 			if err != nil {
 				return err
@@ -42,7 +46,7 @@ func auditCommand() command {
 			}
 			report, err := p.audit(ctx, books, anchors, since, *brief)
 			if err == nil && *withFiles != "" {
-				err = p.auditFiles(ctx, &report, *withFiles)
+				err = p.auditFiles(ctx, &report, *withFiles, *remove)
 			}
 			if err == nil && *asJSON {
 				err = p.printJSON(report)
@@ -132,12 +136,12 @@ type audited struct {
 	newer      bool                 // only rows newer than a checkpoint were looked at
 }
 
-// auditFiles compares the files with the object store, and adds what it finds to the report.
-func (p *program) auditFiles(ctx context.Context, report *audited, what string) error {
+// auditFiles compares the files with the object store, and adds what it finds to the report. With remove, it removes objects that no file needs.
+func (p *program) auditFiles(ctx context.Context, report *audited, what string, remove bool) error {
 	if what != "names" && what != "content" {
 		return fmt.Errorf("--with-files is %q: want names or content", what)
 	}
-	found, err := store.ExamineFiles(ctx, p.config.engines(), what == "content", p.log(), func(name, what string) {
+	found, err := store.ExamineFiles(ctx, p.config.engines(), files.Examining{Content: what == "content", RemoveUnneeded: remove}, p.log(), func(name, what string) {
 		report.OK = false
 		report.Differences = append(report.Differences, wire.Difference{Kind: "file", ID: name, What: what})
 	})
@@ -198,6 +202,9 @@ func (a audited) text(c currency) string {
 	line(table, "quarantined\t%d\n", a.Quarantined)
 	if a.Files != nil {
 		line(table, "files\t%d\twith %d objects of %d bytes, in %d texts; %d bytes count to HONGBAO_FILES_BYTES\n", a.Files.Files, a.Files.Objects, a.Files.Bytes, a.Files.Entries, a.Files.Counted)
+		if a.Files.Removed > 0 {
+			line(table, "removed\t%d\tobjects that no file needs\n", a.Files.Removed)
+		}
 	}
 	_ = table.Flush()
 	for _, n := range a.Notes {

@@ -76,7 +76,7 @@ type config struct {
 	FilesSecret    string          `flag:"files-secret" file:"true" secret:"value" for:"serve audit backup copy import export" help:"secret key of the S3 store of HONGBAO_FILES"`
 	FileBytes      int64           `flag:"file-bytes" default:"26214400" for:"serve" help:"largest file, at most 1 GiB; pictures have at most 20 MiB and recordings 4 MiB"`
 	FileDayBytes   int64           `flag:"file-day-bytes" default:"524288000" for:"serve" help:"most bytes of files that a user may upload a day, and a third of what the guests of an address may; 0: any number"`
-	FilesBytes     int64           `flag:"files-bytes" default:"10737418240" for:"serve" help:"most bytes of all files together; 0: any number"`
+	FilesBytes     int64           `flag:"files-bytes" default:"10737418240" for:"serve" help:"most bytes of all files together, of uploads that are coming and of what is stored; 0: any number"`
 	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`

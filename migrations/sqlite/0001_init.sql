@@ -210,7 +210,8 @@ create table files (
     user_id    text not null,              -- the uploader
     at         integer not null,
     state      text not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
-    upload     integer not null,            -- bytes of the upload, also in file_usage
+    upload     integer not null,            -- bytes of the upload
+    counted    integer not null,            -- bytes in file_usage: of the upload, later of all versions that are stored for this file
     received   integer not null default 0,
     seq        integer not null default 0,  -- of its entry; 0: none
     folder     text not null default '',   -- where its objects are; that of another file with the same content, or its own
@@ -227,13 +228,14 @@ create index files_hash on files (room_id, hash) where hash is not null;
 create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';
 create index files_coming on files (touched_at) where state = 'coming';
+create index files_coming_of on files (user_id) where state = 'coming';
 create index files_dropped on files (touched_at) where state = 'dropped';
 create index files_held on files (room_id) where state = 'held';
 create index files_unclean on files (touched_at) where unclean = 1 and state in ('held', 'ready');
 create unique index files_id on files (id);
 create index files_user on files (user_id, id);
 
--- Bytes of all uploads that have a row in files.
+-- Sum of files.counted.
 create table file_usage (
     id    integer primary key check (id = 1), -- there is one row, or none
     bytes integer not null
@@ -309,6 +311,8 @@ create table packets (
     earlier_members integer not null default 0, -- only users may grab that were members before
     skin            text not null default '',   -- the drawing on the envelope; empty: the plain envelope
     opens_at        integer not null default 0, -- grabs are refused until then; 0: never
+    held            text not null default '', -- JSON: for whom which share is held; '': none. No client is told
+    held_until      integer not null default 0, -- then they are free to all
     window_s        integer not null default 0, -- of a draw: how long users can enter; 0: first come, first served
     rest            text not null default '' check (rest in ('', 'refund', 'share')), -- of a draw: what becomes of shares that nobody is there for
     participants    integer not null default 0, -- of a draw: how many users have entered

@@ -17,6 +17,7 @@ const (
 	entryLabel   = "hongbao/entry/2"
 	windowLabel  = "hongbao/window/2"
 	receiptLabel = "hongbao/receipt/2"
+	holdLabel    = "hongbao/hold/1"
 )
 
 // Leaf returns what the root covers of one participant of a draw. The packet is named by its sender and key: its id is made by the
@@ -59,6 +60,23 @@ func Order(seed Seed, sender, key string, wave uint32, leaves []Hash) []int {
 type place struct {
 	ticket uint64
 	leaf   int
+}
+
+// Held returns the shares of a packet that are held for users: of its count shares those with the lowest tickets, the lowest first. A
+// ticket depends on the seed, the sender, the key and the share, and on nothing else. So nobody can choose what is held.
+func Held(seed Seed, sender, key string, count, held int) []int {
+	keyed := hmac.New(sha256.New, seed[:])
+	keyed.Write(fields([]byte(holdLabel), []byte(sender), []byte(key)))
+	mac := hmac.New(sha256.New, keyed.Sum(nil))
+	tickets, shares := make([]Hash, count), make([]int, count)
+	for i := range tickets {
+		mac.Reset()
+		mac.Write(number(uint32(i)))
+		mac.Sum(tickets[i][:0])
+		shares[i] = i
+	}
+	slices.SortFunc(shares, func(a, b int) int { return bytes.Compare(tickets[a][:], tickets[b][:]) })
+	return shares[:min(held, count)]
 }
 
 // Winners returns those of the order that win one of count shares.

@@ -33,7 +33,7 @@ type Dialect struct {
 
 	Shares, Recipients string // of a packet p, as JSON
 	Winners            string // of a wave, as JSON
-	Claims             string // of a packet p, as a JSON list of [share, user, amount, 1 if it is the luckiest], by share
+	Claims             string // of a packet p, as a JSON list of [share, user, amount, 1 if it is the luckiest, time], by share
 	Counts             string // an aggregate: emoji and n of each row, as a JSON object
 }
 

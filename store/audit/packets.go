@@ -24,6 +24,8 @@ type auditedPacket struct {
 	closedAt, doneSeq    sql.NullInt64
 	windowS              int
 	opensAt              int64
+	held                 string
+	heldUntil            int64
 	participants, parts  int // of a draw
 	wavesDrawn           int // of a rain
 	root                 string
@@ -37,7 +39,7 @@ type auditedPacket struct {
 // auditedPackets returns a query that reads one row for each packet of the scope, with its claims and entries.
 func (a *auditor) auditedPackets() string {
 	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
-		p.opens_at, p.window_s, p.rest, p.partition, p.participants, p.drawn_at, p.root, p.parts, p.draw_link, p.waves, p.max_wins, p.waves_drawn,
+		p.opens_at, p.held, p.held_until, p.window_s, p.rest, p.partition, p.participants, p.drawn_at, p.root, p.parts, p.draw_link, p.waves, p.max_wins, p.waves_drawn,
 		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
 		` + a.Claims + `, ` + entryFields("e") + `, ` + entryFields("d") + `
@@ -50,7 +52,7 @@ func (a *auditor) auditedPackets() string {
 func (p *auditedPacket) into() []any {
 	return slices.Concat([]any{
 		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.Skin,
-		&p.opensAt, &p.windowS, &p.Rest, &p.Partition, &p.participants, &p.drawnAt, &p.root, &p.parts, &p.drawLink, &p.Rain.Waves, &p.Rain.MaxWins, &p.wavesDrawn,
+		&p.opensAt, &p.held, &p.heldUntil, &p.windowS, &p.Rest, &p.Partition, &p.participants, &p.drawnAt, &p.root, &p.parts, &p.drawLink, &p.Rain.Waves, &p.Rain.MaxWins, &p.wavesDrawn,
 		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
 		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
 		&p.claims,
@@ -98,7 +100,7 @@ func (a *auditor) packets() error {
 	}, a.scope.Replace(a.auditedPackets()))
 }
 
-// storedClaim is one of auditedPacket.claims: [share, user, amount, 1 if it is the luckiest].
+// storedClaim is one of auditedPacket.claims: [share, user, amount, 1 if it is the luckiest, time].
 type storedClaim struct {
 	redpacket.Paid
 	luckiest bool
@@ -106,8 +108,9 @@ type storedClaim struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *storedClaim) UnmarshalJSON(text []byte) error {
-	var mark int
-	err := json.Unmarshal(text, &[]any{&c.Share, &c.User.ID, &c.Amount, &mark})
+	var mark, at int64
+	err := json.Unmarshal(text, &[]any{&c.Share, &c.User.ID, &c.Amount, &mark, &at})
+	c.At = tables.Millis(at)
 	c.luckiest = mark != 0
 	return err
 }
@@ -140,6 +143,7 @@ func (a *auditor) packet(p *auditedPacket) error {
 	}
 	a.checkEnd(p, claims, sum, marked)
 	a.checkDraw(p)
+	a.checkHold(p, claims)
 	if a.asked.Show != nil {
 		a.asked.Show(redpacket.AuditLine{
 			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,

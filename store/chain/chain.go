@@ -62,6 +62,9 @@ type Packet struct {
 	CreatedAt, ExpiresAt int64
 	Name                 Hash // Sealed: the sender's name and avatar
 	Text                 Hash // Sealed: greeting and passphrase, the latter as it is stored
+
+	Held      string // for whom shares are held, as it is stored; if it is empty, the leaf has neither of these two
+	HeldUntil int64
 }
 
 // Leaf returns the hash of the row. The kind of the encoding is packet/1 if the seed is stored in clear, else packet/2.
@@ -70,7 +73,7 @@ func (p Packet) Leaf() Hash {
 	if len(p.EncryptedSeed) > 0 {
 		kind, shares, seed = "hongbao/packet/2", nil, p.EncryptedSeed
 	}
-	return encoding(kind).
+	e := encoding(kind).
 		texts(p.ID).
 		numbers(p.Partition).
 		texts(p.Room, p.Sender, p.Mode, p.Spread).
@@ -80,8 +83,11 @@ func (p Packet) Leaf() Hash {
 		texts(p.Recipients...).
 		texts(string(seed), p.Commitment, p.Key).
 		numbers(p.Seq, p.CreatedAt, p.ExpiresAt).
-		hashes(p.Name, p.Text).
-		sum()
+		hashes(p.Name, p.Text)
+	if p.Held != "" {
+		e = e.texts(p.Held).numbers(p.HeldUntil)
+	}
+	return e.sum()
 }
 
 // Claim holds the fields of a row of claims that never change.
@@ -230,6 +236,7 @@ func PacketLeaf(p redpacket.Packet, c secret.Columns, s Seals) Hash {
 		Total: int64(p.Total), Count: int64(p.Count), Shares: cut, Recipients: p.To, Seed: c.Seed, EncryptedSeed: c.EncryptedSeed,
 		Commitment: p.Commitment, Key: p.Key, Seq: p.Seq, CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(),
 		Name: Sealed(s.Name, p.From.Name, p.From.Avatar), Text: Sealed(s.Text, p.Greeting, c.Passphrase),
+		Held: p.Hold.Text(), HeldUntil: p.Hold.Until.UnixMilli(),
 	}.Leaf()
 }
 

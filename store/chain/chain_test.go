@@ -40,6 +40,12 @@ func TestVectors(t *testing.T) {
 			Shares: []int64{60, 40}, Recipients: []string{"bob", "cy"}, Seed: bytes.Repeat([]byte{5}, 32), Commitment: "ab", Key: "key-2",
 			Seq: 8, CreatedAt: 1700000000124, ExpiresAt: 1700000060124, Name: name, Text: Sealed(other, "恭喜", "open sesame"),
 		}.Leaf(),
+		"holding packet": Packet{
+			ID: "packet-1", Partition: 3, Room: "room-1", Sender: "ann", Mode: "lucky", Spread: "classic", Total: 100, Count: 2,
+			Shares: []int64{60, 40}, Recipients: []string{"bob", "cy"}, Seed: bytes.Repeat([]byte{5}, 32), Commitment: "ab", Key: "key-2",
+			Seq: 8, CreatedAt: 1700000000124, ExpiresAt: 1700000060124, Name: name, Text: Sealed(other, "恭喜", "open sesame"),
+			Held: `[["bob",1]]`, HeldUntil: 1700000030124,
+		}.Leaf(),
 		"encrypted packet": Packet{
 			ID: "packet-1", Partition: 3, Room: "room-1", Sender: "ann", Mode: "lucky", Spread: "classic", Total: 100, Count: 2,
 			Shares: []int64{60, 40}, Recipients: []string{"bob", "cy"}, Seed: bytes.Repeat([]byte{5}, 32), EncryptedSeed: bytes.Repeat([]byte{7}, 69),

@@ -44,7 +44,7 @@ func (e *StoredEntry) Row() StoredRow {
 
 // StoredPacket holds these columns: link, id, partition, room_id, sender, mode, spread, total, count, shares and
 // recipients (both as JSON), seed, commitment, key, seq, created_at, expires_at, name_seal, sender_name, sender_avatar,
-// text_seal, greeting, passphrase, encrypted_seed.
+// text_seal, greeting, passphrase, encrypted_seed, held, held_until.
 type StoredPacket struct {
 	Packet
 	Seals
@@ -58,7 +58,7 @@ func (p *StoredPacket) Into() []any {
 	return []any{
 		&p.link, &p.ID, &p.Partition, &p.Room, &p.Sender, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.shares,
 		&p.recipients, &p.Seed, &p.Commitment, &p.Key, &p.Seq, &p.CreatedAt, &p.ExpiresAt,
-		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase, &p.EncryptedSeed,
+		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase, &p.EncryptedSeed, &p.Held, &p.HeldUntil,
 	}
 }
 

@@ -29,6 +29,6 @@ func WaveRows(winners string) string {
 func PacketRows(shares, recipients string) string {
 	return `select link, id, partition, room_id, sender, mode, spread, total, count, ` + shares + `, ` + recipients + `,
 		seed, commitment, key, seq, created_at, expires_at,
-		name_seal, sender_name, sender_avatar, text_seal, greeting, passphrase, encrypted_seed
+		name_seal, sender_name, sender_avatar, text_seal, greeting, passphrase, encrypted_seed, held, held_until
 	from packets`
 }

@@ -14,7 +14,7 @@ TABLES = {
               " hex:text_seal, body", "entries e left join requests r on e.key <> '' and r.user_id = e.sender and r.key = e.key"),
     "packet": ("link, id, partition, room_id, sender, mode, spread, total, count, json:shares, json:recipients, hex:seed, commitment, key,"
                " seq, created_at, expires_at, hex:name_seal, sender_name, sender_avatar, hex:text_seal, greeting, passphrase,"
-               " hex:encrypted_seed", "packets"),
+               " hex:encrypted_seed, held, held_until", "packets"),
     "claim": ("link, packet_id, share_no, user_id, amount, at, transfer", "claims"),
     "participant": ("link, packet_id, leaf, at", "participants"),
     "draw": ("draw_link, id, drawn_at, participants, parts, root", "packets where drawn_at > 0"),
@@ -54,10 +54,10 @@ def leaf(kind, row):
         row[9:] = [sealed(*row[9:12]), sealed(*row[12:14])]
     version = 1
     if kind == "packet":
-        encrypted = row.pop()
+        encrypted, *held = row[22:]
         if encrypted:
             version, row[8], row[10] = 2, [], encrypted
-        row[16:] = [sealed(*row[16:19]), sealed(*row[19:22])]
+        row[16:] = [sealed(*row[16:19]), sealed(*row[19:22])] + (held if held[0] else [])
     return digest("hongbao/%s/%d" % (kind, version), *row)
 
 

@@ -115,7 +115,7 @@ func (p *Pool) grab(at uint, attempts []redpacket.Attempt, answers []redpacket.A
 			e = pt.outbox.open(im.Ref, now)
 			written[a.ID] = e
 		}
-		im.grant(a.User, &answers[i])
+		im.grant(a.User, now, &answers[i])
 		answers[i].Entry = e.id
 		pt.outbox.add(e, redpacket.Grant{User: a.User, Share: answers[i].Share})
 		if answers[i].Last {
@@ -243,6 +243,7 @@ type image struct {
 	count    int
 	opensAt  time.Time
 	deadline time.Time
+	hold     redpacket.Hold
 	gen      int
 	reason   redpacket.Status // Open until the packet is closed; then the reason of the first close
 	users    map[string]int   // share by user
@@ -257,7 +258,7 @@ type image struct {
 type span struct{ from, to int }
 
 func newImage(i redpacket.Image) *image {
-	return &image{Ref: i.Ref, count: i.Count, opensAt: i.OpensAt, deadline: i.Deadline, reason: redpacket.Open, at: i.Deadline}
+	return &image{Ref: i.Ref, count: i.Count, opensAt: i.OpensAt, deadline: i.Deadline, hold: i.Hold, reason: redpacket.Open, at: i.Deadline}
 }
 
 func (im *image) closed() bool { return im.reason != redpacket.Open }
@@ -281,6 +282,8 @@ func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 		ans.Decision = redpacket.IsLate
 	case im.drained():
 		ans.Decision = redpacket.IsEmpty
+	case im.pick(a.User, now) < 0:
+		ans.Decision, ans.Waiting = redpacket.AllHeld, im.count-len(im.users)
 	case a.May == redpacket.Denied:
 		ans.Decision = redpacket.IsDenied
 	default:
@@ -289,12 +292,31 @@ func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 	return ans
 }
 
-// grant gives the lowest free share to a user whose attempt was decided as Granted.
-func (im *image) grant(user string, ans *redpacket.Answer) {
-	ans.Share = im.free[0].from
-	if im.free[0].from++; im.free[0].from == im.free[0].to {
-		im.free = im.free[1:]
+// pick returns the share for the user: the one that is held for the user, or the lowest that is free and not held; -1 if all free ones are
+// held for other users.
+func (im *image) pick(user string, now time.Time) int {
+	if !im.hold.Active(now) {
+		return im.free[0].from
 	}
+	if own := im.hold.ShareOf(user); own >= 0 && slices.ContainsFunc(im.free, func(s span) bool { return s.from <= own && own < s.to }) {
+		return own
+	}
+	for _, s := range im.free {
+		for share := s.from; share < s.to; share++ {
+			if !im.hold.Holds(share) {
+				return share
+			}
+		}
+	}
+	return -1
+}
+
+// grant gives the picked share to a user whose attempt was decided as Granted.
+func (im *image) grant(user string, now time.Time, ans *redpacket.Answer) {
+	ans.Share = im.pick(user, now)
+	at := slices.IndexFunc(im.free, func(s span) bool { return ans.Share < s.to })
+	rest := slices.DeleteFunc([]span{{im.free[at].from, ans.Share}, {ans.Share + 1, im.free[at].to}}, func(s span) bool { return s.from == s.to })
+	im.free = slices.Replace(im.free, at, at+1, rest...)
 	im.users[user] = ans.Share
 	ans.Taken = len(im.users)
 	ans.Last = im.drained()

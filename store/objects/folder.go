@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -30,6 +32,9 @@ type Folder struct {
 	root       string
 	unfinished string       // the directory with the files that Put is writing
 	swept      atomic.Int64 // when abandoned files were last looked for, in nanoseconds since 1970
+
+	mu     sync.Mutex
+	walked []string // guarded by mu; the folders that the last walk through all of them has found; nil after its last page, which is empty
 }
 
 var _ files.Objects = (*Folder)(nil)
@@ -200,14 +205,15 @@ func (f *Folder) Delete(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// List implements files.Objects. It reads the names of one folder at a time. Without a folder, it also holds the names of all folders in memory.
+// List implements files.Objects. It reads the names of one folder at a time. Without a folder, it also holds the names of all folders in memory, from the
+// first page of a walk to the last one.
 func (f *Folder) List(ctx context.Context, folder, after string, limit int) (found []files.Object, err error) {
 	if err := checkRange(folder, after); err != nil {
 		return nil, err
 	}
 	folders := []string{folder}
 	if folder == "" {
-		folders, err = f.folders()
+		folders, err = f.walk(after)
 	}
 	for _, folder := range folders {
 		if err == nil {
@@ -217,15 +223,42 @@ func (f *Folder) List(ctx context.Context, folder, after string, limit int) (fou
 			return nil, f.failed("list files", err)
 		}
 		if len(found) >= limit {
-			break
+			return found, nil
 		}
 		found, err = f.list(found, folder, after, limit)
 	}
 	if err != nil {
 		return nil, f.failed("list files", err)
 	}
+	if folder == "" && len(found) == 0 {
+		f.keep(nil)
+	}
 	return found, nil
 }
+
+// walk returns the folders that may have objects after the given name. It reads the names of all folders for the first page of a walk only.
+func (f *Folder) walk(after string) ([]string, error) {
+	f.mu.Lock()
+	folders := f.walked
+	f.mu.Unlock()
+	if after == "" || folders == nil {
+		var err error
+		if folders, err = f.folders(); err != nil {
+			return nil, err
+		}
+		f.keep(folders)
+	}
+	return folders[sort.Search(len(folders), func(i int) bool { return !before(folders[i], after) }):], nil
+}
+
+func (f *Folder) keep(folders []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.walked = folders
+}
+
+// before reports whether all objects of the folder stand before the name, or have it: '0' is the character after '/'.
+func before(folder, name string) bool { return folder+"0" <= name }
 
 // folders returns all folders in the order of the names of their objects: "a-b/c" stands before "a/b".
 func (f *Folder) folders() (folders []string, err error) {
@@ -244,7 +277,7 @@ func (f *Folder) folders() (folders []string, err error) {
 
 // list appends the objects of a folder to those that were found, up to the limit.
 func (f *Folder) list(found []files.Object, folder, after string, limit int) ([]files.Object, error) {
-	if folder+"0" <= after { // '0' is the character after '/': all objects of the folder stand before it
+	if before(folder, after) {
 		return found, nil
 	}
 	entries, err := f.read(f.dir(folder))

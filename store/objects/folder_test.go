@@ -75,6 +75,37 @@ func TestFolderKeepsTheContract(t *testing.T) {
 	storetest.TestObjects(t, func(t *testing.T) files.Objects { return newFolder(t) })
 }
 
+// TestFolderIsReadOnceForAWalk adds a folder while a walk is under way. A walk that reads the names of all folders again finds it, and one of n pages
+// would read them n times.
+func TestFolderIsReadOnceForAWalk(t *testing.T) {
+	f := newFolder(t)
+	walk := func(meanwhile string) (names []string) {
+		for after := ""; ; {
+			page, err := f.List(t.Context(), "", after, 2)
+			noError(t, err)
+			if len(page) == 0 {
+				return names
+			}
+			for _, o := range page {
+				names, after = append(names, o.Name), o.Name
+			}
+			if meanwhile != "" {
+				put(t, f, meanwhile, "new")
+			}
+		}
+	}
+	all := []string{"a-b/1", "a/1", "a/2", "b/1", "c/1"}
+	for _, name := range all {
+		put(t, f, name, "old")
+	}
+	if got := walk("z/1"); !slices.Equal(got, all) {
+		t.Errorf("a walk found %v, want what was there at first: %v", got, all)
+	}
+	if got, want := walk(""), append(all, "z/1"); !slices.Equal(got, want) {
+		t.Errorf("the next walk found %v, want %v", got, want)
+	}
+}
+
 func TestFolderPassesItsCheck(t *testing.T) {
 	f := newFolder(t)
 	noError(t, Check(t.Context(), f))

@@ -37,7 +37,8 @@
 // bucket, then by id; rows of indexed_rooms by id): packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
 // push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, files (a file that shares its content before one that is finished), file_usage,
 // circulation. On Citus a send locks the wallet of the sender
-// before fundings (lockSender).
+// before fundings (lockSender). A transaction that puts a room into the index of the search for the first time locks that room between rows of indexed_rooms. No
+// transaction that has locked a room waits for the row of another one there.
 //
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room
 // protects its entries and words. A row of chains is taken only if it is free, and so are the members that a deletion removes,

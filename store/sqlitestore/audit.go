@@ -39,7 +39,7 @@ var auditDialect = audit.Dialect{
 		group by user_id having sum(balance) <> sum(moved)`,
 
 	Shares: `shares`, Recipients: `recipients`, Winners: `winners`,
-	Claims: `(select json_group_array(json_array(c.share_no, c.user_id, c.amount, c.luckiest) order by c.share_no)
+	Claims: `(select json_group_array(json_array(c.share_no, c.user_id, c.amount, c.luckiest, c.at) order by c.share_no)
 			from claims c where c.packet_id = p.id)`,
 	Counts: `json_group_object(emoji, n)`,
 }

@@ -37,6 +37,7 @@ var mayReadMore = map[string]string{
 	`format('`:                           "an audit reads all rows",
 	`where octet_length(name_seal) = 32`: "an audit reads all rows",
 	`from entries e left join packets p on p.room_id = e.room_id`:     "an audit reads all rows",
+	`select coalesce(sum(counted), 0) from files`:                     "an audit reads all rows",
 	`select room_id, seq, max(edit) as edit, max(recall) as recall`:   "an audit reads all rows",
 	`coalesce(max(created_at), 0) as text) from packets where status`: "once an epoch",
 	`update users set next_seed = null where next_seed is not null`:   "once an epoch",

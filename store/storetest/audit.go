@@ -95,6 +95,23 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 			}
 		})
 	}
+	t.Run("a held share stolen", func(t *testing.T) {
+		found, changed := u.Forge(t, `update transfers set at = at - 3600000 where packet_id = 'holding' and kind = 'claim' and user_id = 'u7';
+			update claims set at = at - 3600000 where packet_id = 'holding' and user_id = 'u7'`)
+		if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool {
+			return d.ID == "holding" && strings.Contains(d.What, "held for another user when u7")
+		}) {
+			t.Errorf("changed %t, and the audit finds %+v", changed, found)
+		}
+	})
+	t.Run("other shares held", func(t *testing.T) {
+		found, changed := u.Forge(t, `update packets set held = replace(replace(replace(held, '",', '",1'), '",10', '",0'), '",11', '",2') where id = 'holding'`)
+		if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool {
+			return d.ID == "holding" && strings.Contains(d.What, "shares that are held")
+		}) {
+			t.Errorf("changed %t, and the audit finds %+v", changed, found)
+		}
+	})
 	t.Run("wrong winners", func(t *testing.T) { u.wrongWinners(t) }) // the last one: it spoils the books
 }
 

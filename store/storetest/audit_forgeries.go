@@ -14,7 +14,7 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"mode": {"'equal'", "'lucky'"}, "spread": {"''", "'calm'", "'classic'", "'wild'"},
 			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
 			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "skin": {"'koi'"},
-			"opens_at": {"opens_at + 1", "0"}, "window_s": {"window_s + 1", "0"}, "rest": {"'share'", "'refund'", "''"}, "participants": {"participants + 1"}, "drawn_at": {"drawn_at + 1", "0"},
+			"held": {"'[[\"u9\",1]]'", "'no list'", "replace(held, 'u3', 'u9')", "replace(held, '3', '2')"}, "held_until": {"held_until + 1", "0"}, "opens_at": {"opens_at + 1", "0"}, "window_s": {"window_s + 1", "0"}, "rest": {"'share'", "'refund'", "''"}, "participants": {"participants + 1"}, "drawn_at": {"drawn_at + 1", "0"},
 			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "parts": {"parts + 1", "0", "2000000000"}, "draw_link": links,
 			"waves": {"waves + 1", "0", "2000000000"}, "max_wins": {"max_wins + 1", "0"}, "waves_drawn": {"waves_drawn + 1", "0"}, "passphrase": {"'open sesame'"},
 			"seed": {w.Bytes(32), w.Bytes(31)}, "encrypted_seed": {"case length(encrypted_seed) when 0 then " + w.Bytes(69) + " else " + w.Bytes(0) + " end", w.Bytes(70)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},

@@ -110,7 +110,7 @@ func newFilesScene(t *testing.T, u FilesUnderTest) *filesScene {
 // examined returns what an examination finds, sorted.
 func (s *filesScene) examined() (found []string) {
 	s.Helper()
-	e, err := files.Examine(s.Context(), s.Rows, s.objects, false, func(name, what string) { found = append(found, name+" "+what) })
+	e, err := files.Examine(s.Context(), s.Rows, s.objects, files.Examining{}, func(name, what string) { found = append(found, name+" "+what) })
 	noError(s.T, err)
 	if e.Entries == 0 {
 		s.Error("no entry is examined")
@@ -124,7 +124,7 @@ func TestFileForgeries(t *testing.T, open func(t *testing.T) FilesUnderTest) {
 	const named, unnamed = "is named by the entry %d of the room %s, and ", "belongs to the entry %d of the room %s, which does not name it"
 	a := "a " + fmt.Sprintf(named, 2, "room")
 	for statement, want := range map[string][]string{
-		`delete from files where id = 'a'`:                                                                {a + "has no row"},
+		`delete from files where id = 'a'`:                                                                {a + "has no row", "file_usage has 80 bytes, but the files count 70"},
 		`update files set room_id = 'second' where id = 'a'`:                                              {a + "is in the room second", "a " + fmt.Sprintf(unnamed, 2, "second")},
 		`update files set seq = 200 where id = 'a'`:                                                       {a + "belongs to the entry 200", "a " + fmt.Sprintf(unnamed, 200, "room")},
 		`update files set seq = 1 where id = 'a'`:                                                         {a + "belongs to the entry 1", "a " + fmt.Sprintf(unnamed, 1, "room")},
@@ -136,7 +136,8 @@ func TestFileForgeries(t *testing.T, open func(t *testing.T) FilesUnderTest) {
 		`update files set seq = 3 where id = 'recalled'`:                                                  {"recalled " + fmt.Sprintf(unnamed, 3, "room")},
 		`update entries set body = replace(body, '"b"', '"x"') where room_id = 'room' and seq = 2`:        {"b " + fmt.Sprintf(unnamed, 2, "room"), "x " + fmt.Sprintf(named, 2, "room") + "has no row"},
 		`update entries set body = replace(body, '"files":', '"none":') where room_id = 'second'`:         {"c " + fmt.Sprintf(unnamed, 1, "second")},
-		`delete from files where id = 'later'`:                                                            {"later " + fmt.Sprintf(named, 5, "room") + "has no row"},
+		`update file_usage set bytes = 1`:                                                                 {"file_usage has 1 bytes, but the files count 80"},
+		`delete from files where id = 'later'`:                                                            {"file_usage has 80 bytes, but the files count 70", "later " + fmt.Sprintf(named, 5, "room") + "has no row"},
 		`update files set seq = 0 where id = 'later'`:                                                     {"later " + fmt.Sprintf(named, 5, "room") + "belongs to the entry 0"},
 		`update entries set body = replace(body, '"text":', '"text":5,"text":') where room_id = 'second'`: nil,
 	} {
@@ -165,7 +166,7 @@ func TestFileForgeries(t *testing.T, open func(t *testing.T) FilesUnderTest) {
 		if f, err := s.Rows.StoredFile(t.Context(), "room", "host"); err != nil || f.State != files.Removed || f.Seq != 5 || f.Hash != nil {
 			t.Errorf("a file that the host has deleted is %+v, %v", f, err)
 		}
-		if n, err := s.Rows.FileBytes(t.Context()); err != nil || n != 40 {
+		if n, of, err := s.Rows.FileBytes(t.Context()); err != nil || n != 40 || of != 40 {
 			t.Errorf("the files that are left have %d bytes, want 40; %v", n, err)
 		}
 		_, err := s.Rooms.Amend(t.Context(), chat.Amendment{ID: "again", Kind: chat.KindRecall, Room: "room", Target: 5, By: chat.User{ID: "ann"}, At: s.at, Window: time.Hour})

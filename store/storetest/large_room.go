@@ -40,6 +40,7 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	})
 	noError(t, err)
 	wantTold(t, s, 1)
+	indexLarge(t, s)
 
 	deletion := chat.Change{Kind: chat.DeleteRoom, Room: "large", By: chat.User{ID: "user-0"}, At: at}
 	if _, err := s.Change(t.Context(), deletion); !errors.Is(err, chat.ErrForbidden) {
@@ -53,6 +54,7 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	if gone := count(`select count(*) from members where user_id = 'owner' and state = 'gone'`); gone != 1 {
 		t.Error("the room still counts for the user that has deleted it")
 	}
+	var indexed []int
 	for _, want := range []int{size - 1 - atOnce, size - 1 - 2*atOnce, 0} {
 		if left := count(`select count(*) from members where state <> 'gone'`); left != want {
 			t.Errorf("%d members are not gone, want %d", left, want)
@@ -64,6 +66,7 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 		if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 0 {
 			t.Error("the room is marked although it had members")
 		}
+		indexed = append(indexed, count(`select count(*) from entry_words`))
 		open, next, err := s.DeletedRooms(t.Context(), "", 10)
 		if err != nil || len(open) != 0 || next != "" {
 			t.Errorf("deleted rooms with open packets: %v, then %q, %v", open, next, err)
@@ -72,7 +75,32 @@ func TestLargeRoomIsDeleted(t *testing.T, s roomsUnderTest, atOnce int, exec fun
 	if emptied := count(`select count(*) from rooms where emptied = (1 = 1)`); emptied != 1 {
 		t.Error("the room is not marked as emptied")
 	}
+	_, err = s.IndexEntries(t.Context(), []string{"large"}, 100)
+	noError(t, err)
+	if rooms := count(`select count(*) from indexed_rooms`); rooms != 0 || indexed[0] == 0 || indexed[1] == 0 || indexed[1] >= indexed[0] || indexed[2] != 0 {
+		t.Errorf("after each step %v words are in the index, and %d rooms at last; want fewer each time, and none", indexed, rooms)
+	}
 	pagesAroundDeleted(t, s, exec)
+}
+
+// indexLarge writes texts with more words than one step removes, and puts them into the index.
+func indexLarge(t *testing.T, s chat.Store) {
+	t.Helper()
+	var text strings.Builder
+	for n := range 3000 {
+		fmt.Fprint(&text, "w", n, " ")
+	}
+	body, err := chat.Body(chat.Text{Text: text.String()})
+	noError(t, err)
+	for n := range 5 {
+		id := fmt.Sprint("long ", n)
+		_, _, err := s.Append(t.Context(), chat.Draft{ID: id, Room: "large", From: chat.User{ID: "owner"}, Kind: chat.KindText, Key: id, Hash: []byte("h"), Body: body})
+		noError(t, err)
+	}
+	for left := []string{"large"}; len(left) > 0; {
+		left, err = s.IndexEntries(t.Context(), left, 100)
+		noError(t, err)
+	}
 }
 
 // wantTold checks how many mentions, and how many subscriptions to notifications, of the user user-0 count.

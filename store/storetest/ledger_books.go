@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/redpacket/proof"
 )
 
 func bookTests() []ledgerTest {
@@ -47,6 +48,7 @@ func bookTests() []ledgerTest {
 		{"books/a packet is read as it was sent", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)
 			o.Packet.To, o.Packet.Passphrase, o.Packet.EarlierMembers = []string{member(0), member(1)}, "open sesame", true
+			o.Packet.Hold = redpacket.Hold{Until: time.UnixMilli(1_800_000_000_002).UTC(), For: []redpacket.Grant{{User: member(0)}, {User: member(1)}}}
 			o.Packet.Skin, o.Packet.OpensAt = redpacket.Koi, time.UnixMilli(1_800_000_000_001).UTC()
 			sent := b.send(o).Packet
 			read, err := b.ledger.Packet(b.ctx, sent.ID)
@@ -56,6 +58,10 @@ func bookTests() []ledgerTest {
 			equal(b, "for earlier members", read.EarlierMembers, true)
 			equal(b, "skin", read.Skin, redpacket.Koi)
 			equal(b, "opening", read.OpensAt, o.Packet.OpensAt)
+			equal(b, "hold in the image", b.image(sent).Hold, read.Hold)
+			equal(b, "hold in the book", b.book(sent).Packet.Hold, read.Hold)
+			held := proof.Held(b.book(sent).Seed, sent.From.ID, sent.Key, 2, 2)
+			equal(b, "held shares", []int{read.Hold.ShareOf(member(0)), read.Hold.ShareOf(member(1)), read.Hold.ShareOf(member(2))}, append(held, -1))
 			equal(b, "opening in the image", b.image(sent).OpensAt, o.Packet.OpensAt)
 		}},
 		{"books/states are the book as each user may see it", func(b *ledgerBench) {

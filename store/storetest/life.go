@@ -43,6 +43,7 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 		Total: 100, Count: 2, OpensAt: l.At, ExpiresAt: l.At.Add(time.Hour)})
 	l.Claim(early, 2)
 	l.End(early, redpacket.Drained)
+	l.holding()
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	l.draw("drawn", 3, redpacket.RestRefund, "u3", "u4", "u5", "u6", "u7")
 	l.drawWhole("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
@@ -55,6 +56,27 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.Must(err)
 	untouched := l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
 	l.amend(untouched.Seq)
+}
+
+// holding sends a packet that holds shares for u3 and u4. u3 claims the own share, and others claim the rest: that of u4 an hour later.
+func (l *Life) holding() {
+	l.Helper()
+	p := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: "holding"}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Lucky, Spread: redpacket.Classic,
+		Total: 200, Count: 4, ExpiresAt: l.At.Add(time.Hour), Hold: redpacket.Hold{Until: l.At.Add(time.Hour), For: []redpacket.Grant{{User: "u3"}, {User: "u4"}}}})
+	others := []string{"u5", "u6"}
+	for share := range 4 {
+		c := redpacket.Claim{Ref: p.Ref, Share: share, At: l.At}
+		switch share {
+		case p.Hold.ShareOf("u3"):
+			c.User = "u3"
+		case p.Hold.ShareOf("u4"):
+			c.User, c.At = "u7", l.At.Add(time.Hour)
+		default:
+			c.User, others = others[0], others[1:]
+		}
+		l.Must(redpacket.UnsettledErr(l.Ledger.Settle(l.Context(), []redpacket.Claim{c})))
+	}
+	l.End(p, redpacket.Drained)
 }
 
 // Must fails the test if the engine fails.

@@ -28,7 +28,7 @@ type PoolUnderTest struct {
 
 // TestPool checks that an engine keeps the contract of redpacket.Pool.
 func TestPool(t *testing.T, open func(t *testing.T) PoolUnderTest) {
-	all := slices.Concat(grabTests(), earlyTests(), loadTests(), closeTests(), outboxTests(), propertyTests())
+	all := slices.Concat(grabTests(), earlyTests(), holdTests(), loadTests(), closeTests(), outboxTests(), propertyTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			for tries := 1; ; tries++ {

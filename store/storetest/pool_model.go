@@ -20,12 +20,35 @@ type packetModel struct {
 
 func (m *packetModel) present() bool { return m.loaded && !m.stale }
 
-// lowestFree returns the lowest free share, or the count if there is none.
-func (m *packetModel) lowestFree() int {
+// pick returns the share that the user gets now, or the count if there is none.
+func (m *packetModel) pick(user string, now time.Time) int {
+	taken := m.taken()
+	if now.Before(m.image.Hold.Until) {
+		for _, g := range m.image.Hold.For {
+			if g.User == user && !taken[g.Share] {
+				return g.Share
+			}
+			taken[g.Share] = true
+		}
+	}
+	share := 0
+	for taken[share] {
+		share++
+	}
+	return share
+}
+
+func (m *packetModel) taken() map[int]bool {
 	taken := map[int]bool{}
 	for _, share := range m.users {
 		taken[share] = true
 	}
+	return taken
+}
+
+// lowestFree returns the lowest free share, or the count if there is none.
+func (m *packetModel) lowestFree() int {
+	taken := m.taken()
 	share := 0
 	for taken[share] {
 		share++
@@ -56,10 +79,12 @@ func (m *packetModel) grab(user string, may redpacket.May, now time.Time) redpac
 		return redpacket.Answer{Decision: redpacket.IsLate, Taken: taken}
 	case m.drained():
 		return redpacket.Answer{Decision: redpacket.IsEmpty, Taken: taken}
+	case m.pick(user, now) == m.image.Count:
+		return redpacket.Answer{Decision: redpacket.AllHeld, Taken: taken, Waiting: m.image.Count - taken}
 	case may == redpacket.Denied:
 		return redpacket.Answer{Decision: redpacket.IsDenied, Taken: taken}
 	}
-	share := m.lowestFree()
+	share := m.pick(user, now)
 	m.users[user] = share
 	if m.drained() {
 		m.hasten(now)

@@ -77,6 +77,16 @@ func drawHistory(rt *rapid.T, i redpacket.Image) []redpacket.Image {
 	return history
 }
 
+// drawHold draws for which of the users shares are held.
+func drawHold(rt *rapid.T, count int, until time.Time) redpacket.Hold {
+	h := redpacket.Hold{Until: until, For: drawClaims(rt, count)}
+	slices.SortFunc(h.For, func(x, y redpacket.Grant) int { return cmp.Compare(x.User, y.User) })
+	if len(h.For) == 0 {
+		return redpacket.Hold{}
+	}
+	return h
+}
+
 func drawCloseReason(rt *rapid.T) redpacket.CloseReason {
 	return rapid.SampledFrom([]redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseEarly}).Draw(rt, "why")
 }
@@ -148,6 +158,9 @@ func historiesAgree(b *poolBench) {
 			i.Deadline = b.Now().Add(time.Duration(1+2*n) * redpacket.CloseLease)
 			if rapid.Bool().Draw(rt, "early") {
 				i.OpensAt = b.Now().Add(time.Duration(rapid.IntRange(0, 6).Draw(rt, "opens")) * redpacket.CloseLease / 4)
+			}
+			if rapid.Bool().Draw(rt, "held") {
+				i.Hold = drawHold(rt, i.Count, b.Now().Add(time.Duration(rapid.IntRange(0, 8).Draw(rt, "until"))*redpacket.CloseLease/4))
 			}
 			h.packets = append(h.packets, i)
 			h.said = append(h.said, drawHistory(rt, i))

@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/chat/words"
+	"hongbao/store/enginetest"
 )
 
 func searchTests() []storeTest {
@@ -22,6 +23,7 @@ func searchTests() []storeTest {
 		{"the newest entries outside the index are found first", newestOutside},
 		{"candidates of one room hide no entry of another", hiddenByNothing},
 		{"a search looks at few entries", boundedLook},
+		{"a search for what few texts have is one page, whatever word all have", narrowedLook},
 		{"a transaction adds few words to the index", boundedIndexing},
 		{"entries at one moment are found once, whatever the pages", foundAtOnce},
 		{"a search finds what a plain scan finds", searchModel},
@@ -279,20 +281,37 @@ func hiddenByNothing(b *storeBench) {
 	b.indexed(func() { b.wantFound(`"new year"`, chat.Search{User: ann}, old, oldest) }, quiet, busy)
 }
 
-// boundedLook searches for a frequent word of a user that has not said it.
+// boundedLook searches for words that stand in another order in all texts but one.
 func boundedLook(b *storeBench) {
+	room := b.room(ann)
+	first := b.write(room, ann, "new year")
+	for range 1100 {
+		b.write(room, ann, "year new")
+	}
+	b.index(room)
+	found, err := b.Search(b.ctx, chat.Search{User: ann, Query: words.ParseQuery(`"new year"`), Limit: 100})
+	if err != nil || len(found.Hits) != 0 || found.More == "" {
+		b.Errorf("%d hits, next %q, %v; want a page without hits that has a next one", len(found.Hits), found.More, err)
+	}
+	if got := b.searched(`"new year"`, chat.Search{User: ann}, 100); !slices.Equal(got, []string{spot(first)}) {
+		b.Errorf("found %q", got)
+	}
+}
+
+// narrowedLook searches for a frequent word in texts of a user that has said it once, in those with files, and in packets.
+func narrowedLook(b *storeBench) {
 	room := b.room(ann, bob)
-	first := b.write(room, bob, "word")
+	said, named, packet := b.write(room, bob, "word"), b.attach(room, ann, "word", "a.pdf"), b.greet(room, ann, "word")
 	for range 1100 {
 		b.write(room, ann, "word")
 	}
 	b.index(room)
-	found, err := b.Search(b.ctx, chat.Search{User: ann, From: bob, Query: words.ParseQuery("word"), Limit: 100})
-	if err != nil || len(found.Hits) != 0 || found.More == "" {
-		b.Errorf("%d hits, next %q, %v; want a page without hits that has a next one", len(found.Hits), found.More, err)
-	}
-	if got := b.searched("word", chat.Search{User: ann, From: bob}, 100); !slices.Equal(got, []string{spot(first)}) {
-		b.Errorf("found %q", got)
+	for want, s := range map[string]chat.Search{spot(said): {From: bob}, spot(named): {Files: true, Kind: chat.KindText}, spot(packet): {Kind: chat.KindPacket, From: ann}} {
+		s.User, s.Query, s.Limit = ann, words.ParseQuery("word"), 100
+		found, err := b.Search(b.ctx, s)
+		if err != nil || len(found.Hits) != 1 || spot(found.Hits[0].Entry) != want || found.More != "" {
+			b.Errorf("%+v: %d hits, next %q, %v; want one page with %s", s, len(found.Hits), found.More, err, want)
+		}
 	}
 }
 
@@ -306,7 +325,7 @@ func boundedIndexing(b *storeBench) {
 	for range 5 {
 		b.write(room, ann, text.String())
 	}
-	for _, rows := range []int{9000, 15_000} {
+	for _, rows := range []int{9003, 15_005} { // with the sender
 		left, err := b.IndexEntries(b.ctx, []string{room}, 100)
 		if b.must(err); b.IndexRows() != rows || (len(left) == 1) != (rows < 15_000) {
 			b.Errorf("%d rows, rooms left %q; want %d rows", b.IndexRows(), left, rows)
@@ -333,85 +352,166 @@ func foundAtOnce(b *storeBench) {
 	b.indexed(func() { b.wantFound("word", chat.Search{User: ann}, all...) }, rooms...)
 }
 
-// searchModel compares searches with a scan of all texts, while texts are written, edited, recalled and put into the index, and a user comes and goes.
-// In the end, the index has exactly the words of the texts.
+// searchModel compares searches with a scan of all texts, packets and names of files, while they are written, edited, recalled and put into the index, and a
+// user comes and goes. In the end, the index has exactly the words of what is left, with their senders and kinds.
 func searchModel(b *storeBench) {
-	const seed = 7
-	dice := rand.New(rand.NewPCG(seed, seed)) // the same on each machine
-	rooms := []string{b.room(ann, bob), b.room(ann, bob), b.room(ann)}
-	vocabulary := strings.Fields("red packet 红 包 红包 Straße STRASSE happy 新年 快乐 年快 w1 w2 w3")
-	text := func() string {
-		var all []string
-		for range 1 + dice.IntN(6) {
-			all = append(all, vocabulary[dice.IntN(len(vocabulary))])
-		}
-		return strings.Join(all, []string{" ", "", ", "}[dice.IntN(3)])
+	seed := uint64(7) // the same on each machine
+	if enginetest.Tonight("suites") {
+		seed = rand.Uint64()
 	}
-	type written struct {
-		chat.Entry
-		text string
-	}
-	texts, in := map[string]*written{}, map[string]bool{rooms[0]: true, rooms[1]: true}
-	pick := func() *written {
-		all := slices.Sorted(maps.Keys(texts))
-		return texts[all[dice.IntN(len(all))]]
-	}
+	b.Logf("seed %d", seed)
+	m := modelOfSearch{storeBench: b, dice: rand.New(rand.NewPCG(seed, seed)), written: map[string]*writtenEntry{}, in: map[string]bool{}}
+	m.rooms = []string{b.room(ann, bob), b.room(ann, bob), b.room(ann)}
+	m.in[m.rooms[0]], m.in[m.rooms[1]] = true, true
 	for step := range 300 {
-		room := rooms[dice.IntN(len(rooms))]
-		switch n := dice.IntN(10); {
-		case n < 5 || len(texts) < 5:
-			said := text()
-			e := b.write(room, ann, said)
-			texts[spot(e)] = &written{e, said}
-		case n == 5:
-			w, said := pick(), text()
-			if _, err := b.Amend(b.ctx, b.editing(w.Room, ann, w.Seq, said)); err != nil {
-				b.refused(err, chat.ErrConflict) // it is recalled
-				continue
-			}
-			w.text = said
-		case n == 6:
-			w := pick()
-			_, err := b.Amend(b.ctx, b.amending(chat.KindRecall, w.Room, ann, w.Seq))
-			b.must(err)
-			w.text = ""
-		case n == 7:
-			if in[room] {
-				b.leave(room, bob)
-			} else {
-				b.join(room, bob)
-			}
-			in[room] = !in[room]
-		default:
-			_, err := b.IndexEntries(b.ctx, []string{room, rooms[0]}, 1+dice.IntN(9))
-			b.must(err)
-		}
-		if step%10 != 0 {
-			continue
-		}
-		query := text()
-		q := words.ParseQuery(query)
-		var want []*written
-		for _, w := range texts {
-			if in[w.Room] && q.Find(w.text) != nil {
-				want = append(want, w)
-			}
-		}
-		slices.SortFunc(want, func(x, y *written) int { return y.At.Compare(x.At) })
-		spots := []string{}
-		for _, w := range want {
-			spots = append(spots, spot(w.Entry))
-		}
-		if got := b.searched(query, chat.Search{User: bob}, 1+dice.IntN(5)); !slices.Equal(got, spots) {
-			b.Fatalf("step %d: %q finds %q, want %q", step, query, got, spots)
+		if m.step(); step%5 == 0 {
+			m.compare(step)
 		}
 	}
-	b.index(rooms...)
+	b.index(m.rooms...)
 	want := 0
-	for _, w := range texts {
-		want += len(words.Of(w.text))
+	for _, w := range m.written {
+		if n := len(words.Of(w.text)); n > 0 {
+			want += n + 1 // the sender
+			if w.Kind == chat.KindPacket || w.files {
+				want++
+			}
+		}
 	}
 	if n := b.IndexRows(); n != want {
 		b.Errorf("the index has %d rows, want %d", n, want)
+	}
+}
+
+type modelOfSearch struct {
+	*storeBench
+
+	dice    *rand.Rand
+	rooms   []string
+	written map[string]*writtenEntry // by spot
+	in      map[string]bool          // rooms that bob is in
+}
+
+// writtenEntry is an entry with what it now says.
+type writtenEntry struct {
+	chat.Entry
+
+	text  string
+	files bool
+}
+
+func (m *modelOfSearch) text() string {
+	vocabulary := strings.Fields("red packet 红 包 红包 Straße STRASSE happy 新年 快乐 年快 w1 w2 w3")
+	var all []string
+	for range 1 + m.dice.IntN(6) {
+		all = append(all, vocabulary[m.dice.IntN(len(vocabulary))])
+	}
+	return strings.Join(all, []string{" ", "", ", "}[m.dice.IntN(3)])
+}
+
+func (m *modelOfSearch) pick() *writtenEntry {
+	all := slices.Sorted(maps.Keys(m.written))
+	return m.written[all[m.dice.IntN(len(all))]]
+}
+
+// write adds a text, a text with a file, or a packet.
+func (m *modelOfSearch) write(room string) {
+	m.Helper()
+	from, w := ann, &writtenEntry{text: m.text()}
+	if m.in[room] && m.dice.IntN(3) == 0 {
+		from = bob
+	}
+	switch m.dice.IntN(6) {
+	case 0:
+		w.Entry = m.greet(room, from, w.text)
+	case 1:
+		name := m.text()
+		w.Entry, w.files = m.attach(room, from, w.text, name), true
+		w.text += "\n" + name
+	default:
+		w.Entry = m.storeBench.write(room, from, w.text)
+	}
+	m.written[spot(w.Entry)] = w
+}
+
+// step changes something.
+func (m *modelOfSearch) step() {
+	m.Helper()
+	room := m.rooms[m.dice.IntN(len(m.rooms))]
+	switch n := m.dice.IntN(10); {
+	case n < 5 || len(m.written) < 5:
+		m.write(room)
+	case n < 7:
+		w := m.pick()
+		if w.Kind != chat.KindText || w.From.ID == bob && !m.in[w.Room] {
+			return
+		}
+		if n == 6 {
+			_, err := m.Amend(m.ctx, m.amending(chat.KindRecall, w.Room, w.From.ID, w.Seq))
+			m.must(err)
+			w.text, w.files = "", false
+			return
+		}
+		said := m.text()
+		if _, err := m.Amend(m.ctx, m.editing(w.Room, w.From.ID, w.Seq, said)); err != nil {
+			m.refused(err, chat.ErrConflict) // it is recalled
+			return
+		}
+		if _, name, found := strings.Cut(w.text, "\n"); found {
+			said += "\n" + name
+		}
+		w.text = said
+	case n == 7:
+		if m.in[room] {
+			m.leave(room, bob)
+		} else {
+			m.join(room, bob)
+		}
+		m.in[room] = !m.in[room]
+	default:
+		_, err := m.IndexEntries(m.ctx, []string{room, m.rooms[0]}, 1+m.dice.IntN(9))
+		m.must(err)
+	}
+}
+
+// compare searches with filters that are drawn.
+func (m *modelOfSearch) compare(step int) {
+	m.Helper()
+	query, s := m.text(), chat.Search{User: bob}
+	if m.dice.IntN(3) == 0 {
+		query = "packet"
+	}
+	if m.dice.IntN(3) == 0 {
+		s.From = []string{ann, bob, cyn}[m.dice.IntN(3)]
+	}
+	switch m.dice.IntN(6) {
+	case 0:
+		s.Kind = chat.KindPacket
+	case 1:
+		s.Kind = chat.KindText
+	case 2:
+		s.Kind, s.Files = chat.KindText, true
+	}
+	if m.dice.IntN(4) == 0 {
+		s.After = m.pick().At
+	}
+	if m.dice.IntN(4) == 0 {
+		s.Before = m.pick().At
+	}
+	q := words.ParseQuery(query)
+	want := []*writtenEntry{}
+	for _, w := range m.written {
+		if m.in[w.Room] && q.Find(w.text) != nil && (s.From == "" || w.From.ID == s.From) && (s.Kind == "" || w.Kind == s.Kind) && (!s.Files || w.files) &&
+			!w.At.Before(s.After) && (s.Before.IsZero() || w.At.Before(s.Before)) {
+			want = append(want, w)
+		}
+	}
+	slices.SortFunc(want, func(x, y *writtenEntry) int { return y.At.Compare(x.At) })
+	spots := []string{}
+	for _, w := range want {
+		spots = append(spots, spot(w.Entry))
+	}
+	if got := m.searched(query, s, 1+m.dice.IntN(5)); !slices.Equal(got, spots) {
+		m.Fatalf("step %d: %q, %+v finds %q, want %q", step, query, s, got, spots)
 	}
 }

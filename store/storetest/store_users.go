@@ -3,6 +3,7 @@ package storetest
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"hongbao/chat"
 )
@@ -15,6 +16,7 @@ func userTests() []storeTest {
 		{"many revoke at once", revokeAtOnce},
 		{"a record has what a token said, and only of a known user", userRecord},
 		{"a roster lists the members", roster},
+		{"members that were active lately", activeSince},
 	}
 }
 
@@ -107,6 +109,34 @@ func revokeAtOnce(b *storeBench) {
 	})
 	if _, got, err := b.PutUser(b.ctx, chat.Profile{User: person(ann)}, 0); err != nil || got != most {
 		b.Errorf("not before %d, %v; want %d", got, err, most)
+	}
+}
+
+func activeSince(b *storeBench) {
+	room := b.room(ann, bob, cyn, dan)
+	list := func(since time.Time, limit int, want ...string) {
+		b.Helper()
+		got, err := b.ActiveSince(b.ctx, room, since, limit)
+		if b.must(err); !slices.Equal(got, want) {
+			b.Errorf("since %v: %v, want %v", since, got, want)
+		}
+	}
+	list(b.now, 10, ann, bob, cyn, dan) // they have joined
+	b.leave(room, dan)
+	e := b.say(room, cyn)
+	list(e.At, 10, cyn)
+	_, err := b.Read(b.ctx, room, bob, e.Seq, e.At)
+	b.must(err)
+	list(e.At, 10, bob, cyn)
+	later := b.say(room, cyn)
+	list(e.At, 10, cyn, bob)
+	list(e.At, 1, cyn)
+	list(later.At, 10, cyn)
+	list(later.At.Add(time.Second), 10)
+	b.join(room, member(1))
+	list(later.At.Add(time.Second), 10, member(1))
+	if got, err := b.ActiveSince(b.ctx, "no-room", e.At, 10); err != nil || len(got) > 0 {
+		b.Errorf("in no room: %v, %v", got, err)
 	}
 }
 

@@ -18,12 +18,18 @@ func (t Tables) Image(ctx context.Context, id string) (i redpacket.Image, err er
 	}
 	err = t.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
 		i = redpacket.Image{}
-		b.Each(func(row Row) error {
-			var opens int64
-			err := row.Scan(&i.ID, &i.Partition, &i.Count, &opens, Time(&i.Deadline), &i.Status)
-			i.OpensAt = openingOf(opens)
+		b.Each(func(row Row) (err error) {
+			var (
+				opens, until int64
+				held         string
+			)
+			if err := row.Scan(&i.ID, &i.Partition, &i.Count, &opens, Time(&i.Deadline), &i.Status, &held, &until); err != nil {
+				return err
+			}
+			i.OpensAt = optional(opens)
+			i.Hold, err = redpacket.ParseHold(held, Millis(until))
 			return err
-		}, `select id, partition, count, opens_at, expires_at, status from packets where id = $1 /*! and bucket = bucket_of($1) */`, id)
+		}, `select id, partition, count, opens_at, expires_at, status, held, held_until from packets where id = $1 /*! and bucket = bucket_of($1) */`, id)
 		b.Each(func(row Row) error {
 			var g redpacket.Grant
 			err := row.Scan(&g.User, &g.Share, &g.Wave)

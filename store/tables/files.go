@@ -50,7 +50,14 @@ func (t Tables) AddFile(ctx context.Context, f files.Stored, most int64) error {
 		if fits == 0 || most > 0 && f.Upload > most {
 			return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "size", Reason: "is more than this server has left for files"}
 		}
-		_, err = w.Exec(`insert into files (room_id, id, user_id, at, state, upload, body, touched_at) values ($1, $2, $3, $4, $5, $6, $7, $4)`,
+		var coming int
+		if _, err := w.Row(`select count(*) from (select 1 from files where user_id = $1 and state = 'coming' limit $2) f`, []any{f.User, files.ComingAtOnce}, &coming); err != nil {
+			return err
+		}
+		if coming == files.ComingAtOnce {
+			return files.TooManyComing()
+		}
+		_, err = w.Exec(`insert into files (room_id, id, user_id, at, state, upload, counted, body, touched_at) values ($1, $2, $3, $4, $5, $6, $6, $7, $4)`,
 			f.Room, f.ID, f.User, f.At.UnixMilli(), f.State, f.Upload, string(body))
 		return err
 	}))
@@ -112,9 +119,18 @@ func finishFile(w Tx, f files.Stored, now time.Time) (files.Stored, error) {
 	if err != nil {
 		return files.Stored{}, err
 	}
-	_, err = w.Exec(`update files set state = $3, folder = $4, hash = $5, made = $6, body = $7, touched_at = $8 where room_id = $1 and id = $2`,
-		f.Room, f.ID, f.State, f.Folder, f.Hash, JSON(f.Made), string(body), now.UnixMilli())
+	_, err = w.Exec(`update files set state = $3, folder = $4, hash = $5, made = $6, body = $7, touched_at = $8, counted = $9 where room_id = $1 and id = $2`,
+		f.Room, f.ID, f.State, f.Folder, f.Hash, JSON(f.Made), string(body), now.UnixMilli(), f.Counted())
+	if err == nil {
+		err = count(w, f.Counted()-before.Counted())
+	}
 	return f, err
+}
+
+// count adds bytes to those of all files.
+func count(w Tx, bytes int64) error {
+	_, err := w.Exec(`update file_usage set bytes = bytes + $1`, bytes)
+	return err
 }
 
 // CleanFile implements files.Rows.
@@ -221,21 +237,20 @@ func (t Tables) PutOffSweep(ctx context.Context, room, id string, notBefore time
 // ForgetFile implements files.Rows.
 func (t Tables) ForgetFile(ctx context.Context, room, id string) (bool, error) {
 	return write(ctx, t.db, "forget file", func(w Tx, _ bool) (bool, error) {
-		var upload, seq int64
-		found, err := w.Row(`select upload, seq from files f where room_id = $1 and id = $2 and state = 'dropped' and not `+needed+w.Lock(), []any{room, id}, &upload, &seq)
+		var counted, seq int64
+		found, err := w.Row(`select counted, seq from files f where room_id = $1 and id = $2 and state = 'dropped' and not `+needed+w.Lock(), []any{room, id}, &counted, &seq)
 		if err != nil || !found {
 			return false, err
 		}
 		if seq > 0 {
-			_, err = w.Exec(`update files set state = 'removed', upload = 0, folder = '', hash = null, made = '[]', unclean = false where room_id = $1 and id = $2`, room, id)
+			_, err = w.Exec(`update files set state = 'removed', upload = 0, counted = 0, folder = '', hash = null, made = '[]', unclean = false where room_id = $1 and id = $2`, room, id)
 		} else {
 			_, err = w.Exec(`delete from files where room_id = $1 and id = $2`, room, id)
 		}
 		if err != nil {
 			return false, err
 		}
-		_, err = w.Exec(`update file_usage set bytes = bytes - $1`, upload)
-		return true, err
+		return true, count(w, -counted)
 	})
 }
 
@@ -269,11 +284,12 @@ func (t Tables) AllFiles(ctx context.Context, after string, limit int) ([]files.
 }
 
 // FileBytes implements files.Rows.
-func (t Tables) FileBytes(ctx context.Context) (int64, error) {
-	return read(ctx, t.db, "read the bytes of all files", func(q Querier) (n int64, err error) {
-		_, err = q.Row(`select bytes from file_usage`, nil, &n)
-		return n, err
+func (t Tables) FileBytes(ctx context.Context) (counted, ofFiles int64, err error) {
+	both, err := read(ctx, t.db, "read the bytes of all files", func(q Querier) (both [2]int64, err error) {
+		_, err = q.Row(`select coalesce((select bytes from file_usage), 0), cast((select coalesce(sum(counted), 0) from files) as bigint)`, nil, &both[0], &both[1])
+		return both, err
 	})
+	return both[0], both[1], err
 }
 
 // SampleFiles implements files.Rows. Of the dropped files it looks at the oldest ones only.

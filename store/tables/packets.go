@@ -18,12 +18,14 @@ import (
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
-	p.opens_at, p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
+	p.opens_at, p.held, p.held_until, p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
 // storedPacket scans packetColumns.
 type storedPacket struct {
 	packet          redpacket.Packet
 	opensAt         int64
+	held            string
+	heldUntil       int64
 	windowS         int
 	open, encrypted bool
 }
@@ -34,7 +36,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.opensAt, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.opensAt, &s.held, &s.heldUntil, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
 	}
 }
 
@@ -43,7 +45,10 @@ func (s *storedPacket) Into(d Dialect) []any {
 func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error) {
 	p = s.packet
 	p.Window = time.Duration(s.windowS) * time.Second
-	p.OpensAt = openingOf(s.opensAt)
+	p.OpensAt = optional(s.opensAt)
+	if p.Hold, err = redpacket.ParseHold(s.held, Millis(s.heldUntil)); err != nil {
+		return p, err
+	}
 	if len(p.To) == 0 {
 		p.To = nil
 	}
@@ -53,12 +58,12 @@ func (s *storedPacket) Packet(keys *secret.Keys) (p redpacket.Packet, err error)
 	return p, err
 }
 
-// openingOf returns the time of the column opens_at: zero for 0.
-func openingOf(at int64) (opens time.Time) {
+// optional returns the time of a column in which 0 stands for none: the zero time.
+func optional(at int64) (t time.Time) {
 	if at != 0 {
-		opens = Millis(at)
+		t = Millis(at)
 	}
-	return opens
+	return t
 }
 
 // ReadPacket reads a packet, or returns chat.ErrNotFound.

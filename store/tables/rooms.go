@@ -103,11 +103,13 @@ func takeRoomRef(w Tx, r chat.NewRoom) (taken string, err error) {
 }
 
 // DeletedRoomsQuery lists the deleted rooms not yet marked emptied, whether they have open packets, and whether they have members that are
-// not gone or files that are not dropped. It relies on the indexes rooms_deleted, packets_room, members_list and files_kept.
+// not gone, files that are not dropped, or words in the index of the search. It relies on the indexes rooms_deleted, packets_room, members_list and files_kept.
 func DeletedRoomsQuery(d Dialect) string {
-	return FirstOnCitus(Of("p", "packets", `status = 'open'`)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open'),
+	deleted := `room_id in (select id from rooms where deleted_at <> 0 and ` + d.Is(`emptied`, false) + `)`
+	return FirstOnCitus(Of("p", "packets", `status = 'open'`), Of("x", "indexed_rooms", deleted)) + `select r.id, exists (select 1 from /*one*/ packets /*end*/ p where p.room_id = r.id and p.status = 'open'),
 		exists (select 1 from members m where m.room_id = r.id and ` + notGone + `)
 			or exists (select 1 from files f where f.room_id = r.id and f.state <> 'dropped')
+			or exists (select 1 from ` + Named("indexed_rooms", "x") + ` i where i.room_id = r.id)
 		from rooms r where r.deleted_at <> 0 and ` + d.Is(`r.emptied`, false) + ` and r.id > $1 order by r.id limit $2`
 }
 
@@ -150,17 +152,20 @@ func (t Tables) DeletedRooms(ctx context.Context, after string, limit int) (open
 	return open, next, Outcome("list deleted rooms", err)
 }
 
-// emptyRoom takes the next step of removing the members and the files of a deleted room.
+// emptyRoom takes the next step of removing the members, the files and the words of a deleted room.
 func (t Tables) emptyRoom(ctx context.Context, room string) error {
 	return t.db.Write(ctx, func(w Tx) error {
 		var b Batch
 		queueGone(w, &b, room)
 		queueDropOfRoom(w, &b, room)
+		if err := dropWords(w, &b, room); err != nil {
+			return err
+		}
 		return w.Send(&b)
 	})
 }
 
-// markEmptied marks deleted rooms without open packets, members and files. It skips rooms that another transaction has locked: a
+// markEmptied marks deleted rooms without open packets, members, files and words. It skips rooms that another transaction has locked: a
 // later call of DeletedRooms lists them again.
 func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 	return t.db.Write(ctx, func(w Tx) error {

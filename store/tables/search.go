@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -76,6 +77,27 @@ func searchedRooms(q Querier, s chat.Search) ([]searchedRoom, error) {
 	return rooms(`room_id in (select room_id from members where user_id = $1 and state = 'in')`, of, s.User)
 }
 
+// Beside its words, an entry has these in the index. No text has them as words, because they have control characters.
+func wordOfSender(user string) string       { return "\x01" + user }
+func wordOfKind(kind chat.EntryKind) string { return "\x02" + string(kind) }
+
+// wordOfFiles is that of texts that have files.
+const wordOfFiles = "\x02file"
+
+// narrowed returns the words that candidates must have: few texts may be of the sender, or have files, however many have the words of the query.
+func narrowed(q chat.Search) (all []string) {
+	if q.From != "" {
+		all = append(all, wordOfSender(q.From))
+	}
+	switch {
+	case q.Files:
+		all = append(all, wordOfFiles)
+	case q.Kind == chat.KindPacket:
+		all = append(all, wordOfKind(q.Kind))
+	}
+	return append(all, q.Query.Rarest(wordsSearched-len(all))...)
+}
+
 // search looks for the entries of one page.
 type search struct {
 	chat.Search
@@ -94,7 +116,7 @@ type search struct {
 
 // Search implements chat.Store.
 func (t Tables) Search(ctx context.Context, q chat.Search) (chat.Found, error) {
-	s := search{Search: q, db: t.db, words: q.Query.Rarest(wordsSearched), after: place{at: math.MaxInt64}}
+	s := search{Search: q, db: t.db, words: narrowed(q), after: place{at: math.MaxInt64}}
 	if !q.Before.IsZero() {
 		s.after.at = q.Before.UnixMilli()
 	}
@@ -123,6 +145,7 @@ func (s *search) run(ctx context.Context) (err error) {
 		return err
 	}
 	for looked := 0; looked < mostLooked && s.compared < mostRows; {
+		before := s.compared
 		places, end, err := s.candidates(ctx)
 		if err != nil {
 			return err
@@ -137,6 +160,9 @@ func (s *search) run(ctx context.Context) (err error) {
 			return nil
 		}
 		s.after = end
+		if s.compared > before { // the first word is a frequent one
+			s.words = append(s.words[1:], s.words[0])
+		}
 	}
 	s.found.More = s.after.cursor()
 	return nil
@@ -407,7 +433,18 @@ type wordRecord struct {
 
 func wordRecords(e chat.Entry) []wordRecord {
 	var all []wordRecord
-	for _, word := range words.Of(e.Searched()) {
+	found := words.Of(e.Searched())
+	if len(found) == 0 {
+		return nil
+	}
+	found = append(found, wordOfSender(e.From.ID))
+	switch {
+	case e.HasFiles():
+		found = append(found, wordOfFiles)
+	case e.Kind == chat.KindPacket:
+		found = append(found, wordOfKind(e.Kind))
+	}
+	for _, word := range found {
 		all = append(all, wordRecord{words.Hash(e.Room, word), e.At.UnixMilli(), e.Seq})
 	}
 	return all
@@ -417,13 +454,17 @@ func wordRecords(e chat.Entry) []wordRecord {
 func (t Tables) IndexEntries(ctx context.Context, rooms []string, limit int) (left []string, err error) {
 	rooms = slices.Compact(slices.Sorted(slices.Values(rooms))) // the order of locks
 	return write(ctx, t.db, "index entries", func(w Tx, _ []string) ([]string, error) {
-		through, err := lockIndexed(w, rooms...)
+		through, err := beginIndexing(w, rooms)
 		if err != nil {
 			return nil, err
 		}
 		in := indexing{Tx: w, most: limit}
 		for _, n := range rand.Perm(len(rooms)) { // whichever comes first may leave nothing for others
-			if err := in.add(rooms[n], through[rooms[n]]); err != nil {
+			seq, live := through[rooms[n]]
+			if !live {
+				continue
+			}
+			if err := in.add(rooms[n], seq); err != nil {
 				return nil, err
 			}
 		}
@@ -477,27 +518,95 @@ func addWords(d Dialect, b *Batch, records []wordRecord) {
 	}
 }
 
-// lockIndexed returns up to which seq the entries of each of the rooms, which are sorted, are in the index. Until the transaction ends, that does not
-// change.
-func lockIndexed(w Tx, rooms ...string) (through map[string]int64, err error) {
-	through = map[string]int64{}
+// lockIndexed returns up to which seq the entries of a room are in the index. Until the transaction ends, that does not change. found is false if the
+// room has never been in the index.
+func lockIndexed(w Tx, room string) (through int64, found bool, err error) {
 	var b Batch
-	for _, room := range rooms {
-		b.Exec(`insert into indexed_rooms (/*! bucket, */ room_id, seq) values (/*! bucket_of($1), */ $1, 0) on conflict do nothing`, room)
+	queueLockIndexed(w, &b, room, func(seq int64) { through, found = seq, true })
+	return through, found, w.Send(&b)
+}
+
+func queueLockIndexed(d Dialect, b *Batch, room string, locked func(seq int64)) {
+	b.Each(func(row Row) error {
+		var seq int64
+		err := row.Scan(&seq)
+		locked(seq)
+		return err
+	}, `select seq from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`+d.Lock(), room)
+}
+
+// beginIndexing locks what lockIndexed locks, of all of the rooms that are not deleted, which must be sorted. It adds the row of a room that is new to
+// the index. For that it locks the room: an amendment of its entries, which holds that lock, is committed before, or finds the row.
+func beginIndexing(w Tx, rooms []string) (through map[string]int64, err error) {
+	known, live := map[string]bool{}, map[string]bool{}
+	note := func(b *Batch, in map[string]bool, room, query string) {
 		b.Each(func(row Row) error {
-			var seq int64
-			err := row.Scan(&seq)
-			through[room] = seq
-			return err
-		}, `select seq from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`+w.Lock(), room)
+			in[room] = true
+			return row.Scan(new(int))
+		}, query, room)
 	}
-	return through, w.Send(&b)
+	const (
+		isKnown = `select 1 from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`
+		isLive  = `select 1 from rooms where id = $1 and deleted_at = 0`
+	)
+	var first, second Batch
+	for _, room := range rooms {
+		note(&first, known, room, isKnown)
+		note(&first, live, room, isLive)
+	}
+	if err := w.Send(&first); err != nil {
+		return nil, err
+	}
+	through, still := map[string]int64{}, map[string]bool{}
+	for _, room := range slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return !live[room] }) {
+		if !known[room] {
+			note(&second, live, room, isLive+w.Lock())
+			second.Exec(`insert into indexed_rooms (/*! bucket, */ room_id, seq) values (/*! bucket_of($1), */ $1, 0) on conflict do nothing`, room)
+		}
+		queueLockIndexed(w, &second, room, func(seq int64) { through[room] = seq })
+		note(&second, still, room, isLive) // dropWords, which waits for the lock, follows a deletion
+	}
+	err = w.Send(&second)
+	maps.DeleteFunc(through, func(room string, _ int64) bool { return !still[room] })
+	return through, err
+}
+
+// dropWords makes the batch take the next step: the words of the newest entries of a deleted room leave the index, and in the last step the room itself.
+func dropWords(w Tx, b *Batch, room string) error {
+	through, found, err := lockIndexed(w, room)
+	if err != nil || !found {
+		return err
+	}
+	entries, err := List(w, scanFolded, `select `+EntryColumns+`, fold from entries
+		where room_id = $1 /*! and bucket = bucket_of($1) */ and seq <= $2 order by seq desc limit $3`, room, through, GoneAtOnce)
+	if err != nil {
+		return err
+	}
+	var gone []wordRecord
+	through = 0
+	for _, e := range entries {
+		if len(gone) >= mostWords {
+			through = e.Seq
+			break
+		}
+		gone, through = append(gone, wordRecords(e)...), e.Seq-1
+	}
+	if len(gone) > 0 {
+		b.Exec(`delete from entry_words where (word, at, seq) in (select word, at, seq from `+w.Records(1, "o", `word bigint, at bigint, seq bigint`)+`)
+			and word & 15 = $2 /*! and bucket = $2 */`, JSON(gone), words.Bucket(room))
+	}
+	if through == 0 {
+		b.Exec(`delete from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`, room)
+		return nil
+	}
+	b.Exec(`update indexed_rooms set seq = $2 where room_id = $1 /*! and bucket = bucket_of($1) */`, room, through)
+	return nil
 }
 
 // reindex makes the batch replace the words of an amended entry, if it is in the index.
 func reindex(w Tx, b *Batch, old, changed chat.Entry) error {
-	through, err := lockIndexed(w, old.Room)
-	if err != nil || old.Seq > through[old.Room] {
+	through, _, err := lockIndexed(w, old.Room)
+	if err != nil || old.Seq > through {
 		return err
 	}
 	before, after := wordRecords(old), wordRecords(changed)

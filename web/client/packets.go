@@ -29,6 +29,10 @@ type NewPacket struct {
 
 	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
 
+	HoldFor  []string      // a share is held for each of these users
+	HoldAway bool          // shares are held for members that are away
+	Hold     time.Duration // for so long after the packet opens; rounded up to whole seconds
+
 	Window time.Duration // users can enter for so long, and then the shares are drawn; rounded up to whole seconds; 0: first come, first served
 	Rest   string        // of a draw with fewer participants than shares: refund the rest, or share the total among them; "": refund
 
@@ -129,6 +133,7 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
 		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest,
+		HoldFor: p.HoldFor, HoldAway: p.HoldAway,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count
@@ -138,6 +143,9 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	}
 	if !p.Opens.IsZero() {
 		request.OpensAt = new(p.Opens.UnixMilli())
+	}
+	if p.Hold != 0 {
+		request.HoldS = new(seconds(p.Hold))
 	}
 	if p.Window != 0 {
 		request.WindowS = new(seconds(p.Window))

@@ -85,6 +85,12 @@ func earlyEntry() wire.Entry {
 	return wire.Entry{Seq: 50, ID: "e-50", At: 1767225601000, From: ann, Kind: "packet", Key: p.Key, Body: must(p)}
 }
 
+func holdingEntry() wire.Entry {
+	p := packet
+	p.ID, p.Key, p.Held, p.HeldUntil = "p-6", "k-8", 2, p.CreatedAt+600_000
+	return wire.Entry{Seq: 51, ID: "e-51", At: 1767225601000, From: ann, Kind: "packet", Key: p.Key, Body: must(p)}
+}
+
 // receipt is signed by the key whose seed is 32 zero bytes.
 func receipt() *wire.Receipt {
 	return signed(wire.Receipt{Packet: "p-3", User: bob.ID, At: 1767225605000}, drawPacket().Key)
@@ -264,6 +270,7 @@ func replies() map[string]any {
 			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5,
 		},
 		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"grab-waiting": wire.GrabReply{Packet: "p-6", Outcome: "empty", Claimed: 3, Count: 5, Waiting: 2},
 		"grab-entered": wire.GrabReply{Packet: "p-3", Outcome: "entered", At: 1767225605000, Count: 2, Participants: 3, Receipt: receipt()},
 		"grab-rain":    wire.GrabReply{Packet: "p-4", Outcome: "entered", At: 1767225612000, Count: 20, Participants: 2, Wave: 2, Receipt: rainState().Draw.Receipt},
 		"packet-rain":  wire.PacketReply{Packet: rainPacket(), State: rainState(), Claims: []wire.Claim{}, More: true},
@@ -317,6 +324,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-packet-earlier":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
 		"push-packet-skin":      wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
 		"push-packet-early":     wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(earlyEntry())),
+		"push-packet-holding":   wire.PublicationPush(e, "room:r-1", 51, wire.EntryJSON(holdingEntry())),
 		"push-packet-draw":      wire.PublicationPush(e, "room:r-1", 48, wire.EntryJSON(drawEntry())),
 		"push-packet-rain":      wire.PublicationPush(e, "room:r-1", 50, wire.EntryJSON(rainEntry())),
 		"push-packet_done-draw": wire.PublicationPush(e, "room:r-1", 49, wire.EntryJSON(drawDoneEntry())),

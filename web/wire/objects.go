@@ -51,6 +51,9 @@ type Packet struct {
 
 	OpensAt int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: it opens then; missing: it is open once it is sent"`
 
+	Held      int   `json:"held,omitempty" doc:"number of shares that are held for some users; missing: none"`
+	HeldUntil int64 `json:"held_until,omitempty" doc:"Unix milliseconds: then they are free to all"`
+
 	WindowS int    `json:"window_s,omitempty" doc:"of a draw: users can enter for so many seconds, until 'expires_at'"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw: 'refund' or 'share'"`
 

@@ -19,6 +19,10 @@ type SendPacketRequest struct {
 
 	OpensAt *int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: grabs before it are 'not_yet'; see below"`
 
+	HoldFor  []string `json:"hold_for,omitempty" doc:"a share is held for each of these users; see below"`
+	HoldAway bool     `json:"hold_away,omitempty" doc:"true: shares are held for members that are away; see below"`
+	HoldS    *int64   `json:"hold_s,omitempty" doc:"seconds for which they are held"`
+
 	WindowS *int64 `json:"window_s,omitempty" doc:"seconds that users can enter, 3 to 600: the packet is a [draw](draws.md)"`
 	Rest    string `json:"rest,omitempty" enum:"refund,share" doc:"of a draw with fewer participants than shares: 'refund' (default) the rest, or 'share' the total among them"`
 
@@ -44,7 +48,7 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty" doc:"of a locked packet; one that is too long is simply wrong"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Receipt is set for entered, and Participants for an open
+// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Waiting is set for empty while shares are held for other users. Receipt is set for entered, and Participants for an open
 // draw, or for the Wave of a rain that is open. Balance and AccountVersion are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
@@ -56,6 +60,7 @@ type GrabReply struct {
 	AccountVersion int64  `json:"account_version,omitempty"`
 	Claimed        int    `json:"claimed"`
 	Count          int    `json:"count"`
+	Waiting        int    `json:"waiting,omitempty"`
 
 	Participants int      `json:"participants,omitempty"`
 	Wave         int      `json:"wave,omitempty"`

@@ -32,6 +32,7 @@ type Grab struct {
 	// Set for EnteredDraw. Keep the receipt: with it, the user can prove that the server has left them out of the draw.
 	Participants int
 	Wave         int // of a rain: which can be entered now
+	Waiting      int // of Empty: shares that are held for other users; they are free to all later
 	Receipt      *Receipt
 }
 
@@ -39,6 +40,6 @@ type Grab struct {
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Receipt: r.Receipt,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Waiting: r.Waiting, Receipt: r.Receipt,
 	}
 }

@@ -115,6 +115,9 @@ type Packet struct {
 
 	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
 
+	Held      int // shares that are held for some users, until HeldUntil
+	HeldUntil time.Time
+
 	Window time.Duration // of a draw: users can enter for so long, until Expires; 0: first come, first served
 	Rest   string        // of a draw: refund or share
 
@@ -134,6 +137,9 @@ func PacketOf(p wire.Packet) Packet {
 	}
 	if p.OpensAt != 0 {
 		packet.Opens = TimeOf(p.OpensAt)
+	}
+	if p.Held != 0 {
+		packet.Held, packet.HeldUntil = p.Held, TimeOf(p.HeldUntil)
 	}
 	return packet
 }

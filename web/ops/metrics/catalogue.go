@@ -135,6 +135,7 @@ var (
 	connsClosed       = counter("connections_closed_total", "Connections without a socket closed because too many were open here or of their address.")
 	readsWaiting      = gauge("reads_waiting", "Commands that read many rows and wait for others.")
 	readsRefused      = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
+	searchWaiting     = gauge("search_rooms_waiting", "Rooms with entries that may not be in the index of the search yet, as far as this instance knows.")
 	security          = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
 	adminActs         = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
 	hookSeconds       = histogram("hook_seconds", "How long questions to the host took, without the wait for a place, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")

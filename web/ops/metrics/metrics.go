@@ -175,6 +175,7 @@ func (c collector) collectEngines(out chan<- prometheus.Metric) {
 		clock.put(out, d.Ahead.Seconds(), d.Clock)
 	}
 	epochChanges.put(out, float64(c.Chat.Epochs()))
+	searchWaiting.put(out, float64(c.Chat.Unindexed()))
 	for _, h := range c.Packets.KnownHeads() {
 		number, first := strconv.FormatInt(h.Chain, 10), append([]byte{0, 0}, h.Hash[:6]...)
 		chainSeconds.put(out, float64(h.Link>>20)/1000, number)

@@ -228,7 +228,7 @@ type field struct {
 }
 
 // maxFields is the largest number of fields that a request type may have: Decode panics if there are more.
-const maxFields = 24
+const maxFields = 32
 
 var knownFields sync.Map // the []field of each request type, by reflect.Type
 

@@ -79,7 +79,7 @@ var AuditDialect = audit.Dialect{
 		where coalesce(w.balance, 0) <> coalesce(t.moved, 0)`,
 
 	Shares: pg.Dialect{}.JSON(`shares`), Recipients: pg.Dialect{}.JSON(`recipients`), Winners: pg.Dialect{}.JSON(`winners`),
-	Claims: `coalesce((select json_agg(json_build_array(c.share_no, c.user_id, c.amount, c.luckiest::int) order by c.share_no)
+	Claims: `coalesce((select json_agg(json_build_array(c.share_no, c.user_id, c.amount, c.luckiest::int, c.at) order by c.share_no)
 			from claims c where c.packet_id = p.id), '[]')::text`,
 	Counts: `json_object_agg(emoji, n)::text`,
 }

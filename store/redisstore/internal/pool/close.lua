@@ -21,8 +21,8 @@ if not got[1] or string.sub(got[1], 1, 40) ~= generation then
   return {}
 end
 local status, drained, over = string.sub(got[1], 42), got[2] == got[4], now >= tonumber(got[3])
-if string.sub(status, 1, 5) == 'early' then
-  status = 'open' -- a packet that has not opened is closed like one that has
+if string.sub(status, 1, 4) == 'wait' then
+  status = 'open' -- a packet that has not opened, or holds shares, is closed like one that is open
 end
 local after, spare = string.match(got[4], '^(%d+) ?(%d*)')
 

@@ -52,7 +52,7 @@ func TestDualRun(t *testing.T) {
 
 // outcomeCounts counts the outcomes of all histories. A test that never meets some outcome proves little about it.
 type outcomeCounts struct {
-	decisions                                   [redpacket.NotYet + 1]int
+	decisions                                   [redpacket.AllHeld + 1]int
 	refused, missing, closed, due, claims, lost int
 }
 
@@ -94,10 +94,23 @@ func newDual(t *testing.T, f *manualClockPool, seed uint64, counts *outcomeCount
 		}
 		d.packets = append(d.packets, &dualPacket{image: redpacket.Image{
 			Ref:   redpacket.Ref{ID: fmt.Sprintf("p%d", n), Partition: d.rng.IntN(2)},
-			Count: count, OpensAt: opens, Deadline: f.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second / 2), Status: redpacket.Open,
+			Count: count, OpensAt: opens, Hold: d.hold(count), Deadline: f.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second / 2), Status: redpacket.Open,
 		}})
 	}
 	return d
+}
+
+// hold returns what a packet holds: nothing, or shares for some of the users.
+func (d *dual) hold(count int) (h redpacket.Hold) {
+	if d.rng.IntN(2) == 0 {
+		return h
+	}
+	h.Until = d.lua.Now().Add(time.Duration(1+d.rng.IntN(12)) * time.Second / 2)
+	for n, share := range d.rng.Perm(count)[:1+d.rng.IntN(count)] {
+		h.For = append(h.For, redpacket.Grant{User: fmt.Sprintf("u%d", n), Share: share})
+	}
+	slices.SortFunc(h.For, func(a, b redpacket.Grant) int { return cmp.Compare(a.User, b.User) })
+	return h
 }
 
 func (d *dual) run() {

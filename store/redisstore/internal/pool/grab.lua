@@ -12,14 +12,15 @@
 --            the number of shares taken before, the reason why it is closed or '', and a code for each attempt:
 --            decision + 16 * share. The decision is a redpacket.Decision, or 9: granted, and it was the last share.
 --
--- A packet that has not opened has "early" and the time in place of "open". So only answerEach sees it, until the
--- first grant after that time.
+-- A packet that has not opened, or whose shares are held, has "wait" and these times in place of "open". So only
+-- answerEach sees it, until the first grant after both times.
 --
 -- The outbox is a sorted set. An entry is "time image user share user share …", with rising shares. The time, in
 -- microseconds, is its score and its name. held is exactly the number of claims in all entries.
 --
 -- Invariants: one entry holds all grants of one call on a packet, and is written before them; in a packet each share and
--- each user occurs once; the lowest free share is granted first; a user with a share gets it as the answer before any
+-- each user occurs once; the share that is held for the user, or else
+-- the lowest free share that is not held, is granted first; a user with a share gets it as the answer before any
 -- other check; the grant of the last share makes the packet due in at most 2 seconds.
 --
 -- Each Redis command, and each conversion of a number to text, costs about as much as all other Lua code here. So the
@@ -108,16 +109,69 @@ local function grantAll(image, n, first, permissions, got)
   return true
 end
 
+-- heldShares returns three functions. The first one finds the share for a user, and the number of its span; nil if all
+-- free shares are held for others. The second one takes it. The third one returns the value of #next.
+local function heldShares(image, count, after, from, to, holes)
+  local of, keeps, free = {}, {}, {} -- free: the spans of free shares
+  for user, share in string.gmatch(call('HGET', image, '#held') or '', '(%S+) (%d+)') do
+    of[user] = tonumber(share)
+    keeps[of[user]] = true
+  end
+  while from do
+    free[#free + 1] = {from, to}
+    from, to, holes = string.match(holes, '^(%d+)-(%d+),?(.*)$')
+    from, to = tonumber(from), tonumber(to)
+  end
+  if after < count then
+    free[#free + 1] = {after, count - 1}
+  end
+  local function find(user)
+    for i, span in ipairs(free) do
+      if of[user] and span[1] <= of[user] and of[user] <= span[2] then
+        return of[user], i
+      end
+    end
+    for i, span in ipairs(free) do
+      for share = span[1], span[2] do
+        if not keeps[share] then
+          return share, i
+        end
+      end
+    end
+  end
+  return find, function(share, i)
+    local span = table.remove(free, i)
+    if share < span[2] then
+      table.insert(free, i, {share + 1, span[2]})
+    end
+    if span[1] < share then
+      table.insert(free, i, {span[1], share - 1})
+    end
+    return share
+  end, function(taken)
+    local last, spans = free[#free], {}
+    if last and last[2] == count - 1 then
+      after, free[#free] = last[1], nil
+    else
+      after = count
+    end
+    for i, span in ipairs(free) do
+      spans[i] = string.format('%d-%d', span[1], span[2])
+    end
+    return #spans == 0 and string.format('%d', after) or string.format('%d %d %s', after, after - taken, table.concat(spans, ','))
+  end
+end
+
 -- answerEach answers the attempts one after the other.
 local function answerEach(image, n, first, permissions, got)
-  local closed, opens
+  local closed, opens, till
   if got[1] ~= open then
     if not got[1] or string.sub(got[1], 1, 40) ~= generation then
       reply[#reply + 1] = -1
       return
     end
     closed = string.sub(got[1], 42)
-    opens = string.match(closed, '^early (.*)')
+    opens, till = string.match(closed, '^wait (%d+) (%d+)$')
     if opens then
       closed = nil
     end
@@ -131,6 +185,10 @@ local function answerEach(image, n, first, permissions, got)
     after, spare, from, to = tonumber(after), tonumber(spare), tonumber(from), tonumber(to)
   end
   local taken, base, won, claims = after - spare, #reply + 2, {}, {}
+  local find, take, format -- while shares are held
+  if till and not early and now < till * 1000 then
+    find, take, format = heldShares(image, count, after, from, to, holes)
+  end
   reply[base - 1], reply[base] = taken, closed or ''
   for i = 1, n do
     local user, may = ARGV[first + i], string.byte(permissions, i)
@@ -148,12 +206,16 @@ local function answerEach(image, n, first, permissions, got)
       code = 4
     elseif taken == count then
       code = 5
+    elseif find and not find(user) then
+      code = 11 + 16 * (count - taken)
     elseif may == 50 then
       code = 6
     elseif not reserve(#claims / 2 + 1) then
       code = 7
     else
-      if spare == 0 then
+      if take then
+        share = take(find(user))
+      elseif spare == 0 then
         share, after = after, after + 1
       else
         share, from, spare = from, from + 1, spare - 1
@@ -173,11 +235,13 @@ local function answerEach(image, n, first, permissions, got)
   end
   if #claims > 0 then
     local free = string.format('%d', after)
-    if spare > 0 then
+    if take then
+      free = format(taken)
+    elseif spare > 0 then
       free = string.format('%d %d %d-%d,%s', after, spare, from, to, holes)
     end
     local granted, text = #claims / 2, table.concat(claims, ' ')
-    if opens then
+    if opens and not take then
       claims[#claims + 1] = '#life'
       claims[#claims + 1] = open
     end

@@ -2,14 +2,16 @@
 -- Loads may come in any order and be repeated.
 --
 --   KEYS   1 due index, 2 outbox, 3 held, 4 image
---   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, 5 when the packet opens in ms (0: at once), then user, share, user, share … as in SQL
+--   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, 5 when the packet opens in ms (0: at once),
+--          6 until when shares are held in ms (0: none), 7 for whom they are held: 'user share user share …'; then user, share, user, share … as in SQL
 --   Reply  1
 --
 -- The image is a hash:
 --
 --   - user: the user's share
 --   - #life: the replication id under which the image was loaded, a blank, and the status. In place of "open" it is
---     "early" and when the packet opens, until the first grant
+--     "wait", when the packet opens, and until when shares are held, until the first grant after both times
+--   - #held: the users for whom shares are held, with their shares
 --   - #count, #deadline
 --   - #next: the lowest share from which on all shares are free. If some below are free, too, their number and spans
 --     follow: "9 3 0-0,4-5"
@@ -27,7 +29,7 @@ local info = redis.call('INFO', 'replication')
 local _, at = string.find(info, 'master_replid:', 1, true)
 local generation = string.sub(info, at + 1, at + 40)
 local flat = redis.call('HGETALL', KEYS[4])
-local meta, held = {['#life'] = generation .. (now < tonumber(ARGV[5]) and ' early ' .. ARGV[5] or ' open'), ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
+local meta, held = {['#life'] = generation .. (now < math.max(ARGV[5], ARGV[6]) and ' wait ' .. ARGV[5] .. ' ' .. ARGV[6] or ' open'), ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
 for i = 1, #flat, 2 do
   if string.byte(flat[i]) == 35 then -- '#': no user id begins with it
     meta[flat[i]] = flat[i + 1]
@@ -42,7 +44,7 @@ local function take(user, share)
     users[user], owner[share], taken, highest = share, user, taken + 1, math.max(highest, share)
   end
 end
-for i = 6, #ARGV, 2 do
+for i = 8, #ARGV, 2 do
   take(ARGV[i], tonumber(ARGV[i + 1]))
 end
 for user, share in pairs(held) do
@@ -78,7 +80,7 @@ if #holes > 0 then
 end
 
 local status, ended = string.sub(meta['#life'], 42), ARGV[4] ~= 'open'
-local open = status == 'open' or string.sub(status, 1, 5) == 'early'
+local open = status == 'open' or string.sub(status, 1, 4) == 'wait'
 if ended and open then
   status, open = ARGV[4], false
 end
@@ -88,6 +90,9 @@ if ended then
 end
 redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
   '#next', free)
+if ARGV[7] ~= '' and not meta['#held'] then
+  redis.call('HSET', KEYS[4], '#held', ARGV[7])
+end
 if #flat == 0 and count > 128 then
   redis.call('HSET', KEYS[4], '#table', string.rep('.', 65))
 end

@@ -91,20 +91,29 @@ func (p *Pool) Load(ctx context.Context, i redpacket.Image) error {
 
 func (p *Pool) loadCall(i redpacket.Image) nodes.Call {
 	k := p.keys(i.Partition)
-	c := nodes.NewCall(p.scripts.load, 4, 5+2*len(i.Grants))
-	c.Add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status), opening(i))
+	c := nodes.NewCall(p.scripts.load, 4, 7+2*len(i.Grants))
+	c.Add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status), millis(i.OpensAt), millis(i.Hold.Until), held(i.Hold))
 	for g := range i.Grants {
 		c.Add(&i.Grants[g].User, i.Grants[g].Share)
 	}
 	return c
 }
 
-// opening returns when the packet opens, in ms, for the load script: 0 for a packet that is open once it is sent.
-func opening(i redpacket.Image) int64 {
-	if i.OpensAt.IsZero() {
+// millis returns an optional time of the load script, in ms: 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
 		return 0
 	}
-	return i.OpensAt.UnixMilli()
+	return t.UnixMilli()
+}
+
+// held returns the users for whom shares are held, and their shares: "user share user share …".
+func held(h redpacket.Hold) string {
+	var text []byte
+	for _, g := range h.For {
+		text = append(append(append(text, g.User...), ' '), strconv.Itoa(g.Share)+" "...)
+	}
+	return string(text)
 }
 
 // readyPacket is the id of a packet that only Ready loads. No real packet has it.
@@ -456,6 +465,8 @@ func (g *group) answerEach(taken int, entry string, r *nodes.Reader) {
 			ans.Share = code / shareUnit
 		case redpacket.IsClosed:
 			ans.Reason = redpacket.Status(reason)
+		case redpacket.AllHeld:
+			ans.Waiting = code / shareUnit
 		case redpacket.Granted, lastGranted:
 			taken++
 			ans.Last = ans.Decision == lastGranted
