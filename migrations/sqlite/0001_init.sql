@@ -555,6 +555,20 @@ create table admin_acts (
 
 create index admin_acts_at on admin_acts (at);
 
+-- Grabs that got no share, for 7 days: see package store/trail.
+create table refusals (
+    no        integer primary key,
+    packet_id text not null,
+    user_id   text not null,
+    why       text not null,    -- empty, expired, or the error that the user got
+    at        integer not null, -- of the first such grab
+    unique (packet_id, user_id, why)
+) strict;
+
+create index refusals_user on refusals (user_id, at, packet_id, why);
+create index refusals_packet on refusals (packet_id, at, user_id, why);
+create index refusals_at on refusals (at);
+
 create table security_counts (
     minute   integer not null, -- its start
     instance text not null,

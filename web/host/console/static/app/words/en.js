@@ -89,13 +89,18 @@ export const en = {
     setLimits: 'Set limits', setLimitsSays: 'In minor units a day; −1 is no limit, an empty field is as the settings say.',
     limit: { sent: 'Sends', received: 'Receives', packets: 'Packets' },
   },
-  timeline: { act: 'Act', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  timeline: { act: 'Act', refused: ({ why }) => `Got nothing: ${why}`, why: 'Why?', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  refusal: { empty: 'all shares were taken', expired: 'the packet had ended', rate_limited: 'too many requests' },
+  noShare: {
+    title: 'Why there was no share', request: 'Request', answer: 'Answer', lastShare: 'Last share before', noShare: 'none', before: ({ rank, span }) => `rank ${rank}, ${span} before the request`,
+    rank: 'Rank it would have had', rankOf: ({ rank, more, count }) => `${more ? 'at least ' : ''}${rank}, and there are ${count} shares`,
+  },
   packets: {
     search: 'Find packets', user: 'User id', room: 'Room', direction: 'Direction', sent: 'sent', received: 'received', status: 'State', from: 'From', to: 'To', one: 'Name a user or a room, and not both.',
     packet: 'Packet', at: 'Sent', sender: 'Sender', total: 'Total', shares: 'Shares',
   },
   packet: {
-    title: ({ id }) => `Packet ${id}`, lost: 'The database has lost this packet. Only claims in quarantine are left.', proof: 'Save proof', campaign: 'Save campaign file', timeline: 'What happened',
+    title: ({ id }) => `Packet ${id}`, lost: 'The database has lost this packet. Only claims in quarantine are left.', proof: 'Save proof', campaign: 'Save campaign file', timeline: 'What happened', moreRefusals: ({ n }) => `Only the first ${n} refused grabs are read.`,
     mode: 'Kind', draw: 'draw', greeting: 'Greeting', sent: 'Sent', ends: 'Ends', closed: 'Closed', refunded: 'Refunded', locked: 'Passphrase', earlier: 'Only earlier members', to: 'Recipients',
   },
   rooms: {

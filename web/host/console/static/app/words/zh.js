@@ -87,13 +87,18 @@ export const zh = {
     setLimits: '设置限额', setLimitsSays: '按最小货币单位、每天计算；-1 表示不限，留空则按系统设置。',
     limit: { sent: '发出金额', received: '收到金额', packets: '红包个数' },
   },
-  timeline: { act: '操作', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  timeline: { act: '操作', refused: ({ why }) => `没有抢到：${why}`, why: '为什么？', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  refusal: { empty: '已抢完', expired: '红包已结束', rate_limited: '请求太频繁' },
+  noShare: {
+    title: '为什么没有抢到', request: '请求', answer: '应答', lastShare: '此前最后一份', noShare: '无', before: ({ rank, span }) => `第 ${rank} 个抢到，比该请求早 ${span}`,
+    rank: '该请求的名次', rankOf: ({ rank, more, count }) => `${more ? '至少' : ''}第 ${rank}，而红包共 ${count} 份`,
+  },
   packets: {
     search: '查找红包', user: '用户 ID', room: '群聊', direction: '方向', sent: '发出的', received: '收到的', status: '状态', from: '从', to: '到', one: '请填用户或群聊，只填一个。',
     packet: '红包', at: '发出时间', sender: '发送人', total: '总额', shares: '份数',
   },
   packet: {
-    title: ({ id }) => `红包 ${id}`, lost: '数据库里已没有这个红包，只剩隔离区中的领取。', proof: '保存证明', campaign: '保存活动文件', timeline: '经过',
+    title: ({ id }) => `红包 ${id}`, lost: '数据库里已没有这个红包，只剩隔离区中的领取。', proof: '保存证明', campaign: '保存活动文件', timeline: '经过', moreRefusals: ({ n }) => `只读取最早的 ${n} 条未抢到记录。`,
     mode: '类型', draw: '抽奖', greeting: '祝福语', sent: '发出', ends: '截止', closed: '结束', refunded: '退回', locked: '口令', earlier: '仅限先前的成员', to: '指定领取人',
   },
   rooms: {
