@@ -216,8 +216,8 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 		security.put(out, float64(n), kind)
 	}
 	adminActs.put(out, float64(w.AdminActs))
-	for end, n := range w.Refusals {
-		refusals.put(out, float64(n), end)
+	for _, end := range []string{"stored", "dropped"} {
+		refusals.put(out, float64(w.Refusals[end]), end)
 	}
 	for consumer, lag := range w.Events.Lags {
 		eventsLag.put(out, lag.Seconds(), consumer)
