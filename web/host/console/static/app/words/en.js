@@ -65,8 +65,6 @@ export const en = {
     outbox_old: 'Granted shares wait longer than 10 seconds to be settled.',
     quarantine: 'Claims are in quarantine.',
     audit_differs: 'The last audit has found differences.',
-    consumer_late: 'A consumer of events is an hour behind or more.',
-    events_parked: 'Events are parked: the webhook has refused them.',
     draining: 'This instance is stopping.',
   },
   outcome: { won: 'won', already: 'already had a share', empty: 'empty', expired: 'expired', entered: 'entered a draw', failed: 'refused or failed' },
@@ -108,7 +106,7 @@ export const en = {
     itsPackets: 'Packets of the room', freeze: 'Freeze', freezeSays: 'Only the system may post. Grabs go on.', thaw: 'Unfreeze', thawSays: 'Members can post again.', noPackets: 'Switch packets off', allowPackets: 'Switch packets on',
     role: 'Role', mutedUntil: 'Muted until', bans: 'Bans', until: 'Until', forGood: 'until it is lifted', unban: 'Lift ban',
   },
-  entries: { hidden: 'Your key shows texts only with a reason, which is stored as an act.', show: 'Show texts', recall: 'Recall', recalled: 'recalled' },
+  entries: { recall: 'Recall', recalled: 'recalled' },
   reports: {
     search: 'Choose reports', state: 'State', open: 'open', resolved: 'decided', none: 'No report waits.', one: 'Report', kind: 'About', reason: 'Reason', about: 'Reported', by: 'Reporter', outcome: 'Decision', text: 'Words of the reporter',
     note: 'Note', resolvedBy: 'Decided by', acted: 'Decide: something was done', dismissed: 'Decide: dismissed', mute: 'Mute for a day', context: 'Context',

@@ -63,8 +63,6 @@ export const zh = {
     outbox_old: '有抢到的份额超过 10 秒仍未入账。',
     quarantine: '隔离区里有未支付的领取。',
     audit_differs: '最近一次对账发现差异。',
-    consumer_late: '有事件消费者落后一小时以上。',
-    events_parked: '有事件被 Webhook 拒收，已搁置。',
     draining: '该实例正在停止。',
   },
   outcome: { won: '抢到', already: '早已抢到', empty: '已抢完', expired: '已过期', entered: '参加抽奖', failed: '被拒或失败' },
@@ -106,7 +104,7 @@ export const zh = {
     itsPackets: '群里的红包', freeze: '冻结', freezeSays: '只有系统能发言，仍可抢红包。', thaw: '解除冻结', thawSays: '成员恢复发言。', noPackets: '关闭红包', allowPackets: '开启红包',
     role: '身份', mutedUntil: '禁言至', bans: '封禁名单', until: '截止', forGood: '直到解除', unban: '解除封禁',
   },
-  entries: { hidden: '你的密钥要写明原因才能查看消息，查看会被记录。', show: '查看消息', recall: '撤回', recalled: '已撤回' },
+  entries: { recall: '撤回', recalled: '已撤回' },
   reports: {
     search: '选择举报', state: '状态', open: '待处理', resolved: '已处理', none: '没有待处理的举报。', one: '举报', kind: '对象', reason: '理由', about: '被举报人', by: '举报人', outcome: '处理结果', text: '举报人的说明',
     note: '备注', resolvedBy: '处理人', acted: '处理：已采取措施', dismissed: '处理：不成立', mute: '禁言一天', context: '上下文',
