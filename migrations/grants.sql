@@ -32,5 +32,7 @@ grant insert, delete, update (at) on pictures to hongbao;
 grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;
 grant insert, delete on refs to hongbao;
+grant insert, delete, update (rules) on room_rules to hongbao;
+grant insert, delete, update (admitted) on held_texts to hongbao;
 
 commit;

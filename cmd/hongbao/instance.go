@@ -76,8 +76,12 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		built.indexer = chat.NewIndexer(engines.Chat, publisher, log)
 		publisher = built.indexer
 	}
+	ruled, err := c.rules(log)
+	if err != nil {
+		return nil, err
+	}
 	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
-		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
+		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}, Limiter: engines.Limiter, Rules: ruled})
 	receiptKey, receiptKeys, err := engines.ReceiptKeys(ctx)
 	if err != nil {
 		return nil, err

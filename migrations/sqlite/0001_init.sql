@@ -195,6 +195,29 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 ) strict, without rowid;
 
+-- The rules of rooms, as JSON: see package chat/rules.
+create table room_rules (
+    room_id text primary key,
+    rules   text not null
+) strict, without rowid;
+
+-- Texts that a rule holds until an admin of the room has answered.
+create table held_texts (
+    room_id  text not null,
+    id       text not null,
+    user_id  text not null,
+    name     text not null,           -- of the author, as it was then
+    avatar   text not null default '',
+    at       integer not null,
+    rule     text not null,
+    key      text not null,           -- of the author's request
+    message  text not null,           -- JSON (chat.Message)
+    admitted integer not null default 0, -- an admin has admitted it: it is about to be sent
+    primary key (room_id, id)
+) strict, without rowid;
+
+create index held_texts_user on held_texts (user_id);
+
 -- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
 create table imported_texts (
     room_id text not null,

@@ -233,6 +233,10 @@ var commands = map[string]*command{
 
 	"join_requests":  overlapping((*Commands).joinRequests),
 	"answer_request": ordered((*Commands).answerRequest),
+	"rules":          overlapping((*Commands).rules),
+	"set_rules":      ordered((*Commands).setRules),
+	"held_texts":     overlapping((*Commands).heldTexts),
+	"answer_text":    ordered((*Commands).answerText),
 
 	"kick":        ordered((*Commands).kick),
 	"unban":       ordered((*Commands).unban),
