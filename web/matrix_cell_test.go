@@ -159,7 +159,7 @@ func (c *cell) holdText() {
 		return
 	}
 	call[wire.SetRulesReply](c.t, c.s, c.owner, "set_rules", wire.SetRulesRequest{Room: c.room, Rules: []wire.Rule{{Kind: "words", Do: "hold", Words: []string{"spam"}}}})
-	refused(c.t, c.s, c.other, "send", wire.SendRequest{Room: c.room, Key: "held", Text: "spam"}, wire.CodeDenied)
+	refused(c.t, c.s, c.other, "send", wire.SendRequest{Room: c.room, Key: c.room, Text: "spam"}, wire.CodeDenied)
 	c.held = call[wire.HeldTextsReply](c.t, c.s, c.owner, "held_texts", wire.HeldTextsRequest{Room: c.room}).Texts[0].ID
 }
 
