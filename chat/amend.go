@@ -290,6 +290,9 @@ func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, tex
 	if err := s.CheckEdit(text); err != nil {
 		return 0, err
 	}
+	if err := s.CheckWords(ctx, by, room, text); err != nil {
+		return 0, err
+	}
 	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text, Preview: preview})
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ type Message struct {
 	Key  string
 	Text string
 
-	Data     json.RawMessage // a JSON object that the sending application defines, compact; nil: none
+	Data     json.RawMessage `json:",omitempty"` // a JSON object that the sending application defines, compact; nil: none
 	ReplyTo  int64           // seq of an entry of the room; 0: no reply
 	Mentions []string        // ids of users
 	Files    []string        // ids of files that the sender has uploaded to the room
@@ -110,38 +111,67 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
-	mentions, err := WithoutBlockers(ctx, s.store, from.ID, m.Mentions)
+	j, err := s.judge(ctx, written{room: m.Room, from: from, text: m.Stored(), hasFiles: len(m.Files) > 0})
+	if err == nil && j.held != nil {
+		err = &RuleError{Rule: j.held.Kind, Say: j.held.Say, Held: true}
+	}
+	err = s.unlessKeyUsed(ctx, from.ID, m.Key, err)
+	if against := new(RuleError); errors.As(err, &against) && against.Held {
+		err = cmp.Or(s.hold(ctx, from, m, against.Rule), err)
+	}
 	if err != nil {
 		return Receipt{}, err
 	}
-	text := m.Text
+	e, dup, err := s.appendText(ctx, from, m)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if !dup {
+		for _, rule := range j.reports {
+			s.reportText(ctx, e, rule)
+		}
+	}
+	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
+}
+
+// Stored returns the text that is stored.
+func (m Message) Stored() string {
 	if m.Replaced != nil {
-		text = *m.Replaced
+		return *m.Replaced
+	}
+	return m.Text
+}
+
+// appendText appends a text that may be sent, and publishes it.
+func (s *Service) appendText(ctx context.Context, from User, m Message) (e Entry, dup bool, err error) {
+	mentions, err := WithoutBlockers(ctx, s.store, from.ID, m.Mentions)
+	if err != nil {
+		return Entry{}, false, err
 	}
 	files, err := s.filesOf(ctx, from, m)
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, err); err != nil {
-		return Receipt{}, err
+		return Entry{}, false, err
 	}
-	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files, MentionAll: m.MentionAll, Preview: m.Preview})
+	body, err := Body(Text{Text: m.Stored(), Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions, Files: files, MentionAll: m.MentionAll, Preview: m.Preview})
 	if err != nil {
-		return Receipt{}, err
+		return Entry{}, false, err
 	}
 	if mentions = others(mentions, from.ID); m.MentionAll {
 		mentions = nil // a user finds the text once
 	}
 	now := s.now()
-	e, dup, err := s.store.Append(ctx, Draft{
+	e, dup, err = s.store.Append(ctx, Draft{
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
 		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: mentions, MentionAll: m.MentionAll, Files: m.Files,
 	})
 	s.NoteOutcome(m.Room, err)
 	if err != nil {
-		return Receipt{}, err
+		return Entry{}, false, err
 	}
 	if !dup {
 		s.pub.Entry(e)
 	}
-	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
+	return e, dup, nil
 }
 
 // others returns each of the users once, without the given one.

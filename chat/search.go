@@ -75,6 +75,42 @@ func (e Entry) Searched() string {
 	return strings.Join(parts, "\n")
 }
 
+// Beside its words, an entry has these in the index. No text has them as words, because they have control characters.
+const (
+	ofSender  = "\x01" // before the id of the sender
+	ofPacket  = "\x02packet"
+	withFiles = "\x02file"
+)
+
+// IndexedWords returns the words by which the entry is in the index: those of Searched and, if there are any, its sender, and that it is a packet or has
+// files.
+func (e Entry) IndexedWords() []string {
+	all := words.Of(e.Searched())
+	switch {
+	case len(all) == 0:
+		return nil
+	case e.Kind == KindPacket:
+		all = append(all, ofPacket)
+	case e.HasFiles():
+		all = append(all, withFiles)
+	}
+	return append(all, ofSender+e.From.ID)
+}
+
+// NarrowingWords returns the words that IndexedWords has of each entry which the search may find, whatever its Query.
+func (q Search) NarrowingWords() (all []string) {
+	if q.From != "" {
+		all = append(all, ofSender+q.From)
+	}
+	if q.Files {
+		return append(all, withFiles)
+	}
+	if q.Kind == KindPacket {
+		return append(all, ofPacket)
+	}
+	return all
+}
+
 // queryChars is the most characters of a query.
 const queryChars = 200
 

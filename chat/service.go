@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"hongbao/chat/rules"
 )
 
 // Options configures a Service. The zero value works.
@@ -22,6 +24,9 @@ type Options struct {
 
 	Presence Presence // nil: all users count as offline
 	Indexer  *Indexer // nil: there is no search
+	Limiter  Limiter  // of all instances; nil: rules about how often a user writes are not applied
+
+	Rules func() *rules.Set // returns the rules of the installation; nil: there are none
 }
 
 // Service carries out the commands about users, rooms and entries, except those about packets. It publishes a stored change only
@@ -34,6 +39,7 @@ type Service struct {
 	newID    func(time.Time) string
 	limits   Limits
 	presence Presence // nil: all users count as offline
+	order    order
 
 	epoch        atomic.Pointer[string]
 	epochs       atomic.Int64 // counts the changes of epoch
@@ -68,6 +74,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 	}
 	s.userChanges.seed = maphash.MakeSeed()
 	s.indexer = o.Indexer
+	s.order.installation, s.order.limiter, s.order.log = o.Rules, o.Limiter, o.Log
 	s.repeats = repeats{tell: func(k memberKey) { s.tellChanged(k.room, k.user) }, left: map[memberKey]int{}}
 	s.roomRepeats = repeats{tell: func(k memberKey) { s.pub.ToRoom(k.room, OutcomeUnknown{}) }, left: map[memberKey]int{}}
 	return s

@@ -21,6 +21,7 @@ type Store interface {
 	LinkStore
 	EntryStore
 	ReportStore
+	RuleStore
 	SubscriptionStore
 
 	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or

@@ -22,7 +22,7 @@ grant insert, update on wallets, rooms, members, users to hongbao;
 grant update (amount) on circulation to hongbao;
 
 -- Rows that come and go. A trigger keeps the counts of the last 29 days.
-grant insert, delete on reactions, mentions, mentions_of_all, blocks, security_counts, events, event_marks, room_words, entry_words to hongbao;
+grant insert, delete on reactions, mentions, mentions_of_all, blocks, security_counts, refusals, events, event_marks, room_words, entry_words to hongbao;
 grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
 grant insert, update, delete on settings, indexed_rooms, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;
@@ -32,5 +32,7 @@ grant insert, delete, update (at) on pictures to hongbao;
 grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;
 grant insert, delete on refs to hongbao;
+grant insert, delete, update (rules) on room_rules to hongbao;
+grant insert, delete, update (admitted) on held_texts to hongbao;
 
 commit;

@@ -29,6 +29,7 @@ import (
 	"hongbao/store/secret"
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/trail"
 )
 
 // These errors mean that the data folder cannot be used now. The operator can correct the cause.
@@ -66,6 +67,7 @@ type Books struct {
 	Ledger   redpacket.Ledger
 	Lineage  lineage.Store
 	Security security.Store
+	Trail    trail.Store
 	Events   Events
 	Fundings redpacket.Fundings
 	Files    files.Rows
@@ -88,6 +90,7 @@ type sqlEngine interface {
 	redpacket.Ledger
 	lineage.Store
 	security.Store
+	trail.Store
 	Events
 	redpacket.Fundings
 	files.Rows
@@ -244,14 +247,14 @@ func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 			return nil, err
 		}
 		sql.UseEvents(c.Events)
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, c.nameFolder(err)
 	}
 	sql.UseEvents(c.Events)
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this

@@ -13,6 +13,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
+	"hongbao/store/trail"
 	"hongbao/web/user/api"
 	"hongbao/web/user/auth"
 	"hongbao/web/user/push"
@@ -159,6 +160,9 @@ func BenchmarkAnswer(b *testing.B) {
 	}{
 		{"empty", 1, 1, nil},
 		{"already", 0, 0, nil},
+		{"empty, kept", 1, 1, []func(*Options){func(o *Options) {
+			o.Trail = trail.NewRecorder(nil, time.Now, slog.New(slog.DiscardHandler)) // nothing is written: Run does not run
+		}}},
 		{"empty, rates", 1, 1, []func(*Options){limited}},
 	} {
 		b.Run(test.name, func(b *testing.B) {

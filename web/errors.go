@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -31,6 +32,7 @@ var errorTable = []struct {
 	{auth.ErrExpired, wire.CodeTokenExpired},
 	{api.ErrUnknownCommand, wire.CodeUnknownCommand},
 	{api.ErrDenied, wire.CodeDenied},
+	{chat.ErrAgainstRules, wire.CodeDenied},
 
 	{chat.ErrBadRequest, wire.CodeBadRequest},
 	{chat.ErrTooLong, wire.CodeTooLong},
@@ -89,6 +91,9 @@ func (e *errorCodes) Failure(err error) wire.Error {
 	if denied := new(api.DeniedError); errors.As(err, &denied) {
 		return wire.NewDenial(denied.Reason, denied.Data)
 	}
+	if against := new(chat.RuleError); errors.As(err, &against) {
+		return denialOf(against)
+	}
 	code, ok := e.Code(err)
 	if !ok {
 		id := rand.Text()[:12]
@@ -99,6 +104,19 @@ func (e *errorCodes) Failure(err error) wire.Error {
 		e.outages.note(err, e.log)
 	}
 	return wire.NewError(code, pairsOf(err)...)
+}
+
+// denialOf returns the denial of a text that is against a rule of the room or of the installation. Its data names the rule.
+func denialOf(e *chat.RuleError) wire.Error {
+	data := wire.RuleDenial{Rule: string(e.Rule), Held: e.Held}
+	if !e.Until.IsZero() {
+		data.Until = e.Until.UnixMilli()
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		text = nil // strings and numbers are always encoded
+	}
+	return wire.NewDenial(e.Say, text)
 }
 
 // outages counts requests that are answered with "unavailable". It logs the count at most once a second, to limit the size of

@@ -31,6 +31,7 @@ type cell struct {
 	packet string // id of the packet that the command is about
 	link   wire.Link
 	code   string // of the link that the command is about
+	held   string // id of the held text that the command is about
 }
 
 // prepare creates a room of the kind, makes the subject what its name says (such as muted), and creates what the trial
@@ -150,6 +151,16 @@ func (c *cell) askOutcast() {
 	if got := call[wire.JoinLinkReply](c.t, c.s, c.outcast, "join_link", wire.JoinLinkRequest{Code: made.Code}); !got.Waiting {
 		c.t.Fatalf("the outcast got %+v", got)
 	}
+}
+
+// holdText makes a rule hold a text of the other member. A direct room has no rules.
+func (c *cell) holdText() {
+	if c.held = "none"; c.kind == "direct" {
+		return
+	}
+	call[wire.SetRulesReply](c.t, c.s, c.owner, "set_rules", wire.SetRulesRequest{Room: c.room, Rules: []wire.Rule{{Kind: "words", Do: "hold", Words: []string{"spam"}}}})
+	refused(c.t, c.s, c.other, "send", wire.SendRequest{Room: c.room, Key: c.room, Text: "spam"}, wire.CodeDenied)
+	c.held = call[wire.HeldTextsReply](c.t, c.s, c.owner, "held_texts", wire.HeldTextsRequest{Room: c.room}).Texts[0].ID
 }
 
 func (c *cell) banOutcast() {

@@ -107,6 +107,15 @@ var trials = []trial{
 	{"answer_request/refuse", (*cell).askOutcast, func(c *cell) any {
 		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID}
 	}, leaders},
+	{"rules", nil, func(c *cell) any { return wire.RulesRequest{Room: c.room} }, leaders},
+	{"set_rules", nil, func(c *cell) any {
+		return wire.SetRulesRequest{Room: c.room, Rules: []wire.Rule{{Kind: "words", Words: []string{"spam"}}}}
+	}, leaders},
+	{"set_rules/try", nil, func(c *cell) any { return wire.SetRulesRequest{Room: c.room, Rules: []wire.Rule{}, Try: true} }, leaders},
+	{"held_texts", nil, func(c *cell) any { return wire.HeldTextsRequest{Room: c.room} }, leaders},
+	{"answer_text", (*cell).holdText, func(c *cell) any {
+		return wire.AnswerTextRequest{Room: c.room, ID: c.held, Admit: true}
+	}, leaders},
 	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
 	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
 	{"kick/admin", (*cell).promoteOther, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, owners},

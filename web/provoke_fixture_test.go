@@ -35,6 +35,7 @@ type errorFixture struct {
 	code, closedCode, bannedCode string // invite links of the rooms mine, outside without guests, and banned
 	sentFile                     string // file that ann has sent in the room plain
 	early                        string // packet by bob that opens later
+	held                         string // id of a text in the room ruled that waits, and whose author has left
 	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
@@ -118,6 +119,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	if _, err := s.chat.UpdateRoom(t.Context(), chat.System, s.rooms["frozen"], chat.RoomChange{Frozen: new(true)}); err != nil {
 		t.Fatal(err)
 	}
+	s.holdText(ann)
 	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
 	return s
@@ -136,6 +138,16 @@ func (s *errorFixture) speak(ann, bob api.Caller) {
 		request := wire.ReactRequest{Room: s.rooms["plain"], Seq: s.crowded, Emoji: string(rune('😀' + i)), On: true}
 		call[wire.ReactReply](s.t, s.testServer, bob, "react", request)
 	}
+}
+
+// holdText makes a rule hold a text whose author then has to leave the room.
+func (s *errorFixture) holdText(ann api.Caller) {
+	request := wire.CreateRoomRequest{Key: "r-ruled", Name: "ruled", Kind: "public", Members: []string{"cold"}}
+	s.rooms["ruled"] = call[wire.CreateRoomReply](s.t, s.testServer, ann, "create_room", request).Room.ID
+	call[wire.SetRulesReply](s.t, s.testServer, ann, "set_rules", wire.SetRulesRequest{Room: s.rooms["ruled"], Rules: []wire.Rule{{Kind: "words", Do: "hold", Words: []string{"spam"}}}})
+	refused(s.t, s.testServer, s.signIn(s.t, "cold", 0), "send", wire.SendRequest{Room: s.rooms["ruled"], Key: "held", Text: "spam"}, wire.CodeDenied)
+	s.held = call[wire.HeldTextsReply](s.t, s.testServer, ann, "held_texts", wire.HeldTextsRequest{Room: s.rooms["ruled"]}).Texts[0].ID
+	call[wire.KickReply](s.t, s.testServer, ann, "kick", wire.KickRequest{Room: s.rooms["ruled"], User: "cold"})
 }
 
 func (s *errorFixture) sendPackets(ann, bob api.Caller) {
@@ -206,6 +218,10 @@ func goodRequest(method string, n requestNames) object {
 		"join_link":        {"code": n.code},
 		"join_requests":    {"room": n.room},
 		"answer_request":   {"room": n.room, "user": n.asking, "admit": true},
+		"rules":            {"room": n.room},
+		"set_rules":        {"room": n.room, "rules": []any{}},
+		"held_texts":       {"room": n.room},
+		"answer_text":      {"room": n.room, "id": "none"},
 		"kick":             {"room": n.room, "user": n.user},
 		"unban":            {"room": n.room, "user": n.user},
 		"set_role":         {"room": n.room, "user": n.user, "role": "member"},

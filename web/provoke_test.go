@@ -83,6 +83,8 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded: {data: mine},
 		},
+		"set_rules":   {wire.CodeForbidden: {data: s.request(method, s.rooms["direct"], "")}},
+		"answer_text": {wire.CodeConflict: {data: object{"room": s.rooms["ruled"], "id": s.held, "admit": true}}},
 		"join_link": {
 			wire.CodeForbidden:     {user: "guest:mei", data: object{"code": s.closedCode}},
 			wire.CodeNotFound:      {data: object{"code": "none"}},

@@ -68,6 +68,7 @@ type Options struct {
 	Files          *files.Service           // nil: there are no files
 	FileDay        int64                    // bytes of files that a user may upload a day; 0: any number
 	FileOrigin     string                   // where browsers read files, if that is not this server: see files.Service.Origin
+	Trail          Trail                    // nil: refused grabs are not kept
 	Events         func() metrics.Events    // figures of the event stream, for the metrics; nil: none
 	Hooks          api.Hooks                // ask the host about commands of users before they are carried out; nil: the host is not asked
 	HookStats      func() []meter.Questions // figures of Hooks, for the metrics; nil: none
@@ -149,13 +150,16 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 }, Hooks: o.Hooks,
 		Files: o.Files, FileDay: o.FileDay,
 	}
+	failures := &errorCodes{log: o.Log}
+	if o.Trail != nil {
+		config.Refused = refusals{o.Trail, failures}.note
+	}
 	if o.Push != nil {
 		config.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
 	}
 	commands := api.New(config)
 	config.Rates, config.ContactRates, config.Hooks = new(api.Rates), ContactRates{}, nil
 	figures := newMetrics(h, rooms, packets, commands, bounds, o)
-	failures := &errorCodes{log: o.Log}
 	sessions := session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: commands, Presence: tracker, Errors: failures,
 		Verify: tokens.Verify, Rates: rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: bounds.sockets.Leave,

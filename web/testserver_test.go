@@ -244,6 +244,15 @@ func (s *testServer) upload(t *testing.T, c api.Caller, room, content string) wi
 	return state.File
 }
 
+// refused calls a command that must be answered with this error.
+func refused(t *testing.T, s *testServer, c api.Caller, method string, request any, want wire.Code) {
+	t.Helper()
+	_, err := s.Call(context.Background(), c, method, encoded(t, request))
+	if got := s.errors.Failure(err); err == nil || got.Code != want {
+		t.Errorf("%s: %v, want %v", method, err, want.Word())
+	}
+}
+
 // call runs a command that must succeed, and decodes its reply. Unknown fields in the reply fail the test.
 func call[Reply any](t *testing.T, s *testServer, c api.Caller, method string, request any) (reply Reply) {
 	t.Helper()

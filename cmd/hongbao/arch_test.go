@@ -24,10 +24,10 @@ type rule struct {
 	why    string
 }
 
-func rules() map[string]rule {
+func importRules() map[string]rule {
 	return map[string]rule{
 		"hongbao/chat": {
-			may:    []string{"hongbao/chat/words", "golang.org/x/sync/errgroup", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat/rules", "hongbao/chat/words", "golang.org/x/sync/errgroup", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
@@ -50,6 +50,10 @@ func rules() map[string]rule {
 			may:    []string{"hongbao/chat", "golang.org/x/image/draw", "golang.org/x/image/webp"},
 			mayNot: []string{"database/sql", "net/http", "os"},
 			why:    "it turns bytes into bytes, and does not know where they come from or go",
+		},
+		"hongbao/chat/rules": {
+			may: []string{"golang.org/x/text/unicode/norm"},
+			why: "it judges texts, and knows no rooms",
 		},
 		"hongbao/chat/words": {
 			may: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
@@ -115,10 +119,11 @@ func rules() map[string]rule {
 			why:    "what an event refers to, and where a reader stands, is the same in both databases",
 		},
 		"hongbao/store/security": {why: "what administrators and strangers did is recorded without knowing rooms, money or engines"},
+		"hongbao/store/trail":    {why: "refused grabs are kept without knowing rooms, money or engines"},
 		"hongbao/migrations":     {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/eventlog", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/trail",
 				"hongbao/store/memstore", "hongbao/store/objects", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
@@ -135,7 +140,7 @@ func rules() map[string]rule {
 			why:    "it stores bytes under names, and does not know who may read them",
 		},
 		"hongbao/store/tables": {
-			may: []string{"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security"},
+			may: []string{"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/store/eventlog", "hongbao/store/secret", "hongbao/store/security", "hongbao/store/trail"},
 			why: "what both databases do in the same way depends on neither driver",
 		},
 		"hongbao/store/audit": {
@@ -231,7 +236,7 @@ func rules() map[string]rule {
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/chat/rules", "hongbao/chat/archive", "hongbao/chat/files", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/store/eventlog", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/trail", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
@@ -250,7 +255,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/web/page/bundle": {why: "it makes files of texts, whatever page they make"},
 		"hongbao/web/user/api": {
-			may:    []string{"hongbao/chat", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
+			may:    []string{"hongbao/chat", "hongbao/chat/rules", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "a command is answered the same way for HTTP and for sockets, so it knows neither",
 		},
@@ -407,7 +412,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/archive/slack", "hongbao/chat/files", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/console", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
+				"hongbao/chat", "hongbao/chat/archive", "hongbao/chat/archive/slack", "hongbao/chat/files", "hongbao/chat/rules", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/redpacket/proof", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store/trail", "hongbao/store", "hongbao/web", "hongbao/web/user/api", "hongbao/web/user/auth", "hongbao/web/convert", "hongbao/web/host/hook", "hongbao/web/ops", "hongbao/web/page", "hongbao/web/ops/metrics", "hongbao/web/user/push", "hongbao/web/ops/traces", "hongbao/web/user/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/host/console", "hongbao/web/host/events", "hongbao/web/host/server", "hongbao/web/host/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
@@ -470,7 +475,7 @@ func rules() map[string]rule {
 }
 
 func TestImportDirections(t *testing.T) {
-	known := rules()
+	known := importRules()
 	seen := map[string]bool{}
 	used := map[string][]string{}
 	for _, f := range productionFiles(t) {

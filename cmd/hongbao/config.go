@@ -39,6 +39,7 @@ type config struct {
 	WebhookURL     string          `flag:"webhook-url" for:"serve" help:"https://… to which each event is delivered, signed; empty: no webhook"`
 	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries: whsec_ and the base64 of 24 to 64 bytes"`
 	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL that may have a private address, or use http://"`
+	RulesFile      string          `flag:"rules-file" for:"serve" help:"file with rules that the texts of all rooms must keep to, a JSON list; a change is used within 3 s; empty: none"`
 	HookURL        string          `flag:"hook-url" for:"serve" help:"https://… that is asked, signed, before the commands of HONGBAO_HOOKS; empty: none"`
 	HookSecrets    string          `flag:"hook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign questions, in the form of HONGBAO_WEBHOOK_SECRETS"`
 	HookAllow      names           `flag:"hook-allow" for:"serve" help:"hosts of HONGBAO_HOOK_URL that may have a private address, or use http://"`

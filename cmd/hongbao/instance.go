@@ -17,6 +17,7 @@ import (
 	"hongbao/store"
 	"hongbao/store/lineage"
 	"hongbao/store/security"
+	"hongbao/store/trail"
 	"hongbao/web"
 	"hongbao/web/host/console"
 	"hongbao/web/host/events"
@@ -38,6 +39,7 @@ type instance struct {
 	lobby   *lobby.Lobby // nil: none
 
 	security *security.Recorder
+	trail    *trail.Recorder // nil: there is no server API, so nobody could read it
 
 	api     *server.Server   // nil: there is no server API
 	apiKeys *server.Keys     // of the server API
@@ -74,8 +76,12 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		built.indexer = chat.NewIndexer(engines.Chat, publisher, log)
 		publisher = built.indexer
 	}
+	ruled, err := c.rules(log)
+	if err != nil {
+		return nil, err
+	}
 	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
-		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
+		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}, Limiter: engines.Limiter, Rules: ruled})
 	receiptKey, receiptKeys, err := engines.ReceiptKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -134,6 +140,10 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		if options.FileOrigin, err = built.files.Origin(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if c.APIKeysFile != "" {
+		built.trail = trail.NewRecorder(engines.Trail, time.Now, log)
+		options.Trail = built.trail
 	}
 	if hooks != nil {
 		options.Hooks, options.HookStats = hooks, hooks.Stats

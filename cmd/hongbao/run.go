@@ -55,6 +55,9 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	group.Go(func() error { return i.hub.Run(publishing) })
 	group.Go(func() error { return i.server.Run(publishing) })
 	start(publishing, i.security.Run)
+	if i.trail != nil {
+		start(publishing, i.trail.Run)
+	}
 	group.Go(func() error {
 		defer stopPublishing()
 		defer i.rooms.Stop()

@@ -211,6 +211,29 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 );
 
+-- The rules of rooms, as JSON: see package chat/rules.
+create table room_rules (
+    room_id text collate "C" primary key,
+    rules   text not null
+);
+
+-- Texts that a rule holds until an admin of the room has answered.
+create table held_texts (
+    room_id  text collate "C" not null,
+    id       text collate "C" not null,
+    user_id  text collate "C" not null,
+    name     text not null,           -- of the author, as it was then
+    avatar   text not null default '',
+    at       bigint not null,
+    rule     text not null,
+    key      text not null,           -- of the author's request
+    message  text not null,           -- JSON (chat.Message)
+    admitted boolean not null default false, -- an admin has admitted it: it is about to be sent
+    primary key (room_id, id)
+);
+
+create index held_texts_user on held_texts (user_id);
+
 -- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
 create table imported_texts (
     room_id text collate "C" not null,
@@ -594,6 +617,20 @@ create table admin_acts (
 );
 
 create index admin_acts_at on admin_acts (at);
+
+-- Grabs that got no share, for 7 days: see package store/trail.
+create table refusals (
+    no        bigint generated always as identity primary key,
+    packet_id text collate "C" not null,
+    user_id   text collate "C" not null,
+    why       text collate "C" not null, -- empty, expired, or the error that the user got
+    at        bigint not null,           -- of the first such grab
+    unique (packet_id, user_id, why)
+);
+
+create index refusals_user on refusals (user_id, at, packet_id, why);
+create index refusals_packet on refusals (packet_id, at, user_id, why);
+create index refusals_at on refusals (at);
 
 create table security_counts (
     minute   bigint not null, -- its start

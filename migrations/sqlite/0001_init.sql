@@ -195,6 +195,29 @@ create table mentions_of_all (
     primary key (room_id, at, seq)
 ) strict, without rowid;
 
+-- The rules of rooms, as JSON: see package chat/rules.
+create table room_rules (
+    room_id text primary key,
+    rules   text not null
+) strict, without rowid;
+
+-- Texts that a rule holds until an admin of the room has answered.
+create table held_texts (
+    room_id  text not null,
+    id       text not null,
+    user_id  text not null,
+    name     text not null,           -- of the author, as it was then
+    avatar   text not null default '',
+    at       integer not null,
+    rule     text not null,
+    key      text not null,           -- of the author's request
+    message  text not null,           -- JSON (chat.Message)
+    admitted integer not null default 0, -- an admin has admitted it: it is about to be sent
+    primary key (room_id, id)
+) strict, without rowid;
+
+create index held_texts_user on held_texts (user_id);
+
 -- Texts of rooms that were imported, by their ids in the archive: see package chat/archive.
 create table imported_texts (
     room_id text not null,
@@ -576,6 +599,20 @@ create table admin_acts (
 ) strict;
 
 create index admin_acts_at on admin_acts (at);
+
+-- Grabs that got no share, for 7 days: see package store/trail.
+create table refusals (
+    no        integer primary key,
+    packet_id text not null,
+    user_id   text not null,
+    why       text not null,    -- empty, expired, or the error that the user got
+    at        integer not null, -- of the first such grab
+    unique (packet_id, user_id, why)
+) strict;
+
+create index refusals_user on refusals (user_id, at, packet_id, why);
+create index refusals_packet on refusals (packet_id, at, user_id, why);
+create index refusals_at on refusals (at);
 
 create table security_counts (
     minute   integer not null, -- its start

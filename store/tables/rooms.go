@@ -169,9 +169,12 @@ func (t Tables) emptyRoom(ctx context.Context, room string) error {
 // later call of DeletedRooms lists them again.
 func (t Tables) markEmptied(ctx context.Context, ids []string) error {
 	return t.db.Write(ctx, func(w Tx) error {
-		_, err := w.Exec(`update rooms set emptied = true
+		var b Batch
+		b.Exec(`delete from room_rules where room_id `+w.In(1), w.List(ids))
+		b.Exec(`delete from held_texts where room_id `+w.In(1), w.List(ids))
+		b.Exec(`update rooms set emptied = true
 			where id in (select id from rooms where id `+w.In(1)+` order by id`+w.LockFree()+`)`, w.List(ids))
-		return err
+		return w.Send(&b)
 	})
 }
 

@@ -77,24 +77,9 @@ func searchedRooms(q Querier, s chat.Search) ([]searchedRoom, error) {
 	return rooms(`room_id in (select room_id from members where user_id = $1 and state = 'in')`, of, s.User)
 }
 
-// Beside its words, an entry has these in the index. No text has them as words, because they have control characters.
-func wordOfSender(user string) string       { return "\x01" + user }
-func wordOfKind(kind chat.EntryKind) string { return "\x02" + string(kind) }
-
-// wordOfFiles is that of texts that have files.
-const wordOfFiles = "\x02file"
-
 // narrowed returns the words that candidates must have: few texts may be of the sender, or have files, however many have the words of the query.
-func narrowed(q chat.Search) (all []string) {
-	if q.From != "" {
-		all = append(all, wordOfSender(q.From))
-	}
-	switch {
-	case q.Files:
-		all = append(all, wordOfFiles)
-	case q.Kind == chat.KindPacket:
-		all = append(all, wordOfKind(q.Kind))
-	}
+func narrowed(q chat.Search) []string {
+	all := q.NarrowingWords()
 	return append(all, q.Query.Rarest(wordsSearched-len(all))...)
 }
 
@@ -433,18 +418,7 @@ type wordRecord struct {
 
 func wordRecords(e chat.Entry) []wordRecord {
 	var all []wordRecord
-	found := words.Of(e.Searched())
-	if len(found) == 0 {
-		return nil
-	}
-	found = append(found, wordOfSender(e.From.ID))
-	switch {
-	case e.HasFiles():
-		found = append(found, wordOfFiles)
-	case e.Kind == chat.KindPacket:
-		found = append(found, wordOfKind(e.Kind))
-	}
-	for _, word := range found {
+	for _, word := range e.IndexedWords() {
 		all = append(all, wordRecord{words.Hash(e.Room, word), e.At.UnixMilli(), e.Seq})
 	}
 	return all

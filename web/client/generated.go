@@ -124,6 +124,33 @@ func (c *Client) AnswerRequest(ctx context.Context, room string, user string, ad
 	return c.Call(ctx, "answer_request", wire.AnswerRequestRequest{Room: room, User: user, Admit: admit}, new(wire.AnswerRequestReply))
 }
 
+// Rules returns the rules of the room. Only the owner and admins may call it.
+func (c *Client) Rules(ctx context.Context, room string) ([]wire.Rule, error) {
+	var reply wire.RulesReply
+	err := c.Call(ctx, "rules", wire.RulesRequest{Room: room}, &reply)
+	return reply.Rules, err
+}
+
+// SetRules replaces the rules of the room, or tries some on its last texts. Only the owner and admins may call it.
+func (c *Client) SetRules(ctx context.Context, room string, rules []wire.Rule, try bool) (wire.SetRulesReply, error) {
+	var reply wire.SetRulesReply
+	err := c.Call(ctx, "set_rules", wire.SetRulesRequest{Room: room, Rules: rules, Try: try}, &reply)
+	return reply, err
+}
+
+// HeldTexts lists the texts that wait for the owner or an admin of the room, the oldest first. Only the owner and admins may call
+// it.
+func (c *Client) HeldTexts(ctx context.Context, room string) ([]wire.HeldText, error) {
+	var reply wire.HeldTextsReply
+	err := c.Call(ctx, "held_texts", wire.HeldTextsRequest{Room: room}, &reply)
+	return reply.Texts, err
+}
+
+// AnswerText sends a held text as its author's, or drops it.
+func (c *Client) AnswerText(ctx context.Context, room string, id string, admit bool) error {
+	return c.Call(ctx, "answer_text", wire.AnswerTextRequest{Room: room, ID: id, Admit: admit}, new(wire.AnswerTextReply))
+}
+
 // Unban allows a banned user to come back. It does not add the user to the room.
 func (c *Client) Unban(ctx context.Context, room string, user string) error {
 	return c.Call(ctx, "unban", wire.UnbanRequest{Room: room, User: user}, new(wire.UnbanReply))

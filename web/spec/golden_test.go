@@ -130,6 +130,9 @@ func example(schema spectest.Object) any {
 	case "boolean":
 		return false
 	case "array":
+		if schema["items"].(spectest.Object)["type"] != "string" {
+			return []any{}
+		}
 		return []string{"x"}
 	}
 	return spectest.Object{}

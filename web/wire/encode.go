@@ -236,6 +236,7 @@ func (r GrabReply) appendJSON(b []byte) []byte {
 	b = appendNumber(b, `,"account_version":`, r.AccountVersion)
 	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(r.Claimed), 10)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(r.Count), 10)
+	b = appendNumber(b, `,"waiting":`, int64(r.Waiting))
 	b = appendNumber(b, `,"participants":`, int64(r.Participants))
 	b = appendNumber(b, `,"wave":`, int64(r.Wave))
 	if r.Receipt != nil {

@@ -22,6 +22,7 @@ type Group struct {
 var Groups = []Group{
 	{"rooms", "Rooms and their members.", "rooms.md"},
 	{"links", "Invite links, and users that ask to enter a room.", "rooms.md"},
+	{"order", "Rules of a room, and the texts that wait for its admins.", "order.md"},
 	{"contacts", "Which users may contact the caller, and the names of others.", "rooms.md"},
 	{"push", "Notifications for users that have no socket (Web Push).", "notifications.md"},
 	{"messages", "Texts, reactions, history and what was read.", "messages.md"},

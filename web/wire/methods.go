@@ -126,6 +126,25 @@ var Methods = []Method{
 		Group: "links", AsUser: ScopeChat, Right: admins, Errors: slices.Concat(govern, []Code{CodeLimitExceeded}), Cost: 5,
 	},
 	{
+		Name: "rules", Does: "Returns the rules of the room.",
+		Note: "Only the owner and admins may call it.", Request: RulesRequest{}, Reply: RulesReply{},
+		Group: "order", AsUser: ScopeRead, AsSystem: ScopeModerate, Right: admins, Errors: govern, Cost: 5,
+	},
+	{
+		Name: "set_rules", Does: "Replaces the rules of the room, or tries some on its last texts.",
+		Note: "Only the owner and admins may call it.", Request: SetRulesRequest{}, Reply: SetRulesReply{},
+		Group: "order", AsUser: ScopeChat, AsSystem: ScopeModerate, Right: admins, Errors: govern, Cost: 20,
+	},
+	{
+		Name: "held_texts", Does: "Lists the texts that wait for the owner or an admin of the room, the oldest first.",
+		Note: "Only the owner and admins may call it.", Request: HeldTextsRequest{}, Reply: HeldTextsReply{},
+		Group: "order", AsUser: ScopeRead, AsSystem: ScopeModerate, Right: admins, Errors: govern, Cost: 5,
+	},
+	{
+		Name: "answer_text", Does: "Sends a held text as its author's, or drops it.", Request: AnswerTextRequest{}, Reply: AnswerTextReply{},
+		Group: "order", AsUser: ScopeChat, AsSystem: ScopeModerate, Right: admins, Errors: slices.Concat(govern, []Code{CodeConflict}), Cost: 5,
+	},
+	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
 		Group: "rooms", AsUser: ScopeChat, AsSystem: ScopeModerate, Right: superiors, Errors: slices.Concat(govern, []Code{CodeTooLong}), Cost: 5,
 	},

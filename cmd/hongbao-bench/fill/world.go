@@ -171,7 +171,7 @@ func (w *world) addEntry(room, sender int, kind chat.EntryKind, key string, body
 	seals := chain.NewSeals()
 	w.put(w.entryRows, e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, string(kind), key, string(body), w.contents[room],
 		w.link(chain.EntryLeaf(e, hash, 0, seals)), seals.Name, seals.Text)
-	for _, word := range words.Of(e.Searched()) {
+	for _, word := range e.IndexedWords() {
 		w.put(w.entryWordRows, words.Hash(e.Room, word), e.At.UnixMilli(), e.Seq)
 	}
 	return e.Seq

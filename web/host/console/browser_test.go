@@ -9,12 +9,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/enginetest"
+	"hongbao/store/trail"
 	"hongbao/web/host/hostapi"
 	"hongbao/web/webtest"
 )
@@ -47,6 +49,7 @@ func populate(c *testConsole) (s sample) {
 	s.packet = sent.Packet.ID
 	_, err = c.packets.Grab(ctx, redpacket.GrabRequest{User: "bob", Packet: s.packet})
 	noError(c, err)
+	noError(c, c.store.AddRefusals(ctx, []trail.Refusal{{User: "ann", Packet: s.packet, At: time.Now().Add(time.Second), Why: "empty"}, {User: "cyn", Packet: s.packet, At: time.Now().Add(2 * time.Second), Why: "empty"}}))
 	said, err := c.rooms.Send(ctx, bob, chat.Message{Room: s.room, Key: "text", Text: hostile})
 	noError(c, err)
 	report, _, err := c.rooms.Report(ctx, ann, chat.ReportRequest{Room: s.room, Seq: said.Seq, Reason: "abuse", Text: hostile, Key: "report"})
@@ -96,6 +99,12 @@ func TestBrowserConsole(t *testing.T) {
 	v.Fill("Look up", s.packet)
 	v.Key("\r")
 	v.Sees("share, rank 1", "all shares taken", "Save proof")
+
+	v.Fill("Look up", "cyn")
+	v.Key("\r")
+	v.Sees("Got nothing: all shares were taken")
+	v.Press("link", "Why?")
+	v.Sees("Why there was no share", "rank 1, 2.", "3, and there are 1 shares")
 
 	v.Press("link", "Reports")
 	v.Sees("abuse")

@@ -24,6 +24,7 @@ import (
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
 	"hongbao/store/storetest"
+	"hongbao/store/trail"
 	"hongbao/web"
 	"hongbao/web/convert"
 	"hongbao/web/host/console"
@@ -58,6 +59,25 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 	}
 	return store.Close()
 })
+
+// storedRefusals is the adapter of the program.
+type storedRefusals struct{ trail.Store }
+
+// Of implements server.Refusals.
+func (s storedRefusals) Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.RefusalsOf(ctx, user, after, limit)
+	return convert.List(refusals, refusalOf), next, err
+}
+
+// At implements server.Refusals.
+func (s storedRefusals) At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.RefusalsAt(ctx, packet, after, limit)
+	return convert.List(refusals, refusalOf), next, err
+}
+
+func refusalOf(r trail.Refusal) hostapi.Refusal {
+	return hostapi.Refusal{User: r.User, Packet: r.Packet, At: convert.Millis(r.At), Why: r.Why}
+}
 
 // recordedActs is the adapter of the program.
 type recordedActs struct{ *security.Recorder }
@@ -113,7 +133,7 @@ func newTestConsole(t *testing.T) *testConsole {
 	c.keys, err = server.ReadKeys(c.keysFile, log)
 	noError(t, err)
 	acts := recordedActs{security.NewRecorder(store, "i", time.Now, log)}
-	api, err := server.New(server.Config{Keys: c.keys, Acts: acts, Web: clients, Local: local, Chat: c.rooms, Packets: c.packets, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: c.keys, Acts: acts, Web: clients, Local: local, Refusals: storedRefusals{store}, Chat: c.rooms, Packets: c.packets, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	kinds, err := eventlog.ParseKinds([]string{"message.*"})
 	noError(t, err)

@@ -29,6 +29,13 @@ var storyOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "get_refusals", Does: "Lists the grabs of the last 7 days that got no share, with the reason: of a user, newest first, or of a packet, oldest first. A user has one for each packet and reason, the first.",
+			Request: GetRefusalsRequest{}, Reply: RefusalsReply{},
+		},
+		Verb: "GET", Path: "/v1/server/refusals", Scope: Read, Example: GetRefusalsRequest{Packet: "p-1", Limit: 10},
+	},
+	{
+		Method: wire.Method{
 			Name: "get_quarantine", Does: "Lists the claims that could not be paid, the oldest first, with what has become of each.", Request: GetQuarantineRequest{}, Reply: QuarantineReply{},
 		},
 		Verb: "GET", Path: "/v1/server/quarantine", Scope: Read, Example: GetQuarantineRequest{Limit: 10},
@@ -101,6 +108,28 @@ type PacketClaim struct {
 	Share  int       `json:"share"` // 0 is the first
 	Amount int64     `json:"amount"`
 	At     int64     `json:"at"`
+}
+
+// GetRefusalsRequest is the request of get_refusals. It names either a user or a packet.
+type GetRefusalsRequest struct {
+	User   string `json:"user,omitempty"`
+	Packet string `json:"packet,omitempty"`
+	Next   string `json:"next,omitempty"`          // the next of the page before; missing: the first page
+	Limit  int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
+}
+
+// RefusalsReply is the reply of get_refusals.
+type RefusalsReply struct {
+	Refusals []Refusal `json:"refusals"`
+	Next     string    `json:"next,omitempty"` // missing: it is the last page
+}
+
+// Refusal is a grab that got no share.
+type Refusal struct {
+	User   string `json:"user"`
+	Packet string `json:"packet"`
+	At     int64  `json:"at"`
+	Why    string `json:"why"` // empty, expired, or the error that the user got, such as wrong_passphrase
 }
 
 // QuarantinedClaim is a claim that could not be paid.

@@ -27,6 +27,7 @@ import (
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
 	"hongbao/store/storetest"
+	"hongbao/store/trail"
 	"hongbao/web"
 	"hongbao/web/convert"
 	"hongbao/web/host/events"
@@ -49,6 +50,7 @@ type testHost struct {
 	files        *files.Service
 	store        *sqlitestore.Store
 	recorder     *security.Recorder
+	trail        *trail.Recorder
 	keysFile     string
 	keys         *server.Keys
 	all          string // a key with the scope admin
@@ -78,6 +80,25 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 })
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
+
+// storedRefusals is the adapter of the program.
+type storedRefusals struct{ trail.Store }
+
+// Of implements server.Refusals.
+func (s storedRefusals) Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.RefusalsOf(ctx, user, after, limit)
+	return convert.List(refusals, refusalOf), next, err
+}
+
+// At implements server.Refusals.
+func (s storedRefusals) At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.RefusalsAt(ctx, packet, after, limit)
+	return convert.List(refusals, refusalOf), next, err
+}
+
+func refusalOf(r trail.Refusal) hostapi.Refusal {
+	return hostapi.Refusal{User: r.User, Packet: r.Packet, At: convert.Millis(r.At), Why: r.Why}
+}
 
 // recordedActs is the adapter of the program.
 type recordedActs struct{ *security.Recorder }
@@ -127,8 +148,9 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	folder, err := objects.OpenFolder(filepath.Join(t.TempDir(), "files"))
 	noError(t, err)
 	host.files = files.New(store, folder, host.rooms, files.Options{Limits: files.Limits{Bytes: 1 << 20}, Key: testSecret, Log: log})
+	host.trail = trail.NewRecorder(store, time.Now, log)
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
-		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Files: host.files, Push: webpush.New(pub, webpush.Options{Keys: keys}),
+		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Files: host.files, Trail: host.trail, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
 	noError(t, err)
 	h.SetPeers(host.web.Peers())
@@ -138,7 +160,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	host.all = host.addKey("all", "", hostapi.Admin)
 	host.keys, err = server.ReadKeys(host.keysFile, log)
 	noError(t, err)
-	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Refusals: storedRefusals{store}, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	written, err := eventlog.ParseKinds(kinds)
 	noError(t, err)
@@ -152,6 +174,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.Run(ctx) })
 	running.Go(func() { _ = host.packets.Run(ctx) })
+	running.Go(func() { host.trail.Run(ctx) })
 	running.Go(func() { _ = host.web.Run(ctx) })
 	t.Cleanup(func() {
 		a, err := host.packets.Audit(context.Background())

@@ -43,6 +43,14 @@ type Acts interface {
 	Before(ctx context.Context, cursor string, limit int) (acts []hostapi.Act, next string, err error)
 }
 
+// Refusals reads which grabs were refused. Of and At return a page from a cursor on; next is "" at the end.
+type Refusals interface {
+	// Of returns those of a user, newest first.
+	Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error)
+	// At returns those of a packet, oldest first.
+	At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error)
+}
+
 // Act is a request of the holder of a key.
 type Act struct {
 	Key, Client, Operation string
@@ -78,7 +86,9 @@ type Config struct {
 	Chat    *chat.Service
 	Packets *redpacket.Service
 	Files   *files.Service // nil: there are no files
-	Log     *slog.Logger
+
+	Refusals Refusals
+	Log      *slog.Logger
 
 	ActsAge time.Duration // how old an act is before it is exported; 0: 15 s
 }

@@ -71,6 +71,24 @@ func (s money) getCampaign(ctx context.Context, _ Caller, r *hostapi.GetPacketRe
 	}, nil
 }
 
+func (s money) getRefusals(ctx context.Context, _ Caller, r *hostapi.GetRefusalsRequest) (reply hostapi.RefusalsReply, err error) {
+	limit, err := pageSize(r.Limit)
+	if err != nil {
+		return reply, err
+	}
+	switch {
+	case (r.User == "") == (r.Packet == ""):
+		return reply, chat.BadField("user", "or packet must be named, and not both")
+	case r.User != "" && !chat.ValidUser(r.User):
+		return reply, chat.BadField("user", "is no id of a user")
+	case r.User != "":
+		reply.Refusals, reply.Next, err = s.o.Refusals.Of(ctx, r.User, r.Next, limit)
+	default:
+		reply.Refusals, reply.Next, err = s.o.Refusals.At(ctx, r.Packet, r.Next, limit)
+	}
+	return reply, err
+}
+
 func (s money) getQuarantine(ctx context.Context, _ Caller, r *hostapi.GetQuarantineRequest) (hostapi.QuarantineReply, error) {
 	limit, err := pageSize(r.Limit)
 	if err != nil {

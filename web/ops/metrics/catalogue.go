@@ -137,6 +137,7 @@ var (
 	readsRefused      = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
 	searchWaiting     = gauge("search_rooms_waiting", "Rooms with entries that may not be in the index of the search yet, as far as this instance knows.")
 	security          = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
+	refusals          = counter("refusals_total", "Refused grabs that were written for the console, or dropped because too many waited or the database failed: stored or dropped.", "end")
 	adminActs         = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
 	hookSeconds       = histogram("hook_seconds", "How long questions to the host took, without the wait for a place, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")
 	previewsLeftOut   = counter("hook_previews_left_out_total", "Previews of links that the host gave and that were left out because they break a rule: the log line `preview left out` has the reason.", "hook")

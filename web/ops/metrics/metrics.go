@@ -33,6 +33,7 @@ type Web struct {
 	ReadsWaiting, ReadsRefused                                 int64
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
+	Refusals                                                   map[string]int64 // refused grabs by what became of their row
 	Events                                                     Events
 	Questions                                                  []meter.Questions
 	Push                                                       map[string]int64 // notifications by outcome
@@ -215,6 +216,9 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 		security.put(out, float64(n), kind)
 	}
 	adminActs.put(out, float64(w.AdminActs))
+	for _, end := range []string{"stored", "dropped"} {
+		refusals.put(out, float64(w.Refusals[end]), end)
+	}
 	for consumer, lag := range w.Events.Lags {
 		eventsLag.put(out, lag.Seconds(), consumer)
 	}

@@ -1,7 +1,7 @@
 // The form of a packet: what it asks for, what it refuses, and the request that it becomes.
 
 import { state } from '/app/state.js';
-import { check, emptyForm, luckyAmounts, packetOf } from '/app/model/compose.js';
+import { check, emptyForm, luckyAmounts, mayHold, packetOf } from '/app/model/compose.js';
 import { equal } from '../check.js';
 
 const bob = { id: 'bob', name: 'Bob' };
@@ -50,4 +50,22 @@ export async function offersAmounts() {
   state.limits = { packet_total: 700 };
   equal(luckyAmounts(), [666]);
   state.limits = null;
+}
+
+/** A packet that opens later, and one whose shares wait. */
+export async function later() {
+  const room = { room: { kind: 'public', members: 5 }, other: null };
+  const at = new Date(Date.now() + 3_600_000);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16); // as the field has it, in minutes
+  const sent = (values) => filled({ total: '6', count: '3', ...values }, room);
+  equal(sent({ opens: local }).request.opens_at, Math.floor(at.getTime() / 60_000) * 60_000);
+  equal([sent({ opens: '2020-01-01T00:00' }).problems, sent({ opens: '2999-01-01T00:00' }).problems], ['passed', 'tooFar 7']);
+  const { hold_away, hold_for, hold_s } = sent({ hold: 'away', holdTime: 3600 }).request;
+  equal([hold_away, hold_for, hold_s], [true, undefined, 3600]);
+  equal(sent({ hold: 'some', holdFor: [bob] }).request.hold_for, ['bob']);
+  equal(sent({ hold: 'some', holdFor: [bob], way: 'draw' }).request.hold_for, undefined);
+  equal(sent({ hold: 'some' }).problems, 'nobodyHeld');
+  equal(sent({ count: '1', hold: 'some', holdFor: [bob, { id: 'cyn', name: 'Cyn' }] }).problems, 'moreHeld 1');
+  equal(sent({ hold: 'some', holdFor: [bob], chosen: true, to: [{ id: 'cyn', name: 'Cyn' }], count: '1' }).problems, 'heldOutside');
+  equal([mayHold(/** @type {any} */ (room), emptyForm(/** @type {any} */ (room))), mayHold(/** @type {any} */ ({ room: { members: 2 } }), emptyForm(/** @type {any} */ (room)))], [true, false]);
 }

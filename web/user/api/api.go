@@ -41,6 +41,9 @@ type Config struct {
 	Push         Push
 	Files        *files.Service // nil: there are no files
 	FileDay      int64          // bytes that a user may upload a day
+
+	// Refused is told of each grab that got no share: err, or why there was none. It must not block. nil: nobody is told.
+	Refused func(user, packet string, why redpacket.Outcome, err error)
 }
 
 // Commands runs the commands that users may call.
@@ -58,6 +61,7 @@ type Commands struct {
 	push         Push
 	files        *files.Service // nil: none
 	fileDay      int64
+	refused      func(user, packet string, why redpacket.Outcome, err error) // nil: none
 }
 
 // New returns Commands that use the services of the Config.
@@ -65,7 +69,7 @@ func New(c Config) *Commands {
 	return &Commands{
 		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
 		searches: newScans(searchesAtOnce, c.ScanWait),
-		log:      cmp.Or(c.Log, slog.Default()), files: c.Files, fileDay: c.FileDay,
+		log:      cmp.Or(c.Log, slog.Default()), files: c.Files, fileDay: c.FileDay, refused: c.Refused,
 	}
 }
 
@@ -76,6 +80,9 @@ func (a *Commands) Answer(ctx context.Context, c Caller, r *Request) (reply any,
 		return nil, ErrUnknownCommand
 	}
 	if err := a.spend(ctx, c, r); err != nil {
+		if g, ok := r.grab(); ok {
+			g.refuse(a, c.User.ID, "", err)
+		}
 		return nil, err
 	}
 	if err := r.decode(); err != nil {
@@ -226,6 +233,10 @@ var commands = map[string]*command{
 
 	"join_requests":  overlapping((*Commands).joinRequests),
 	"answer_request": ordered((*Commands).answerRequest),
+	"rules":          overlapping((*Commands).rules),
+	"set_rules":      ordered((*Commands).setRules),
+	"held_texts":     overlapping((*Commands).heldTexts),
+	"answer_text":    ordered((*Commands).answerText),
 
 	"kick":        ordered((*Commands).kick),
 	"unban":       ordered((*Commands).unban),
@@ -486,8 +497,27 @@ func (g *grabCall) decode(data []byte) error { return Decode(data, &g.request) }
 
 func (g *grabCall) answer(ctx context.Context, a *Commands, c Caller) (reply any, err error) {
 	result, err := g.run(ctx, a, c)
+	if err != nil || result.Outcome == redpacket.OutcomeEmpty || result.Outcome == redpacket.OutcomeExpired {
+		g.refuse(a, c.User.ID, result.Outcome, err)
+	}
 	g.reply = convert.GrabReply(result)
 	return &g.reply, err
+}
+
+// refuse tells that the grab got no share.
+func (g *grabCall) refuse(a *Commands, user string, why redpacket.Outcome, err error) {
+	if a.refused != nil {
+		a.refused(user, g.request.Packet, why, err)
+	}
+}
+
+// grab returns the call of a grab, if the request is a valid one.
+func (r *Request) grab() (g *grabCall, ok bool) {
+	if r.method != MethodGrab || r.decode() != nil {
+		return nil, false
+	}
+	g, ok = r.call.(*grabCall)
+	return g, ok
 }
 
 func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (redpacket.Result, error) {
@@ -513,10 +543,7 @@ func (a *Commands) wants(command string) bool { return a.hooks != nil && a.hooks
 // the end and the user's standing in the room are cached. Most grabs are such requests. If it returns true, Answer does not
 // block.
 func (a *Commands) FromMemory(user string, r *Request) bool {
-	if r.method != MethodGrab || r.decode() != nil {
-		return false
-	}
-	g, ok := r.call.(*grabCall)
+	g, ok := r.grab()
 	if !ok {
 		return false
 	}

@@ -26,11 +26,31 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 	if err := a.askSendPacket(ctx, c, &request, r); err != nil {
 		return wire.SendPacketReply{}, err
 	}
+	if err := a.checkGreeting(ctx, c, &request); err != nil {
+		return wire.SendPacketReply{}, err
+	}
 	sent, err := a.packets.Send(ctx, c.User, request)
 	return wire.SendPacketReply{
 		Packet: convert.Packet(sent.Packet), Seq: sent.Entry.Seq, At: convert.Millis(sent.Entry.At),
 		Balance: int64(sent.Account.Balance), AccountVersion: sent.Account.Version, NextCommitment: sent.Account.NextCommitment, Dup: sent.Dup,
 	}, err
+}
+
+// checkGreeting applies the rules of texts to the greeting of a packet, unless the packet was sent before.
+func (a *Commands) checkGreeting(ctx context.Context, c Caller, r *redpacket.SendRequest) error {
+	greeting := r.Greeting
+	if r.Replaced != nil {
+		greeting = *r.Replaced
+	}
+	against := a.chat.CheckWords(ctx, c.User, r.Room, greeting)
+	if against == nil {
+		return nil
+	}
+	used, err := a.packets.KeyUsed(ctx, c.User.ID, r.Key)
+	if err != nil || used {
+		return err
+	}
+	return against
 }
 
 // count returns the number of shares, waves or wins that a request asks for. A missing number becomes 0, for which the service uses its

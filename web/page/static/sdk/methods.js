@@ -227,6 +227,51 @@ export class Methods {
   }
 
   /**
+   * rules returns the rules of the room. Only the owner and admins may call it.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RulesReply>}
+   */
+  rules(room, o) {
+    return this.call('rules', { room }, o);
+  }
+
+  /**
+   * setRules replaces the rules of the room, or tries some on its last texts. Only the owner and admins may call it.
+   * @param {string} room
+   * @param {import('./types.js').Rule[]} rules
+   * @param {boolean} try
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SetRulesReply>}
+   */
+  setRules(room, rules, try, o) {
+    return this.call('set_rules', { room, rules, try }, o);
+  }
+
+  /**
+   * heldTexts lists the texts that wait for the owner or an admin of the room, the oldest first. Only the owner and admins may
+   * call it.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').HeldTextsReply>}
+   */
+  heldTexts(room, o) {
+    return this.call('held_texts', { room }, o);
+  }
+
+  /**
+   * answerText sends a held text as its author's, or drops it.
+   * @param {string} room
+   * @param {string} id
+   * @param {boolean} admit
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  answerText(room, id, admit, o) {
+    return this.call('answer_text', { room, id, admit }, o);
+  }
+
+  /**
    * unban allows a banned user to come back. It does not add the user to the room.
    * @param {string} room
    * @param {string} user

@@ -129,6 +129,30 @@
  * @typedef {{room?: Room, waiting?: boolean}} JoinLinkReply
  * @typedef {{requests: AskingUser[]}} JoinRequestsReply
  * @typedef {{user: User, at: number}} AskingUser
+ * @typedef {{rules: Rule[]}} RulesReply
+ *
+ * @typedef {object} Rule
+ * @property {string} kind  'words', 'patterns', 'links', 'slow', 'wait', 'repeat' or 'files'
+ * @property {string} [do]  'refuse' (the default), 'hold' or 'report'; the latter two of words, patterns and links only
+ * @property {string} [say]  what the user reads whose text is refused or held
+ * @property {string[]} [words]  of words
+ * @property {string[]} [patterns]  of patterns, each RE2; case does not matter
+ * @property {string[]} [hosts]  of links: where links may lead, with what is below; missing: nowhere
+ * @property {number} [seconds]  of slow, wait and repeat
+ * @property {number} [days]  of files
+ *
+ * @typedef {object} SetRulesReply
+ * @property {number} [tried]  texts on which the rules were tried
+ * @property {number[]} [met]  their seqs which a rule would refuse, hold or report, the newest first
+ * @typedef {{texts: HeldText[]}} HeldTextsReply
+ *
+ * @typedef {object} HeldText
+ * @property {string} id
+ * @property {User} from
+ * @property {number} at
+ * @property {string} rule  the kind of the rule
+ * @property {string} [text]
+ * @property {number} [files]  how many files it has
  *
  * @typedef {object} RoomPrefs  what the user has decided about a room
  * @property {boolean} silent  new entries make no sound, banner or notification, and do not count in the unread total of all rooms

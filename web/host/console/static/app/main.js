@@ -32,7 +32,7 @@ function content() {
   if (!state.session.key) return h(Door, {});
   const at = route();
   const view = Object.hasOwn(views, at.page) ? views[at.page] : overview;
-  const nothing = !['read', 'support', 'moderate', 'admin'].some(may);
+  const nothing = !['read', 'moderate', 'admin'].some(may);
   return h('div', { key: state.lang }, shell(at, h('div', { key: at.hash }, nothing ? h('p', { role: 'alert' }, t('noScope')) : view(at))), state.dialog && h(ActDialog, { act: state.dialog }));
 }
 

@@ -22,13 +22,17 @@ import { peopleIn } from './rooms.js';
  * @property {boolean} earlier            only for users that are members already
  * @property {string} passphrase
  * @property {number} ttl                 seconds
+ * @property {string} opens               when it opens, as an input of the type datetime-local has it; '': at once
+ * @property {'nobody'|'away'|'some'} hold   for whom shares wait
+ * @property {import('../state.js').User[]} holdFor
+ * @property {number} holdTime            seconds
  *
  * @typedef {{word: string, value?: number}} Problem   a path in the texts, compose.wrong.*, and the number in it
  *
  * @typedef {object} Checked
  * @property {number|null} total          of all shares together
  * @property {number|null} count
- * @property {Partial<Record<'total'|'count'|'greeting'|'to'|'passphrase', Problem>>} problems
+ * @property {Partial<Record<'total'|'count'|'greeting'|'to'|'passphrase'|'opens'|'holdFor', Problem>>} problems
  * @property {'total'|'count'|'to'|null} missing   the first field that must be filled in
  */
 
@@ -37,12 +41,23 @@ export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
     total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', way: 'first', window: usualWindow(), rest: 'refund', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
-    passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
+    passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400, opens: '', hold: 'nobody', holdFor: [], holdTime: 600,
   };
 }
 
 /** Whether the form is that of a draw. @param {Form} form */
 export function isDrawn({ kind, way }) { return way === 'draw' && kind !== 'one'; }
+
+const holdRoom = 1000; // members; in larger rooms nobody counts as away
+
+/** Whether shares can wait for somebody. @param {import('../state.js').RoomView} view @param {Form} form */
+export function mayHold(view, form) {
+  const members = peopleIn(view.room);
+  return form.kind !== 'one' && !isDrawn(form) && members > 2 && members <= holdRoom;
+}
+
+/** For how long shares can wait, in seconds. @param {Form} form */
+export function holdTimes({ ttl }) { return [600, 3600, 14_400, 86_400].filter((s) => s <= ttl); }
 
 /** What the field of the count shows. @param {Form} form */
 export function shownCount({ count, chosen, to, usual }) { return count ?? String((chosen && to.length) || usual); }
@@ -62,6 +77,8 @@ export function check(form) {
     to: above(to, 'packet_to', 'people'),
     passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' }
       : tooLong(form.passphrase.normalize('NFKC').trim(), 'passphrase_chars'),
+    opens: wrongOpening(form.opens),
+    holdFor: form.hold === 'some' && holds(form) ? wrongHolders(form, count, to) : undefined,
   };
   const missing = amount === null ? 'total' : count === null ? 'count' : (solo ? !form.one : form.chosen && !to) ? 'to' : null;
   return { total, count, problems, missing };
@@ -73,6 +90,8 @@ export function packetOf(form, { total, count }, greeting) {
     mode: form.kind === 'equal' ? 'equal' : 'lucky', total, count, greeting: form.greeting.trim() || greeting,
     ...(isDrawn(form) ? { window_s: form.window, rest: form.rest } : { ttl_s: form.ttl }),
     ...(form.kind === 'lucky' && { spread: form.spread }),
+    ...(form.opens && { opens_at: Date.parse(form.opens) }),
+    ...(holds(form) && { ...(form.hold === 'away' ? { hold_away: true } : { hold_for: form.holdFor.map((u) => u.id) }), hold_s: Math.min(form.holdTime, form.ttl) }),
     ...recipients(form),
     ...(form.skin && { skin: form.skin }),
     ...(form.passphrase.trim() && { passphrase: form.passphrase.trim() }),
@@ -105,6 +124,23 @@ export function windows() {
 }
 
 function usualWindow() { return windows().find((s) => s >= 30) ?? windows()[0]; }
+
+/** @param {Form} form */
+function holds(form) { return form.hold !== 'nobody' && form.kind !== 'one' && !isDrawn(form); }
+
+/** @param {string} opens */
+function wrongOpening(opens) {
+  if (!opens) return undefined;
+  const { opens_in_max_s: most = 604_800 } = state.limits ?? {};
+  const left = Date.parse(opens) - Date.now();
+  return left > 0 ? left > most * 1000 ? { word: 'tooFar', value: Math.floor(most / 86_400) } : undefined : { word: 'passed' };
+}
+
+function wrongHolders({ holdFor, to: chosen }, count, to) {
+  if (!holdFor.length) return { word: 'nobodyHeld' };
+  if (count !== null && holdFor.length > count) return { word: 'moreHeld', value: count };
+  return to && holdFor.some((u) => !chosen.some((c) => c.id === u.id)) ? { word: 'heldOutside' } : undefined;
+}
 
 function wrongTotal(amount, total, count) {
   if (amount === null) return { word: 'noAmount' };

@@ -85,6 +85,11 @@ export function setGrabbed(g) {
   const ours = view.answer === 'won' || lost; // an unanswered try has won it, or the answer arrived twice
   view.grab = 'no';
   view.refusal = null;
+  if (g.waiting) { // it is not over: shares wait for others, and are free to all later
+    view.refusal = { word: 'waiting', count: g.waiting };
+    view.state = { ...view.state, claimed: Math.max(view.state.claimed, g.claimed ?? 0) };
+    return;
+  }
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
   if (isDraw(view.packet) && (g.outcome === 'entered' || g.outcome === 'expired')) {
     view.state = { ...view.state, draw: drawOf({ participants: g.participants ?? 0, ...g.receipt && { receipt: g.receipt } }, view.state.draw) };

@@ -1,4 +1,4 @@
-// The folded fields of a packet: spread, recipients, passphrase, lifetime.
+// The folded fields of a packet: spread, recipients, passphrase, opening, lifetime, shares that wait.
 import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { duration } from '../format.js';
@@ -7,6 +7,7 @@ import { Choice } from './choice.js';
 import { Field } from './compose-field.js';
 import { Spread } from './compose-spread.js';
 import { People } from './compose-people.js';
+import { Hold, Opens } from './compose-later.js';
 
 export function More({ view, form, checked, problem, fill }) {
   return h('div', { class: 'stack' },
@@ -22,10 +23,12 @@ export function More({ view, form, checked, problem, fill }) {
       placeholder: t('compose.passphraseNone'),
       hint: t('compose.passphraseHint'), spellcheck: false, autocapitalize: 'off', onValue: (passphrase) => fill({ passphrase }),
     }),
+    h(Opens, { form, problem, fill }),
     !isDrawn(form) && h(Choice, {
       name: 'compose-ttl', label: t('compose.ttl'), value: String(form.ttl), choose: (ttl) => fill({ ttl: Number(ttl) }),
       options: lifetimes().map((s) => ({ value: String(s), label: duration(s * 1000) })),
-    }));
+    }),
+    h(Hold, { view, form, problem, fill }));
 }
 
 /** The users that may open it. */

@@ -4,7 +4,7 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
-import { check, emptyForm, isDrawn, packetOf, shownCount } from '../model/compose.js';
+import { check, emptyForm, isDrawn, mayHold, packetOf, shownCount } from '../model/compose.js';
 import { peopleIn } from '../model/rooms.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
@@ -85,7 +85,7 @@ export class Compose extends Component {
       h(Skins, { skin: form.skin, fill }),
       h(Preview, { form, packet }),
       h('details', { class: 'compose-more' },
-        h('summary', null, h('span', null, t('compose.more')), h('span', { class: 'muted small cut' }, chosen(form))),
+        h('summary', null, h('span', null, t('compose.more')), h('span', { class: 'muted small cut' }, chosen(view, form))),
         h(More, { view, form, checked, problem, fill })),
       h('div', { class: 'compose-foot' },
         h('button', { class: 'button primary wide', type: 'submit' },
@@ -113,11 +113,13 @@ function left(text, most) {
 }
 
 /** A summary of the folded fields. */
-function chosen(form) {
+function chosen(view, form) {
   return [
     form.kind === 'lucky' && t(`compose.${form.spread}`),
     form.kind !== 'one' && (form.chosen ? t('compose.forSome', { count: form.to.length }) : t(form.earlier ? 'compose.forEarlier' : 'compose.everyone')),
     form.passphrase && t('compose.passphrase'),
+    form.opens && t('compose.opens'),
     !isDrawn(form) && duration(form.ttl * 1000),
+    mayHold(view, form) && form.hold !== 'nobody' && `${t('compose.hold')} ${t(`compose.holds.${form.hold}`)}`,
   ].filter(Boolean).join(' · ');
 }

@@ -1,13 +1,23 @@
 // The state of a packet in a few words.
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { duration, money, number } from '../format.js';
+import { clock, duration, money, number } from '../format.js';
 import { isDraw } from '../model/draws.js';
+import { isHolding } from '../model/early.js';
 import { lastOpener } from '../model/packets.js';
 import { drawStanding } from './draw-words.js';
 
 /** @param {import('../state.js').PacketView} view */
 export function standing(view) {
+  const { packet, state: s } = view;
+  return [opened(view), s.status === 'open' && isHolding(packet) && heldWords(packet)].filter(Boolean).join(' · ');
+}
+
+/** How many shares wait, and until when. @param {import('../../sdk/types.js').Packet} packet */
+export function heldWords({ held = 0, held_until: until = 0 }) { return t('envelope.held', { count: held, time: clock(until) }); }
+
+/** How many of its shares are opened, or how it has ended. @param {import('../state.js').PacketView} view */
+function opened(view) {
   const { packet, state: s } = view;
   if (isDraw(packet)) return drawStanding(view);
   switch (s.status) {

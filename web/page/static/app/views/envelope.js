@@ -8,9 +8,11 @@ import { discard } from '../actions/messages.js';
 import { deliverPacket, meetLuckiest, meetOpeners, showPacket } from '../actions/packets.js';
 import { endDraw, learnClock } from '../actions/draws.js';
 import { hasEntered, isDraw, isVeiled } from '../model/draws.js';
+import { isEarly } from '../model/early.js';
 import { isForMe, packetView } from '../model/packets.js';
 import { skinClass } from '../model/skins.js';
 import { Ring, TimeLeft } from './draw-ring.js';
+import { OpensIn } from './opens-in.js';
 import { shine } from './envelope-shine.js';
 import { audience, standing } from './envelope-words.js';
 import { Icon } from './icon.js';
@@ -39,7 +41,7 @@ class Received extends Component {
     meetLuckiest(view);
     meetOpeners(view);
     endDraw(view);
-    if (isDraw(view.packet) && view.state.status === 'open') learnClock();
+    if ((isDraw(view.packet) || isEarly(view.packet)) && view.state.status === 'open') learnClock();
     shine(this.button.current, this.waits);
   }
 
@@ -49,7 +51,8 @@ class Received extends Component {
     const view = shown(packetView(packet));
     const { mine, status } = view.state;
     const opens = status === 'open' && !mine;
-    this.waits = opens && isForMe(packet) && !hasEntered(view);
+    const early = opens && isEarly(packet);
+    this.waits = opens && !early && isForMe(packet) && !hasEntered(view);
     return h('button', {
       ref: this.button,
       class: `envelope ${skinClass(packet.skin)} ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
@@ -60,7 +63,7 @@ class Received extends Component {
       greeting: packet.greeting, got: mine ? t(isDraw(packet) ? 'draw.gotAmount' : 'envelope.got', { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t('draw.lost'), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
       openers: status === 'open' && openers(view), ends: opens && !isDraw(packet) && packet.expires_at,
-      draw: opens && isDraw(packet) ? packet : undefined,
+      draw: opens && !early && isDraw(packet) ? packet : undefined, early: early ? packet : undefined,
     }));
   }
 }
@@ -100,13 +103,14 @@ function refused(error) {
   return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 
-/** The text on the envelope. draw: the packet, while users can enter it. */
-export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends, draw }) {
+/** The text on the envelope. draw: the packet, while users can enter it; early: the packet, before it opens. */
+export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends, draw, early }) {
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, draw ? h('span', { class: 'envelope-ring' }, h(Ring, { packet: draw }), h(Seal, null)) : h(Seal, null)),
     h('span', { class: 'envelope-text' },
       h('span', { class: `envelope-greeting ${got ? 'short' : ''}`, dir: 'auto' }, greeting),
       got && h('span', { class: 'envelope-got number' }, got),
+      early && h('span', { class: 'envelope-left number' }, h(OpensIn, { packet: early })),
       ends && h(LastMinute, { ends }),
       draw?.expires_at && h('span', { class: 'envelope-left number' }, h(TimeLeft, { packet: draw }))),
     h('span', { class: 'envelope-state' },

@@ -56,6 +56,7 @@ export function refused(view, wait) {
   const error = view.refusal;
   if (error.word === 'wrong_passphrase') return t('packet.wrong', { left: triesLeft(view) });
   if (error.word === 'rate_limited') return wait > 0 ? t('packet.wait', { time: duration(wait * 1000) }) : t('packet.waited');
+  if (error.word === 'waiting') return t('packet.waiting', { count: error.count });
   if (error.name === 'TimeoutError') return t('packet.noAnswer');
   return inWords(error);
 }

@@ -15,7 +15,9 @@ import { chance } from './draw-words.js';
 import { skinClass } from '../model/skins.js';
 import { Coin } from './coin.js';
 import { Seal } from './envelope.js';
+import { isEarly } from '../model/early.js';
 import { audience } from './envelope-words.js';
+import { OpensIn } from './opens-in.js';
 import { Icon } from './icon.js';
 import { isOver } from './draw-ring.js';
 import { OpeningCard } from './opening-card.js';
@@ -135,6 +137,7 @@ export class Opening extends Component {
     const { view } = this.props;
     if (view.grab !== 'no' || this.state.open) return;
     const draws = isDraw(view.packet);
+    if (isEarly(view.packet)) return;
     if (draws && (hasEntered(view) || isOver(view.packet))) return;
     const phrase = this.phrase.current?.value.trim();
     const missing = view.packet.locked && !phrase;
@@ -151,9 +154,10 @@ export class Opening extends Component {
 
   render({ view }, { open, missing, isAmountShown }) {
     const { packet } = view;
-    const draws = isDraw(packet);
+    const early = isEarly(packet) && view.state.status === 'open';
+    const draws = isDraw(packet) && !early; // until then it looks like any other
     const waits = view.grab !== 'no' || (view.answer !== null && !draws); // the answer is shown when the coin rests
-    const rests = draws && (hasEntered(view) || isOver(packet)); // nothing can be tapped any more
+    const rests = early || draws && (hasEntered(view) || isOver(packet)); // nothing can be tapped any more
     return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
@@ -167,14 +171,15 @@ export class Opening extends Component {
             h(Address, { packet, locked: packet.locked && !rests, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
         draws && !open && h(DrawRing, { packet }),
         h('button', {
-          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': draws ? drawLabel(view) : t('packet.open'),
+          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': early ? t('packet.early') : draws ? drawLabel(view) : t('packet.open'),
           'aria-busy': view.grab !== 'no', 'aria-disabled': rests,
         },
         h('span', { class: 'coin-face' }, h(Coin, { mark: !draws && !onCoin(view) }), h('b', null, draws ? drawCoin(view) : onCoin(view))),
         h('span', { class: 'coin-back' }, h(Seal, null)))),
       h('div', { class: 'opening-foot' },
         draws && !open && h(DrawFoot, { view }),
-        h('p', { class: 'small', 'aria-hidden': 'true', hidden: draws || waits || open || missing || view.refusal !== null }, t('packet.tap')),
+        early && h('p', { class: 'number' }, h(OpensIn, { packet })),
+        h('p', { class: 'small', 'aria-hidden': 'true', hidden: early || draws || waits || open || missing || view.refusal !== null }, t('packet.tap')),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
         h('button', {

@@ -10,9 +10,11 @@ import { mayInvite } from '../model/rooms.js';
 import { go } from '../route.js';
 import { Avatar, Time } from './parts.js';
 import { DrawCheck } from './draw-check.js';
+import { isEarly, isHolding } from '../model/early.js';
 import { isOver, TimeLeft } from './draw-ring.js';
+import { OpensIn } from './opens-in.js';
 import { chance, drawn, worth } from './draw-words.js';
-import { allOpened, audience } from './envelope-words.js';
+import { allOpened, audience, heldWords } from './envelope-words.js';
 import { outcome } from './opening-words.js';
 import { ClaimList } from './packet-list.js';
 import { Countdown } from './packet-countdown.js';
@@ -67,8 +69,9 @@ function Summary({ view }) {
       'aria-valuemax': packet.count, 'aria-valuenow': s.claimed },
       h('i', { style: { transform: `scaleX(${s.claimed / packet.count})` } })),
     words && h('p', { class: 'number' }, words),
+    isOpen && isHolding(packet) && h('p', { class: 'small' }, heldWords(packet)),
     isOpen && draws && !isOver(packet) && h('p', { class: 'small number' }, t(entered ? 'draw.in' : 'draw.ifYou'), ' · ', chance(view), ' · ', worth(view)),
-    isOpen && h('p', { class: 'muted small' }, draws ? h(TimeLeft, { packet }) : h(Countdown, { until: packet.expires_at })),
+    isOpen && h('p', { class: 'muted small' }, isEarly(packet) ? h(OpensIn, { packet }) : draws ? h(TimeLeft, { packet }) : h(Countdown, { until: packet.expires_at })),
     isOpen && view.latest.length > 0 && h('p', { class: 'muted small' }, latest(view)),
     (s.status === 'cancelled' || (s.status === 'expired' && !draws)) && h('p', { class: 'muted small' }, refund(view, own)),
     h('p', { class: 'muted small' },

@@ -1,29 +1,16 @@
 // Entries of a room. Texts of users appear only as texts.
-import { h, Component } from '../dom.js';
+import { h } from '../dom.js';
 import { may } from '../state.js';
 import { t, said } from '../words.js';
 import { call, get, part } from '../api.js';
 import { Pages, userLink, link, when, actButton } from '../parts.js';
 
 export function entries({ room, before, mark }) {
-  return h(Texts, { of: room, show: (reason) => h(Pages, { of: `${room} ${before} ${reason}`, load: async (next) => {
-    const page = await get(`rooms/${part(room)}/history`, { before: next ?? before, limit: 30, reason });
+  return h(Pages, { of: `${room} ${before}`, load: async (next) => {
+    const page = await get(`rooms/${part(room)}/history`, { before: next ?? before, limit: 30 });
     const newest = [...page.entries].reverse();
     return { rows: newest, next: page.more && newest.length ? newest[newest.length - 1].seq : undefined };
-  }, show: (rows, again) => rows.length ? h('div', null, rows.map((e) => entry(room, e, e.seq === mark, again))) : h('p', { class: 'muted' }, t('none')) }) });
-}
-
-/** Asks for a reason before it shows texts, unless the key may read all. */
-class Texts extends Component {
-  componentDidUpdate(before) { if (before.of !== this.props.of) this.setState({ reason: undefined }); }
-
-  render({ show }, { reason }) {
-    if (may('read') || reason) return show(reason);
-    return h('form', { onSubmit: (event) => {
-      event.preventDefault();
-      this.setState({ reason: new FormData(event.currentTarget).get('reason').trim() });
-    } }, h('p', { class: 'note' }, t('entries.hidden')), h('label', null, t('reason.words'), h('input', { name: 'reason', required: true, maxLength: 180, autocomplete: 'off' })), h('button', { class: 'main' }, t('entries.show')));
-  }
+  }, show: (rows, again) => rows.length ? h('div', null, rows.map((e) => entry(room, e, e.seq === mark, again))) : h('p', { class: 'muted' }, t('none')) });
 }
 
 function entry(room, e, here, again) {

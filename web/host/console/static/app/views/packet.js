@@ -2,18 +2,25 @@
 import { h } from '../dom.js';
 import { t, said } from '../words.js';
 import { get, part } from '../api.js';
-import { money, count } from '../format.js';
+import { money, count, span } from '../format.js';
 import { Load, facts, table, link, userLink, when, status, download } from '../parts.js';
 
-export function packet({ id }) {
+const mostRefusals = 1000;
+
+export function packet({ id, query }) {
   return h('div', null, h('h1', null, t('packet.title', { id })),
-    h(Load, { of: id, load: () => get(`packets/${part(id)}`), show: (story) => [
+    h(Load, { of: id, load: async () => {
+      const [story, { refusals, next }] = await Promise.all([get(`packets/${part(id)}`), get('refusals', { packet: id, limit: mostRefusals })]);
+      return { ...story, refusals, more: next };
+    }, show: (story) => [
+      query.at && why(story, { user: query.user, at: Number(query.at), why: query.why }),
       story.packet ? rules(story.packet, story) : h('p', { role: 'alert', class: 'bad' }, t('packet.lost')),
       h('div', { class: 'acts' },
         story.proof && h('button', { onClick: () => download(`proof-${id}.json`, story.proof) }, t('packet.proof')),
         story.packet && story.status !== 'open' && h('button', { onClick: async () => download(`campaign-${id}.json`, await get(`packets/${part(id)}/campaign`)) }, t('packet.campaign'))),
       h('h2', null, t('packet.timeline')),
       table(t('packet.timeline'), [[t('at'), (s) => when(s.at)], [t('what'), (s) => s.what], [t('users.user'), (s) => s.user && userLink(s.user.id, s.user.name)], [t('amount'), (s) => s.amount === undefined ? undefined : money(s.amount), 'number']], steps(story)),
+      story.more && h('p', { class: 'note' }, t('packet.moreRefusals', { n: count(mostRefusals) })),
       story.quarantined.length > 0 && [h('h2', null, t('nav.quarantine')), quarantineTable(story.quarantined)],
     ] }));
 }
@@ -30,11 +37,28 @@ function rules(p, story) {
   ]);
 }
 
-/** The sending, the shares, the end. */
+/** Answers why a grab got nothing: the request, the last share before it, and the rank that it would have had. */
+function why(story, asked) {
+  const before = story.claims.filter((c) => c.at <= asked.at).sort((a, b) => a.at - b.at);
+  const last = before[before.length - 1];
+  const earlier = story.refusals.filter((r) => r.why === 'empty' && (r.at < asked.at || r.at === asked.at && r.user < asked.user)).length;
+  return h('section', { class: 'note', 'aria-label': t('noShare.title') }, h('h2', { class: 'flat' }, t('noShare.title')), facts([
+    [t('noShare.request'), [userLink(asked.user), ' · ', when(asked.at)]], [t('noShare.answer'), said('refusal', asked.why)],
+    [t('noShare.lastShare'), last ? [when(last.at), ' · ', userLink(last.user.id, last.user.name), ' · ', t('noShare.before', { rank: last.share + 1, span: span(asked.at - last.at) })] : t('noShare.noShare')],
+    story.packet && asked.why === 'empty' && [t('noShare.rank'), t('noShare.rankOf', { rank: count(story.claims.length + earlier + 1), more: asked.at > lastRefusal(story), count: count(story.packet.count) })],
+    story.closed_at && [t('packet.closed'), when(story.closed_at)],
+  ]));
+}
+
+/** The time of the last refusal that was read, if there are more. */
+function lastRefusal({ refusals, more }) { return more ? refusals[refusals.length - 1].at : Infinity; }
+
+/** The sending, the shares, the refused grabs, the end. */
 export function steps(story) {
   const list = [];
   if (story.packet) list.push({ at: story.packet.created_at, what: t('step.sent'), user: story.packet.from, amount: story.packet.total });
   for (const claim of story.claims) list.push({ at: claim.at, what: t('step.share', { rank: claim.share + 1 }), user: claim.user, amount: claim.amount });
+  for (const r of story.refusals) list.push({ at: r.at, what: t('timeline.refused', { why: said('refusal', r.why) }), user: { id: r.user } });
   if (story.closed_at) list.push({ at: story.closed_at, what: said('status', story.status) });
   for (const transfer of story.transfers) if (transfer.kind === 'refund') list.push({ at: transfer.at, what: said('transfer', 'refund'), user: { id: transfer.user }, amount: transfer.amount });
   return list.sort((a, b) => a.at - b.at);

@@ -4,6 +4,7 @@ import { may } from '../state.js';
 import { t, said } from '../words.js';
 import { get } from '../api.js';
 import { money } from '../format.js';
+import { href } from '../route.js';
 import { Load, table, link, when } from '../parts.js';
 
 const pageSize = 200;
@@ -19,6 +20,7 @@ export function timeline(id) {
 async function happened(id) {
   const lists = await Promise.all([
     get('transfers', { user: id, limit: pageSize }).then((page) => ({ rows: page.transfers.map(ofTransfer), more: page.more })),
+    get('refusals', { user: id, limit: pageSize }).then((page) => ({ rows: page.refusals.map(ofRefusal), more: Boolean(page.next) })),
     may('admin') ? get('acts', { newest: true, user: id, limit: pageSize }).then((page) => ({ rows: page.acts.map(ofAct), more: page.more })) : { rows: [], more: false },
   ]);
   const ends = lists.filter((list) => list.more && list.rows.length).map((list) => list.rows[list.rows.length - 1].at);
@@ -28,6 +30,10 @@ async function happened(id) {
 
 function ofTransfer(x) {
   return { at: x.at, what: said('transfer', x.kind), packet: x.packet, amount: x.amount, detail: [x.note, x.actor, x.reason].filter(Boolean).join(' · ') };
+}
+
+function ofRefusal(r) {
+  return { at: r.at, what: t('timeline.refused', { why: said('refusal', r.why) }), packet: r.packet, detail: h('a', { href: href('packet', r.packet, { user: r.user, at: r.at, why: r.why }) }, t('timeline.why')) };
 }
 
 function ofAct(a) {

@@ -65,8 +65,6 @@ export const en = {
     outbox_old: 'Granted shares wait longer than 10 seconds to be settled.',
     quarantine: 'Claims are in quarantine.',
     audit_differs: 'The last audit has found differences.',
-    consumer_late: 'A consumer of events is an hour behind or more.',
-    events_parked: 'Events are parked: the webhook has refused them.',
     draining: 'This instance is stopping.',
   },
   outcome: { won: 'won', already: 'already had a share', empty: 'empty', expired: 'expired', entered: 'entered a draw', failed: 'refused or failed' },
@@ -89,13 +87,18 @@ export const en = {
     setLimits: 'Set limits', setLimitsSays: 'In minor units a day; −1 is no limit, an empty field is as the settings say.',
     limit: { sent: 'Sends', received: 'Receives', packets: 'Packets' },
   },
-  timeline: { act: 'Act', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  timeline: { act: 'Act', refused: ({ why }) => `Got nothing: ${why}`, why: 'Why?', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  refusal: { empty: 'all shares were taken', expired: 'the packet had ended', rate_limited: 'too many requests' },
+  noShare: {
+    title: 'Why there was no share', request: 'Request', answer: 'Answer', lastShare: 'Last share before', noShare: 'none', before: ({ rank, span }) => `rank ${rank}, ${span} before the request`,
+    rank: 'Rank it would have had', rankOf: ({ rank, more, count }) => `${more ? 'at least ' : ''}${rank}, and there are ${count} shares`,
+  },
   packets: {
     search: 'Find packets', user: 'User id', room: 'Room', direction: 'Direction', sent: 'sent', received: 'received', status: 'State', from: 'From', to: 'To', one: 'Name a user or a room, and not both.',
     packet: 'Packet', at: 'Sent', sender: 'Sender', total: 'Total', shares: 'Shares',
   },
   packet: {
-    title: ({ id }) => `Packet ${id}`, lost: 'The database has lost this packet. Only claims in quarantine are left.', proof: 'Save proof', campaign: 'Save campaign file', timeline: 'What happened',
+    title: ({ id }) => `Packet ${id}`, lost: 'The database has lost this packet. Only claims in quarantine are left.', proof: 'Save proof', campaign: 'Save campaign file', timeline: 'What happened', moreRefusals: ({ n }) => `Only the first ${n} refused grabs are read.`,
     mode: 'Kind', draw: 'draw', greeting: 'Greeting', sent: 'Sent', ends: 'Ends', closed: 'Closed', refunded: 'Refunded', locked: 'Passphrase', earlier: 'Only earlier members', to: 'Recipients',
   },
   rooms: {
@@ -103,7 +106,7 @@ export const en = {
     itsPackets: 'Packets of the room', freeze: 'Freeze', freezeSays: 'Only the system may post. Grabs go on.', thaw: 'Unfreeze', thawSays: 'Members can post again.', noPackets: 'Switch packets off', allowPackets: 'Switch packets on',
     role: 'Role', mutedUntil: 'Muted until', bans: 'Bans', until: 'Until', forGood: 'until it is lifted', unban: 'Lift ban',
   },
-  entries: { hidden: 'Your key shows texts only with a reason, which is stored as an act.', show: 'Show texts', recall: 'Recall', recalled: 'recalled' },
+  entries: { recall: 'Recall', recalled: 'recalled' },
   reports: {
     search: 'Choose reports', state: 'State', open: 'open', resolved: 'decided', none: 'No report waits.', one: 'Report', kind: 'About', reason: 'Reason', about: 'Reported', by: 'Reporter', outcome: 'Decision', text: 'Words of the reporter',
     note: 'Note', resolvedBy: 'Decided by', acted: 'Decide: something was done', dismissed: 'Decide: dismissed', mute: 'Mute for a day', context: 'Context',

@@ -63,8 +63,6 @@ export const zh = {
     outbox_old: '有抢到的份额超过 10 秒仍未入账。',
     quarantine: '隔离区里有未支付的领取。',
     audit_differs: '最近一次对账发现差异。',
-    consumer_late: '有事件消费者落后一小时以上。',
-    events_parked: '有事件被 Webhook 拒收，已搁置。',
     draining: '该实例正在停止。',
   },
   outcome: { won: '抢到', already: '早已抢到', empty: '已抢完', expired: '已过期', entered: '参加抽奖', failed: '被拒或失败' },
@@ -87,13 +85,18 @@ export const zh = {
     setLimits: '设置限额', setLimitsSays: '按最小货币单位、每天计算；-1 表示不限，留空则按系统设置。',
     limit: { sent: '发出金额', received: '收到金额', packets: '红包个数' },
   },
-  timeline: { act: '操作', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  timeline: { act: '操作', refused: ({ why }) => `没有抢到：${why}`, why: '为什么？', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  refusal: { empty: '已抢完', expired: '红包已结束', rate_limited: '请求太频繁' },
+  noShare: {
+    title: '为什么没有抢到', request: '请求', answer: '应答', lastShare: '此前最后一份', noShare: '无', before: ({ rank, span }) => `第 ${rank} 个抢到，比该请求早 ${span}`,
+    rank: '该请求的名次', rankOf: ({ rank, more, count }) => `${more ? '至少' : ''}第 ${rank}，而红包共 ${count} 份`,
+  },
   packets: {
     search: '查找红包', user: '用户 ID', room: '群聊', direction: '方向', sent: '发出的', received: '收到的', status: '状态', from: '从', to: '到', one: '请填用户或群聊，只填一个。',
     packet: '红包', at: '发出时间', sender: '发送人', total: '总额', shares: '份数',
   },
   packet: {
-    title: ({ id }) => `红包 ${id}`, lost: '数据库里已没有这个红包，只剩隔离区中的领取。', proof: '保存证明', campaign: '保存活动文件', timeline: '经过',
+    title: ({ id }) => `红包 ${id}`, lost: '数据库里已没有这个红包，只剩隔离区中的领取。', proof: '保存证明', campaign: '保存活动文件', timeline: '经过', moreRefusals: ({ n }) => `只读取最早的 ${n} 条未抢到记录。`,
     mode: '类型', draw: '抽奖', greeting: '祝福语', sent: '发出', ends: '截止', closed: '结束', refunded: '退回', locked: '口令', earlier: '仅限先前的成员', to: '指定领取人',
   },
   rooms: {
@@ -101,7 +104,7 @@ export const zh = {
     itsPackets: '群里的红包', freeze: '冻结', freezeSays: '只有系统能发言，仍可抢红包。', thaw: '解除冻结', thawSays: '成员恢复发言。', noPackets: '关闭红包', allowPackets: '开启红包',
     role: '身份', mutedUntil: '禁言至', bans: '封禁名单', until: '截止', forGood: '直到解除', unban: '解除封禁',
   },
-  entries: { hidden: '你的密钥要写明原因才能查看消息，查看会被记录。', show: '查看消息', recall: '撤回', recalled: '已撤回' },
+  entries: { recall: '撤回', recalled: '已撤回' },
   reports: {
     search: '选择举报', state: '状态', open: '待处理', resolved: '已处理', none: '没有待处理的举报。', one: '举报', kind: '对象', reason: '理由', about: '被举报人', by: '举报人', outcome: '处理结果', text: '举报人的说明',
     note: '备注', resolvedBy: '处理人', acted: '处理：已采取措施', dismissed: '处理：不成立', mute: '禁言一天', context: '上下文',

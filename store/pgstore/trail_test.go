@@ -1,0 +1,15 @@
+package pgstore
+
+import (
+	"testing"
+
+	"hongbao/store/storetest"
+	"hongbao/store/trail"
+)
+
+func TestTrail(t *testing.T) {
+	storetest.TestTrail(t, func(t *testing.T) trail.Store {
+		t.Parallel()
+		return openStore(t, migratedDatabase(t))
+	})
+}

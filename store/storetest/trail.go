@@ -1,0 +1,85 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/trail"
+)
+
+// TestTrail runs the suite of trail.Store. open is called once for each test.
+func TestTrail(t *testing.T, open func(t *testing.T) trail.Store) {
+	for name, run := range map[string]func(t *testing.T, s trail.Store){
+		"the first refusal stays, and lists have pages": refusalsAreListed, "old refusals are deleted": refusalsAreDeleted,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, open(t)) })
+	}
+}
+
+func refusalsAreListed(t *testing.T, s trail.Store) {
+	ctx, at := t.Context(), lived.UTC()
+	all := []trail.Refusal{
+		{User: "bob", Packet: "p", At: at, Why: "empty"}, {User: "bob", Packet: "q", At: at, Why: "empty"}, {User: "bob", Packet: "q", At: at, Why: "forbidden field=passphrase"},
+		{User: "cyn", Packet: "p", At: at, Why: "empty"}, {User: "ann", Packet: "p", At: at.Add(time.Millisecond), Why: "expired"},
+	}
+	noError(t, s.AddRefusals(ctx, all))
+	noError(t, s.AddRefusals(ctx, []trail.Refusal{{User: "bob", Packet: "p", At: at.Add(time.Hour), Why: "empty"}}))
+	pages := func(of string, read func(after string) ([]trail.Refusal, string, error)) (got []trail.Refusal) {
+		for after := ""; ; {
+			page, next, err := read(after)
+			noError(t, err)
+			if len(page) > 2 {
+				t.Errorf("of %s: a page of %d", of, len(page))
+			}
+			if got = append(got, page...); next == "" {
+				return got
+			}
+			after = next
+		}
+	}
+	bobs := pages("bob", func(after string) ([]trail.Refusal, string, error) { return s.RefusalsOf(ctx, "bob", after, 2) })
+	if want := []trail.Refusal{all[2], all[1], all[0]}; !reflect.DeepEqual(bobs, want) {
+		t.Errorf("of bob: %+v, want %+v", bobs, want)
+	}
+	atP := pages("p", func(after string) ([]trail.Refusal, string, error) { return s.RefusalsAt(ctx, "p", after, 2) })
+	if want := []trail.Refusal{all[0], all[3], all[4]}; !reflect.DeepEqual(atP, want) {
+		t.Errorf("at p: %+v, want %+v", atP, want)
+	}
+	for _, read := range []func(string) error{
+		func(after string) error { _, _, err := s.RefusalsOf(ctx, "bob", after, 2); return err },
+		func(after string) error { _, _, err := s.RefusalsAt(ctx, "p", after, 2); return err },
+	} {
+		if err := read("x"); !errors.Is(err, chat.ErrBadRequest) {
+			t.Errorf("a text that is no cursor: %v", err)
+		}
+	}
+}
+
+func refusalsAreDeleted(t *testing.T, s trail.Store) {
+	ctx, at := t.Context(), lived.UTC()
+	var all []trail.Refusal
+	for i := range 10 {
+		all = append(all, trail.Refusal{User: "bob", Packet: fmt.Sprint("p", i), At: at.Add(time.Duration(i) * time.Second), Why: "empty"})
+	}
+	noError(t, s.AddRefusals(ctx, all))
+	for _, step := range []struct {
+		before           time.Time
+		most, limit, now int
+	}{
+		{at, 1000, 100, 10}, {at.Add(3 * time.Second), 1000, 2, 8}, {at.Add(3 * time.Second), 1000, 2, 7}, {at, 5, 1, 6}, {at, 5, 100, 5}, {at, 5, 100, 5},
+	} {
+		n, err := s.DropRefusals(ctx, step.before, step.most, step.limit)
+		noError(t, err)
+		left, _, err := s.RefusalsOf(ctx, "bob", "", 100)
+		noError(t, err)
+		slices.Reverse(left)
+		if !reflect.DeepEqual(left, all[10-step.now:]) || n > step.limit {
+			t.Errorf("%+v deletes %d and leaves %+v", step, n, left)
+		}
+	}
+}

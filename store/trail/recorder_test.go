@@ -1,0 +1,180 @@
+package trail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// memory is a Store that may fail.
+type memory struct {
+	Store
+
+	mu    sync.Mutex // guards the following
+	fails error
+	rows  []Refusal
+	drops int
+	old   int // rows that DropRefusals still finds
+}
+
+func (m *memory) AddRefusals(_ context.Context, refusals []Refusal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails == nil {
+		m.rows = append(m.rows, refusals...)
+	}
+	return m.fails
+}
+
+func (m *memory) DropRefusals(_ context.Context, before time.Time, most, limit int) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.drops++; most != Most || time.Since(before).Round(time.Second) != Keep {
+		return 0, fmt.Errorf("before %v, at most %d", before, most)
+	}
+	n := min(m.old, limit)
+	m.old -= n
+	return n, nil
+}
+
+func (m *memory) stored() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.rows)
+}
+
+// inBubble runs a test with a recorder whose Run has started, on a fake clock.
+func inBubble(t *testing.T, run func(m *memory, r *Recorder)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		r := NewRecorder(m, time.Now, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+		run(m, r)
+		cancel()
+		running.Wait()
+	})
+}
+
+// pass lets time pass on the fake clock.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func TestFirstRefusalIsWrittenOnce(t *testing.T) {
+	inBubble(t, func(m *memory, r *Recorder) {
+		began := time.Now()
+		for range 1000 {
+			r.Refused("bob", "p", "empty")
+		}
+		r.Refused("bob", "p", "forbidden field=passphrase")
+		r.Refused("cyn", "p", "empty")
+		pass(time.Second)
+		if m.stored() != 3 || m.rows[0] != (Refusal{User: "bob", Packet: "p", At: began, Why: "empty"}) {
+			t.Errorf("stored %+v", m.rows)
+		}
+	})
+}
+
+func TestQueueIsBoundedAndDropsAreCounted(t *testing.T) {
+	inBubble(t, func(m *memory, r *Recorder) {
+		for i := range maxQueue + 1000 {
+			r.Refused(fmt.Sprint("u", i), "p", "empty")
+		}
+		if _, dropped := r.Stats(); dropped != 1000 {
+			t.Errorf("%d dropped, want 1000", dropped)
+		}
+		pass(10 * time.Second)
+		if n := m.stored(); n != 20*perRound {
+			t.Errorf("%d rows after 10 s, want %d", n, 20*perRound)
+		}
+		pass(3 * time.Minute)
+		if written, _ := r.Stats(); m.stored() != maxQueue || written != maxQueue {
+			t.Errorf("%d rows at the end, want %d", m.stored(), maxQueue)
+		}
+	})
+}
+
+func TestOneUserIsBounded(t *testing.T) {
+	inBubble(t, func(m *memory, r *Recorder) {
+		for i := range 300 {
+			r.Refused("eve", fmt.Sprint("p", i), "empty")
+		}
+		r.Refused("bob", "p", "empty")
+		pass(time.Second)
+		if _, dropped := r.Stats(); m.stored() != perUser+1 || dropped != 200 {
+			t.Errorf("%d rows, %d dropped; want %d of eve and one of bob", m.stored(), dropped, perUser)
+		}
+		pass(time.Hour)
+		r.Refused("eve", "another", "empty")
+		pass(time.Second)
+		if m.stored() != perUser+2 {
+			t.Errorf("%d rows an hour later, want one more", m.stored())
+		}
+	})
+}
+
+func TestOutageDropsAndEnds(t *testing.T) {
+	inBubble(t, func(m *memory, r *Recorder) {
+		m.mu.Lock()
+		m.fails = errors.New("outage")
+		m.mu.Unlock()
+		r.Refused("bob", "p", "empty")
+		pass(time.Second)
+		m.mu.Lock()
+		m.fails = nil
+		m.mu.Unlock()
+		r.Refused("bob", "q", "empty")
+		pass(time.Second)
+		if _, dropped := r.Stats(); dropped != 1 || m.stored() != 1 {
+			t.Errorf("%d dropped, stored %+v", dropped, m.rows)
+		}
+	})
+}
+
+func TestOldRowsAreDeletedInSteps(t *testing.T) {
+	inBubble(t, func(m *memory, _ *Recorder) {
+		m.mu.Lock()
+		m.old = 2500
+		m.mu.Unlock()
+		pass(dropEvery + time.Second)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.old != 0 || m.drops != 3 {
+			t.Errorf("%d rows left after %d steps", m.old, m.drops)
+		}
+	})
+}
+
+// BenchmarkRefusedAgain measures what a repeated refusal costs the answer.
+func BenchmarkRefusedAgain(b *testing.B) {
+	r := NewRecorder(&memory{}, time.Now, slog.New(slog.DiscardHandler))
+	for b.Loop() {
+		r.Refused("u-12345678", "01a214d4-040b-7bd2-a7a8-92ae47770485", "empty")
+	}
+}
+
+// BenchmarkRefusedFirst measures what the first refusal of a user at a packet costs the answer. The queue is emptied without writes.
+func BenchmarkRefusedFirst(b *testing.B) {
+	r := NewRecorder(&memory{}, time.Now, slog.New(slog.DiscardHandler))
+	users := make([]string, 1<<17)
+	for i := range users {
+		users[i] = fmt.Sprint("u-", 10_000_000+i)
+	}
+	for i := 0; b.Loop(); i++ {
+		r.Refused(users[i&(len(users)-1)], "01a214d4-040b-7bd2-a7a8-92ae47770485", "empty")
+		if i&0x7fff == 0 {
+			r.mu.Lock()
+			r.queue = r.queue[:0]
+			r.mu.Unlock()
+		}
+	}
+}
