@@ -73,8 +73,12 @@ func malformed(f reflect.StructField) []string {
 	case reflect.String:
 		return []string{"null", "1", "true", "{}", `["x"]`, `"\u0000"`, `"a\u0000b"`}
 	case reflect.Int, reflect.Int64:
+		below := "-1"
+		if f.Tag.Get("min") == "-1" {
+			below = "-2"
+		}
 		return []string{
-			"null", "1.0", "1.5", "1e3", `"5"`, `""`, "true", "{}", "[1]", "-1",
+			"null", "1.0", "1.5", "1e3", `"5"`, `""`, "true", "{}", "[1]", below,
 			"9007199254740992", "-9007199254740992", "9223372036854775808", "1e400",
 		}
 	case reflect.Bool:
