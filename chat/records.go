@@ -18,7 +18,11 @@ type UserRecord struct {
 	Ref         string          // the host's own id; "": none
 	Custom      json.RawMessage // an object of the host, which no client sees; nil: none
 	SuspendedAt time.Time       // zero: the user is not suspended
+	ErasedAt    time.Time       // zero: the user is not erased
 }
+
+// Erased reports whether the user is erased or is being erased, for ever.
+func (u UserRecord) Erased() bool { return !u.ErasedAt.IsZero() }
 
 // Suspended reports whether the tokens of the user are refused.
 func (u UserRecord) Suspended() bool { return !u.SuspendedAt.IsZero() }

@@ -269,15 +269,21 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 		return err
 	case err != nil:
 		return err
-	case left.NewOwner != "":
+	}
+	s.publishLeft(room, u.ID, left)
+	return nil
+}
+
+// publishLeft publishes that the user has left the room.
+func (s *Service) publishLeft(room, user string, left Left) {
+	if left.NewOwner != "" {
 		s.tellChanged(room, left.NewOwner)
 	}
 	for _, e := range left.Entries {
 		s.pub.Entry(e)
 	}
-	s.pub.ToUser(u.ID, Exited{Room: room, Reason: "left", Through: left.through()})
+	s.pub.ToUser(user, Exited{Room: room, Reason: "left", Through: left.through()})
 	s.memberCounts.changed(room, left.Room.Members)
-	return nil
 }
 
 // announceOwner makes all instances drop the cached standing of the room's owner. A Leave with an unknown outcome may have made

@@ -51,9 +51,11 @@ type Service struct {
 	typing       typing
 	onlineCounts onlineCounts
 	kinds        roomKinds
-	repeats      repeats  // of notices about users
-	roomRepeats  repeats  // of notices about rooms
-	indexer      *Indexer // static; nil: there is no search
+	repeats      repeats       // of notices about users
+	roomRepeats  repeats       // of notices about rooms
+	indexer      *Indexer      // static; nil: there is no search
+	erasing      chan struct{} // static; holds a value after Erase
+	log          *slog.Logger  // static
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.
@@ -73,7 +75,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
 	s.userChanges.seed = maphash.MakeSeed()
-	s.indexer = o.Indexer
+	s.indexer, s.erasing, s.log = o.Indexer, make(chan struct{}, 1), o.Log
 	s.order.installation, s.order.limiter, s.order.log = o.Rules, o.Limiter, o.Log
 	s.repeats = repeats{tell: func(k memberKey) { s.tellChanged(k.room, k.user) }, left: map[memberKey]int{}}
 	s.roomRepeats = repeats{tell: func(k memberKey) { s.pub.ToRoom(k.room, OutcomeUnknown{}) }, left: map[memberKey]int{}}

@@ -23,6 +23,8 @@ type Store interface {
 	ReportStore
 	RuleStore
 	SubscriptionStore
+	ErasureStore
+	LegalHoldStore
 
 	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or
 	// renumbered.

@@ -163,6 +163,9 @@ func (h *Hub) Notify(data []byte) {
 	}
 }
 
+// DropRecent drops what this instance keeps of the topic for clients that reconnect. It is for messages that have changed in the store.
+func (h *Hub) DropRecent(topic string) { h.topics.dropRecent(topic) }
+
 // Recent returns the messages of spans of topics, for a client that has reconnected. The client's connection must be
 // subscribed to the topics, and each span must end at a position that Subscribe has returned. A span is omitted if it
 // is longer than the backlog, incomplete in the store, or not available in time. While the topic's backlog is kept, all clients
@@ -476,6 +479,14 @@ func (r *registry) acceptAndUnlock(t *topic, messages ...Message) {
 func (r *registry) compare(name string) {
 	if t := r.lookup(name); t != nil {
 		t.recheck()
+	}
+}
+
+// dropRecent drops the backlog of a topic. The result of a read that is in progress is not kept either.
+func (r *registry) dropRecent(name string) {
+	if t := r.lock(name); t != nil {
+		t.dropBacklog()
+		t.mu.Unlock()
 	}
 }
 

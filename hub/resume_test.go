@@ -75,6 +75,23 @@ func TestRecentReadsTheStoreOnce(t *testing.T) {
 	})
 }
 
+// TestDropRecentReadsAgain changes messages in the store and drops what is kept of them. A client that reconnects then gets the changed ones.
+func TestDropRecentReadsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := startSubscribed(t, s, s.options(), 3)
+		h.DropRecent("nowhere")
+		if got := recent(t, h, 1, 3); got != "m2 m3" || h.Stats().Resumes != 1 {
+			t.Errorf("got %q, %d reads", got, h.Stats().Resumes)
+		}
+		h.DropRecent("room")
+		h.Publish("room", s.commit("room", "m4"))
+		if got := recent(t, h, 1, 4); got != "m2 m3 m4" || h.Stats().Resumes != 2 {
+			t.Errorf("after DropRecent: %q, %d reads", got, h.Stats().Resumes)
+		}
+	})
+}
+
 // TestRecentReadsTopicsTogether calls Recent for several topics. All of them must be read with one query.
 func TestRecentReadsTopicsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

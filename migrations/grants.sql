@@ -6,15 +6,17 @@ begin;
 revoke all on all tables in schema public from hongbao, hongbao_reader;
 grant select on all tables in schema public to hongbao, hongbao_reader;
 revoke select on settings, users from hongbao_reader; -- the key of the bus, and the seeds of future packets
-grant select (id, ref) on users to hongbao_reader; -- for the audit
+grant select (id, ref, name, avatar, custom, suspended_at, erased_at) on users to hongbao_reader; -- for the audit
 
 -- Rows that are only added.
 grant insert on transfers, links, requests, quarantine, admin_acts, participants, imported_texts to hongbao;
 
--- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, and which instance uses a chain.
+-- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, what the erasure of a user
+-- removes, and which instance uses a chain.
 grant insert, update (luckiest) on claims to hongbao;
-grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link) on packets to hongbao;
-grant insert, update (body, fold) on entries to hongbao;
+grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link,
+    sender_name, sender_avatar, greeting, passphrase, name_seal, text_seal) on packets to hongbao;
+grant insert, update (body, fold, sender_name, sender_avatar, name_seal, text_seal) on entries to hongbao;
 grant insert, update (instance, at, free) on chains to hongbao;
 
 -- Sums and states, which the audit computes again from the rows above.
@@ -27,11 +29,11 @@ grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
 grant insert, update, delete on settings, indexed_rooms, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;
 grant insert, delete, update (state, asked_at, asks, amount, host_key, packet_id, settled_at) on fundings to hongbao;
-grant insert, update on reports to hongbao;
+grant insert, update on reports, erasures to hongbao;
 grant insert, delete, update (at) on pictures to hongbao;
 grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;
-grant insert, delete on refs to hongbao;
+grant insert, delete on refs, legal_holds to hongbao;
 grant insert, delete, update (rules) on room_rules to hongbao;
 grant insert, delete, update (admitted) on held_texts to hongbao;
 

@@ -308,6 +308,16 @@ func (s *Service) Forget() {
 	time.AfterFunc(detachedTimeout, s.forget)
 }
 
+// ForgetSender drops the cached packets of a user whose name and words are erased, and once more after detachedTimeout, as Forget does.
+func (s *Service) ForgetSender(user string) {
+	forget := func() {
+		s.memory.dropOf(user)
+		s.lastCampaign.Store(nil)
+	}
+	forget()
+	time.AfterFunc(detachedTimeout, forget)
+}
+
 func (s *Service) forget() {
 	s.memory.clear()
 	s.unknown.clear()

@@ -127,6 +127,21 @@ func (sh *memoryShard) forget(newest *cachedPacket, budget int) {
 	}
 }
 
+// dropOf drops the packets of a sender.
+func (m *memory) dropOf(sender string) {
+	for i := range m.shards {
+		sh := &m.shards[i]
+		sh.mu.Lock()
+		for id, k := range sh.packets {
+			if k.packet.From.ID == sender {
+				delete(sh.packets, id)
+				sh.used -= k.cost
+			}
+		}
+		sh.mu.Unlock()
+	}
+}
+
 // clear drops all packets.
 func (m *memory) clear() {
 	for i := range m.shards {

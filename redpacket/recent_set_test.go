@@ -60,3 +60,21 @@ func TestPacketsInMemoryAreBounded(t *testing.T) {
 		t.Error("a packet is cached after clear")
 	}
 }
+
+// TestErasedSenderIsForgotten drops the packets of one sender, and no others.
+func TestErasedSenderIsForgotten(t *testing.T) {
+	m := newMemory(1 << 20)
+	for i := range 100 {
+		m.put(Packet{Ref: Ref{ID: strconv.Itoa(i)}, From: chat.User{ID: strconv.Itoa(i % 2)}})
+	}
+	before := m.bytes()
+	m.dropOf("1")
+	for i := range 100 {
+		if kept := m.get(strconv.Itoa(i)) != nil; kept != (i%2 == 0) {
+			t.Errorf("packet %d is kept: %t", i, kept)
+		}
+	}
+	if m.bytes() != before/2 {
+		t.Errorf("%d bytes of %d are cached", m.bytes(), before)
+	}
+}

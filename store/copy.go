@@ -41,6 +41,18 @@ func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
 	return key, errors.Join(err, from.Close())
 }
 
+// Vacuum writes the embedded database anew, so that its file has nothing left of what was erased. A server may run meanwhile.
+func Vacuum(ctx context.Context, c Config) error {
+	if c.Scaled() {
+		return errors.New("HONGBAO_DATABASE_URL is set: Postgres has its own vacuum, see web/docs/privacy.md")
+	}
+	from, err := c.openFile(ctx) // refuses a folder without a database of this version
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlitestore.Vacuum(ctx, c.DataDir), from.Close())
+}
+
 // Copy copies the embedded database in c.DataDir into the empty Postgres database of c.DatabaseURL. It fails with ErrFolderInUse if a
 // server uses the data folder. It copies no rows unless the audits of both databases agree. It returns what both audits find, and
 // the key file that the instances need. nil: they need none.

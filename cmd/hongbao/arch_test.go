@@ -27,7 +27,7 @@ type rule struct {
 func importRules() map[string]rule {
 	return map[string]rule{
 		"hongbao/chat": {
-			may:    []string{"hongbao/chat/rules", "hongbao/chat/words", "golang.org/x/sync/errgroup", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat/rules", "hongbao/chat/words", "hongbao/redpacket/crashpoint", "golang.org/x/sync/errgroup", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},

@@ -51,9 +51,9 @@ type config struct {
 	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key for push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
 	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
-	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy import export" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
+	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup vacuum copy import export" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
-	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey backup copy import export" help:"postgres://…; instead of the embedded database"`
+	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey backup vacuum copy import export" help:"postgres://…; instead of the embedded database"`
 	Migrate        migrations.Mode `flag:"migrate" default:"auto" for:"serve" help:"the schema of the database at the start: auto brings it up to date, check refuses one of another version, off does not look"`
 	DataKeyFile    string          `flag:"data-key-file" for:"serve credit datakey backup copy" help:"file with the key that encrypts passphrases and seeds in the database; empty: none, or data.key in the data folder when embedded"`
 	JWTSecret      string          `flag:"jwt-secret" file:"true" secret:"value" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`

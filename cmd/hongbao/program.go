@@ -32,7 +32,7 @@ type command struct {
 // commands returns the subcommands in the order of help; the first is the default.
 func commands() []command {
 	return []command{
-		serveCommand(), doctorCommand(), migrateCommand(), auditCommand(), creditCommand(), quarantineCommand(), restoredCommand(), backupCommand(), copyCommand(), importCommand(), exportCommand(), slackCommand(), datakeyCommand(), apikeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
+		serveCommand(), doctorCommand(), migrateCommand(), auditCommand(), creditCommand(), quarantineCommand(), restoredCommand(), backupCommand(), vacuumCommand(), copyCommand(), importCommand(), exportCommand(), slackCommand(), datakeyCommand(), apikeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
 	}
 }
 

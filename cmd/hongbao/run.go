@@ -63,6 +63,7 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
+	start(services, func(ctx context.Context) { i.rooms.RunErasures(ctx, i.packets.ForgetSender) })
 	if i.lobby != nil {
 		start(services, i.lobby.Run)
 	}

@@ -18,7 +18,8 @@ create table users (
     code_until   bigint not null default 0,            -- when the code ends
     ref          text collate "C" not null default '', -- the host's own id, see refs; '': none
     custom       text not null default '',             -- a JSON object for the host only; '': none
-    suspended_at bigint not null default 0, -- 0: the user is not suspended
+    suspended_at bigint not null default 0,            -- 0: the user is not suspended
+    erased_at    bigint not null default 0,            -- 0: the user is not erased; an erased user is also suspended. See erasures
     -- What the user has limited: the most that the user sends and receives in packets a day (null: no limit), and what follows, from when on (0: nothing).
     self_sent          bigint check (self_sent >= 0),
     self_sent_next     bigint,
@@ -29,6 +30,31 @@ create table users (
 ) with (fillfactor = 70);
 
 create index users_suspended on users (id) where suspended_at > 0;
+
+-- Users that are erased, or are being erased: see store/tables/erasing.go. A row stays for ever, because it explains to the audit what is missing.
+create table erasures (
+    user_id  text collate "C" primary key,
+    texts    boolean not null,                     -- the user's texts go, too; otherwise only names, and what is not in rooms
+    asked_at bigint not null,
+    done_at  bigint not null default 0,            -- 0: it is under way
+    next_at  bigint not null,                      -- when the next step is due
+    waits    text not null default '' check (waits in ('', 'hold', 'packets', 'files', 'commands')), -- for what the next step waits
+    room_id  text collate "C" not null default '', -- the entries of this room up to seq, and those of the rooms before it, are done
+    seq      bigint not null default 0,
+    entries  bigint not null default 0             -- changed so far
+) with (fillfactor = 70);
+
+create index erasures_due on erasures (next_at) where done_at = 0;
+
+-- Users and rooms whose texts must stay, whatever erasure or retention says.
+create table legal_holds (
+    kind   text collate "C" not null check (kind in ('user', 'room')),
+    id     text collate "C" not null,
+    at     bigint not null,
+    actor  text not null, -- key of the server API that has set it
+    reason text not null,
+    primary key (kind, id)
+);
 
 -- Which user or room has the host's own id. The key begins with what is looked up, so that it can be put into buckets.
 create table refs (
@@ -145,6 +171,8 @@ create table join_requests (
     at      bigint not null,
     primary key (room_id, user_id)
 );
+
+create index join_requests_user on join_requests (user_id);
 
 create table entries (
     room_id       text collate "C" not null,
@@ -600,6 +628,7 @@ create unique index reports_key on reports (bucket, reporter, key);
 create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
 create index reports_list on reports (state, id);
 create index reports_id on reports (id);
+create index reports_about on reports (about);
 
 -- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
 -- injected statement would change; the owner of the tables can remove the triggers.

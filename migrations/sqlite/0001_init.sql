@@ -17,6 +17,7 @@ create table users (
     ref          text not null default '',   -- the host's own id, see refs; '': none
     custom       text not null default '',   -- a JSON object for the host only; '': none
     suspended_at integer not null default 0, -- 0: the user is not suspended
+    erased_at    integer not null default 0, -- 0: the user is not erased; an erased user is also suspended. See erasures
     -- What the user has limited: the most that the user sends and receives in packets a day (null: no limit), and what follows, from when on (0: nothing).
     self_sent          integer check (self_sent >= 0),
     self_sent_next     integer,
@@ -27,6 +28,31 @@ create table users (
 ) strict, without rowid;
 
 create index users_suspended on users (id) where suspended_at > 0;
+
+-- Users that are erased, or are being erased: see store/tables/erasing.go. A row stays for ever, because it explains to the audit what is missing.
+create table erasures (
+    user_id  text primary key,
+    texts    integer not null,           -- 1: the user's texts go, too; 0: only names, and what is not in rooms
+    asked_at integer not null,
+    done_at  integer not null default 0, -- 0: it is under way
+    next_at  integer not null,           -- when the next step is due
+    waits    text not null default '' check (waits in ('', 'hold', 'packets', 'files', 'commands')), -- for what the next step waits
+    room_id  text not null default '',   -- the entries of this room up to seq, and those of the rooms before it, are done
+    seq      integer not null default 0,
+    entries  integer not null default 0  -- changed so far
+) strict, without rowid;
+
+create index erasures_due on erasures (next_at) where done_at = 0;
+
+-- Users and rooms whose texts must stay, whatever erasure or retention says.
+create table legal_holds (
+    kind   text not null check (kind in ('user', 'room')),
+    id     text not null,
+    at     integer not null,
+    actor  text not null, -- key of the server API that has set it
+    reason text not null,
+    primary key (kind, id)
+) strict, without rowid;
 
 -- Which user or room has the host's own id.
 create table refs (
@@ -143,6 +169,8 @@ create table join_requests (
     at      integer not null,
     primary key (room_id, user_id)
 ) strict, without rowid;
+
+create index join_requests_user on join_requests (user_id);
 
 create table entries (
     room_id       text not null,
@@ -582,6 +610,7 @@ create unique index reports_key on reports (bucket, reporter, key);
 create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
 create index reports_list on reports (state, id);
 create index reports_id on reports (id);
+create index reports_about on reports (about);
 
 -- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
 -- injected statement would change; a writer of the file can remove the triggers.

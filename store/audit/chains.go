@@ -93,7 +93,8 @@ const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 //   - chains without links, and links whose chain is not listed in the table chains,
 //   - entries with a key for which the table requests does not name that entry,
 //   - texts erased without a recall, or recalled without being erased,
-//   - erased names of senders, and erased greetings or passphrases of packets: no command of the server erases these.
+//   - names of senders, greetings, passphrases and reactions that are erased although nobody has asked to erase the user (table erasures),
+//   - names and words of a user that are still there although the erasure of the user is done.
 var chainChecks = []check{
 	{"transfer", `select id, format('a %s is in a hash chain, which derives it from a packet or a claim', kind)
 		from transfers where link <> 0 and kind not in ('credit', 'debit')`},
@@ -110,11 +111,23 @@ var chainChecks = []check{
 		from {entries} e left join (select distinct room_id, target from entries where kind = 'recall') r
 			on r.room_id = e.room_id and r.target = case e.kind when 'edit' then e.target else e.seq end
 		where (octet_length(e.text_seal) = 32 or e.body in ('{"recalled":true}', format('{"target":%s,"recalled":true}', e.target)))
-			and (r.target is null or e.kind not in ('text', 'edit'))`},
+			and (r.target is null or e.kind not in ('text', 'edit'))
+			and not exists (select 1 from erasures x where x.user_id = e.sender and (e.kind = 'packet' or e.kind = 'react' and x.texts))`},
 	{"room", `select e.room_id, format('entry %s was recalled, and still has a text', e.seq)
 		from {entries} r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
 		where r.kind = 'recall' and e.body <> case e.kind when 'edit' then format('{"target":%s,"recalled":true}', e.target) else '{"recalled":true}' end`},
-	{"room", `select room_id, format('the name of the sender of entry %s is erased', seq) from {entries} e where octet_length(name_seal) = 32`},
-	{"packet", `select id, 'its words, or the name of its sender, are erased' from {packets} p
-		where octet_length(name_seal) = 32 or octet_length(text_seal) = 32`},
+	{"room", `select room_id, format('the name of the sender of entry %s is erased, and nobody has asked for that', seq) from {entries} e
+		where octet_length(name_seal) = 32 and not exists (select 1 from erasures x where x.user_id = e.sender)`},
+	{"packet", `select id, 'its words, or the name of its sender, are erased, and nobody has asked for that' from {packets} p
+		where (octet_length(name_seal) = 32 or octet_length(text_seal) = 32) and not exists (select 1 from erasures x where x.user_id = p.sender)`},
+	{"user", `select x.user_id, format('the erasure is done, and entry %s of room %s still has a name or words of the user', e.seq, e.room_id)
+		from erasures x join {entries} e on e.sender = x.user_id
+		where x.done_at > 0 and ((e.sender_name, e.sender_avatar) <> ('', '') or x.texts and e.kind = 'text' and e.body <> '{"recalled":true}'
+			or octet_length(e.text_seal) = 16 and (e.kind = 'packet' or e.kind = 'react' and x.texts))`},
+	{"user", `select x.user_id, format('the erasure is done, and packet %s still has a name or words of the user', p.id)
+		from erasures x join {packets} p on p.sender = x.user_id
+		where x.done_at > 0 and (p.sender_name, p.sender_avatar, p.greeting, p.passphrase) <> ('', '', '', '')`},
+	{"user", `select x.user_id, 'the erasure is done, and the user has a name, or may sign in'
+		from erasures x left join users u on u.id = x.user_id
+		where x.done_at > 0 and (u.name, u.avatar, u.custom, u.ref, u.suspended_at > 0, u.erased_at > 0) is distinct from ('', '', '', '', true, true)`},
 }

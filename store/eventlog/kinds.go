@@ -30,6 +30,7 @@ const (
 	UserRevoked     = "user.revoked"
 	UserSuspended   = "user.suspended"
 	UserReinstated  = "user.reinstated"
+	UserErased      = "user.erased"
 	UserOffline     = "user.offline_message"
 	ReportNew       = "report.new"
 	ReportResolved  = "report.resolved"
@@ -46,7 +47,7 @@ func AllKinds() []string {
 		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund, TransferReversed,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
-		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
+		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserErased, UserOffline,
 		ReportNew, ReportResolved,
 	}
 }

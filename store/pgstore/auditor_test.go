@@ -26,7 +26,7 @@ func auditURL(t *testing.T, database string) string {
 	must(t, pg.Simple(t.Context(), conn, fmt.Sprintf(`create role %s login password 'secret'; alter role %[1]s set default_transaction_read_only = on;
 		grant select on all tables in schema public to %[1]s;
 		revoke select on settings, users from %[1]s;
-		grant select (id, ref) on users to %[1]s`, role)))
+		grant select (id, ref, name, avatar, custom, suspended_at, erased_at) on users to %[1]s`, role)))
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		admin, err := pgx.Connect(ctx, database)

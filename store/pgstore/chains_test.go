@@ -179,6 +179,11 @@ func TestPrevMissingIsExact(t *testing.T) {
 	}
 }
 
+func TestOtherProgramAfterErasure(t *testing.T) {
+	t.Parallel()
+	storetest.TestOtherProgramAfterErasure(t, chainsUnderTest)
+}
+
 func TestOtherProgram(t *testing.T) { t.Parallel(); storetest.TestOtherProgram(t, chainsUnderTest) }
 
 func TestStoresContinueChains(t *testing.T) {

@@ -34,7 +34,7 @@
 // # The order of locks
 //
 // A transaction that locks rows of several of these tables locks them in this order, and rows of one table by id (on Citus by
-// bucket, then by id; rows of indexed_rooms by id): packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
+// bucket, then by id; rows of indexed_rooms by id): erasures, packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
 // push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, files (a file that shares its content before one that is finished), file_usage,
 // circulation. On Citus a send locks the wallet of the sender
 // before fundings (lockSender). A transaction that puts a room into the index of the search for the first time locks that room between rows of indexed_rooms. No
@@ -43,7 +43,7 @@
 // Tables that are not listed need no place in the order. The lock of a packet protects its claims, and the lock of a room
 // protects its entries and words. A row of chains is taken only if it is free, and so are the members that a deletion removes,
 // after the room. Rows of reports, and rows of event_consumers followed by
-// those of offline_news, are locked in transactions that lock no listed table.
+// those of offline_news, are locked in transactions that lock no listed table but erasures.
 //
 // # How long anything may take
 //

@@ -15,9 +15,12 @@ func (w *writer) Erase(room string, seq int64) error {
 		return err
 	}
 	_, err := w.Exec(`delete from reactions where room_id = ? and seq = ?`, room, seq)
-	w.emptied = true
+	w.Wiped()
 	return err
 }
+
+// Wiped implements tables.Tx. A sweep then empties the write-ahead log.
+func (w *writer) Wiped() { w.emptied = true }
 
 // erase replaces the bodies of entries. The seal of each becomes the hash that stands for the old body.
 func (w *writer) erase(where, body, room string, seq int64) error {

@@ -21,6 +21,15 @@ func TestAudit(t *testing.T) {
 	})
 }
 
+// TestErasedAudit erases users of a store in clear, and of one that encrypts passphrases.
+func TestErasedAudit(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) *Store{"clear": func(t *testing.T) *Store { return openStore(t, migratedFolder(t)) }, "encrypted": openEncrypted} {
+		t.Run(name, func(t *testing.T) {
+			storetest.TestErasedAudit(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, open(t)) })
+		})
+	}
+}
+
 func BenchmarkAudit(b *testing.B) {
 	s := openStore(b, b.TempDir())
 	storetest.BenchmarkAudit(b, s, s, func() {}) // SQLite counts nothing by itself

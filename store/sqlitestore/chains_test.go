@@ -36,6 +36,10 @@ func TestUnchainedRows(t *testing.T) { storetest.TestUnchainedRows(t, `x''`, cha
 
 func TestTailLost(t *testing.T) { storetest.TestTailLost(t, errTailLost, chainsUnderTest) }
 
+func TestOtherProgramAfterErasure(t *testing.T) {
+	storetest.TestOtherProgramAfterErasure(t, chainsUnderTest)
+}
+
 func TestOtherProgram(t *testing.T) { storetest.TestOtherProgram(t, chainsUnderTest) }
 
 // TestNoChainLeft settles when no chain can be opened. The claim is not at fault, so it must not become unpayable.

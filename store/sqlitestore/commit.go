@@ -43,7 +43,7 @@ type writer struct {
 
 	chain    *ownChain     // nil until a row is chained
 	refs     eventlog.Refs // what the open transaction adds to the event stream
-	emptied  bool          // a text was recalled, so the write-ahead log needs a sweep
+	emptied  bool          // a text or a name was removed, so the write-ahead log needs a sweep
 	swept    time.Time
 	sweepDue *time.Timer
 }

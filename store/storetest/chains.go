@@ -112,8 +112,7 @@ func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	AuditUnderTest{Ledger: s, Rooms: s}.appendLast(t)
 	heads, err := s.Heads(t.Context())
 	noError(t, err)
-	saved := filepath.Join(t.TempDir(), "heads.txt")
-	noError(t, os.WriteFile(saved, fmt.Append(nil, heads), 0o600))
+	saved := saveHeads(t, heads)
 	want := func(right bool, args ...string) {
 		t.Helper()
 		a, err := s.Audit(t.Context(), nil)
@@ -138,4 +137,12 @@ func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	u.Exec(t, `update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2'`)
 	want(true)
 	want(false, saved)
+}
+
+// saveHeads writes heads into a file, and returns its name.
+func saveHeads(t *testing.T, heads []redpacket.Head) string {
+	t.Helper()
+	saved := filepath.Join(t.TempDir(), "heads.txt")
+	noError(t, os.WriteFile(saved, fmt.Append(nil, heads), 0o600))
+	return saved
 }

@@ -251,6 +251,10 @@ func (b *eventsBench) life() []eventCase {
 			return err
 		}, []string{"room.created pair", "member.joined pair sender", "member.joined pair member-05"}},
 		{"delete", change(b.changing(chat.DeleteRoom)), []string{"room.deleted room-1"}},
+		{"erase", func() error {
+			(&eraser{TB: b.T, store: b.rooms, at: b.now}).erase(outsider, true)
+			return nil
+		}, []string{"user.erased outsider"}},
 	}
 }
 

@@ -26,18 +26,24 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 	if err != nil || !to.Changed {
 		return chat.Amended{Seq: to.Seq}, err
 	}
+	note, err := recordAmendment(w, &room, a, subject, to)
+	return chat.Amended{Changed: true, Seq: note.Seq, Entry: note}, err
+}
+
+// recordAmendment writes what the amendment changes, and returns the entry that records it. The room must be locked.
+func recordAmendment(w Tx, room *chat.Room, a chat.Amendment, s *chat.Subject, to chat.AmendmentRuling) (chat.Entry, error) {
 	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
 	var b Batch
-	if err := queueNotes(w, &b, &room, notes, a.Target); err != nil {
-		return chat.Amended{}, err
+	if err := queueNotes(w, &b, room, notes, a.Target); err != nil {
+		return chat.Entry{}, err
 	}
-	queueUpdateRoom(&b, room, a.At)
-	if err := queueAmendment(w, &b, a, to, subject.Entry.At); err != nil {
-		return chat.Amended{}, err
+	queueUpdateRoom(&b, *room, a.At)
+	if err := queueAmendment(w, &b, a, to, s.Entry.At); err != nil {
+		return chat.Entry{}, err
 	}
 	if a.Kind != chat.KindReact {
-		if err := reindexAmended(w, &b, *subject, to.Fold); err != nil {
-			return chat.Amended{}, err
+		if err := reindexAmended(w, &b, *s, to.Fold); err != nil {
+			return chat.Entry{}, err
 		}
 	}
 	if to.HasFiles {
@@ -45,10 +51,10 @@ func amend(w Tx, a chat.Amendment, before chat.Amended) (chat.Amended, error) {
 	}
 	if to.Empty {
 		if err := w.Erase(a.Room, a.Target); err != nil {
-			return chat.Amended{}, err
+			return chat.Entry{}, err
 		}
 	}
-	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.Send(&b)
+	return notes[0], w.Send(&b)
 }
 
 // reindexAmended makes the batch replace the words by which the amended text is found.

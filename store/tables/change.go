@@ -62,8 +62,16 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 		standings = map[string]chat.Standing{}
 		room      *chat.Room
 		users     = w.List(c.Users)
+		gone      bool // one of the users is erased
 	)
-	b.Each(eachUser(known), `select id from users where id `+w.In(1)+` order by id`+lock, users)
+	b.Each(func(row Row) error {
+		var user string
+		var erased bool
+		err := row.Scan(&user, &erased)
+		known[user] = !erased
+		gone = gone || erased
+		return err
+	}, `select id, erased_at > 0 from users where id `+w.In(1)+` order by id`+lock, users)
 	if c.Admits() {
 		var user string
 		var n int
@@ -92,8 +100,11 @@ func readScene(w Tx, c chat.Change, lock string) (s chat.RuleInput, err error) {
 	if err := w.Send(&b); err != nil {
 		return chat.RuleInput{}, err
 	}
-	if room == nil {
+	switch {
+	case room == nil:
 		return chat.RuleInput{}, chat.ErrNotFound
+	case gone && c.Chosen(): // a command of the user that began before the erasure
+		return chat.RuleInput{}, chat.ErrErased("user")
 	}
 	s.Room = *room
 	standing := func(user string) chat.Standing {

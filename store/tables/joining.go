@@ -27,14 +27,18 @@ type admission struct {
 const countedRooms = `case when $2 then count(*) filter (where chosen)
 	when count(*) filter (where chosen) < $3 then count(*) filter (where not chosen) else count(*) - $3 end`
 
-// addMember adds the user to the room, or returns chat.ErrLimitExceeded if the user is in too many rooms. Earlier
+// addMember adds the user to the room. It returns chat.ErrErased if the user was erased, and chat.ErrLimitExceeded if the user is in too many rooms. Earlier
 // entries count as read, and a ban ends. A mute from an earlier membership stays, but not for a new owner, because no
 // member could lift it.
 func addMember(w Tx, e admission) error {
 	var rooms int
-	if _, err := w.Row(`select `+countedRooms+` from members where user_id = $1 and state = 'in'`,
-		[]any{e.user, e.chosen, e.maxRooms}, &rooms); err != nil {
+	var gone bool
+	if _, err := w.Row(`select `+countedRooms+`, exists (select 1 from users where id = $1 and erased_at > 0) from members where user_id = $1 and state = 'in'`,
+		[]any{e.user, e.chosen, e.maxRooms}, &rooms, &gone); err != nil {
 		return err
+	}
+	if gone {
+		return chat.ErrErased("user")
 	}
 	if rooms >= e.maxRooms {
 		return chat.ErrLimitExceeded
@@ -52,10 +56,10 @@ func addMember(w Tx, e admission) error {
 	return err
 }
 
-// lockUsers locks those of the users that exist, and returns them. A user is locked before entering a room, by joining or by
+// lockUsers locks those of the users that exist and are not erased, and returns them. A user is locked before entering a room, by joining or by
 // being added, so that the limit of the user's rooms can be checked.
 func lockUsers(w Tx, ids []string) (known map[string]bool, err error) {
-	locked, err := List(w, ScanText, `select id from users where id `+w.In(1)+` order by id`+w.Lock(), w.List(ids))
+	locked, err := List(w, ScanText, `select id from users where id `+w.In(1)+` and erased_at = 0 order by id`+w.Lock(), w.List(ids))
 	known = make(map[string]bool, len(locked))
 	for _, id := range locked {
 		known[id] = true

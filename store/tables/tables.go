@@ -41,6 +41,8 @@ type Tx interface {
 	// Erase removes the content of a text: its body, the bodies of its edits, and its reactions. The seals of the erased bodies become
 	// the hashes that stand for them.
 	Erase(room string, seq int64) error
+	// Wiped says that the transaction removes texts or names, which must not stay in files of the database longer than necessary.
+	Wiped()
 	// DeleteEvents deletes the oldest rows of the event stream with ids up to through: not more than limit rows of a chain.
 	DeleteEvents(through, limit int64) (deleted int64, err error)
 	// Events returns the collection of the events that the transaction adds to the stream.

@@ -76,12 +76,12 @@ func EnsureUser(w Tx, id string) error {
 	return err
 }
 
-const recordColumns = `u.id, u.name, u.avatar, u.ref, u.custom, u.suspended_at`
+const recordColumns = `u.id, u.name, u.avatar, u.ref, u.custom, u.suspended_at, u.erased_at`
 
 // scanRecord scans recordColumns.
 func scanRecord(row Row) (u chat.UserRecord, err error) {
 	var custom string
-	err = row.Scan(&u.ID, &u.Name, &u.Avatar, &u.Ref, &custom, timeOrZero(&u.SuspendedAt))
+	err = row.Scan(&u.ID, &u.Name, &u.Avatar, &u.Ref, &custom, timeOrZero(&u.SuspendedAt), timeOrZero(&u.ErasedAt))
 	if custom != "" {
 		u.Custom = json.RawMessage(custom)
 	}
@@ -186,10 +186,13 @@ func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
 	changed := int64(0)
 	if created == 0 {
 		if changed, err = w.Exec(`update users set name = coalesce($2, name), avatar = coalesce($3, avatar), custom = coalesce($4, custom)
-			where id = $1 and (name <> coalesce($2, name) or avatar <> coalesce($3, avatar) or custom <> coalesce($4, custom))`,
+			where id = $1 and erased_at = 0 and (name <> coalesce($2, name) or avatar <> coalesce($3, avatar) or custom <> coalesce($4, custom))`,
 			p.User, p.Name, p.Avatar, custom); err != nil {
 			return chat.UserRecord{}, err
 		}
+	}
+	if now, err := readRecord(w, p.User); err != nil || now.Erased() {
+		return chat.UserRecord{}, erased(err, "user")
 	}
 	moved := false
 	if p.Ref != nil {
@@ -201,6 +204,14 @@ func putRecord(w Tx, p chat.UserPut) (chat.UserRecord, error) {
 		w.Events().User(eventlog.UserUpdated, p.User, nil)
 	}
 	return readRecord(w, p.User)
+}
+
+// erased returns err if it is not nil, else the error of a request that would change an erased user.
+func erased(err error, field string) error {
+	if err == nil {
+		err = chat.ErrErased(field)
+	}
+	return err
 }
 
 // setUserRef gives the user the ref in place of an earlier one. If ref is "", it only removes the earlier one. It reports whether
@@ -259,7 +270,7 @@ func (t Tables) Suspend(ctx context.Context, user string, at time.Time) (chat.Us
 
 // Reinstate implements chat.Store.
 func (t Tables) Reinstate(ctx context.Context, user string) (chat.UserRecord, error) {
-	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0`, user)
+	return t.changeSuspension(ctx, user, eventlog.UserReinstated, `update users set suspended_at = 0 where id = $1 and suspended_at > 0 and erased_at = 0`, user)
 }
 
 func (t Tables) changeSuspension(ctx context.Context, user, kind, statement string, args ...any) (chat.UserRecord, error) {
@@ -276,7 +287,11 @@ func (t Tables) changeSuspension(ctx context.Context, user, kind, statement stri
 				return chat.UserRecord{}, err
 			}
 		}
-		return readRecord(w, user)
+		now, err := readRecord(w, user)
+		if err == nil && now.Erased() && kind == eventlog.UserReinstated {
+			err = chat.ErrErased("user")
+		}
+		return now, err
 	})
 }
 

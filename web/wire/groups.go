@@ -9,6 +9,7 @@ const (
 	ScopeChat     Scope = "chat"
 	ScopeMoney    Scope = "money"
 	ScopeModerate Scope = "moderate"
+	ScopePrivacy  Scope = "privacy"
 	ScopeAdmin    Scope = "admin"
 )
 

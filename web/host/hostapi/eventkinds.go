@@ -38,6 +38,7 @@ func EventKinds() []EventKind {
 		{Kind: "user.revoked", Does: "The tokens of a user were revoked.", User: true},
 		{Kind: "user.suspended", Does: "The host has suspended a user.", User: true},
 		{Kind: "user.reinstated", Does: "The host has ended the suspension of a user.", User: true},
+		{Kind: "user.erased", Does: "The erasure of a user is done: your back end should erase its copies, too.", User: true},
 		{
 			Kind: "user.offline_message", Does: "There is news for a user without a socket: at most one such event for each user and minute.",
 			Room: true, User: true, Entry: "text,packet", Details: OfflineDetails{},

@@ -17,20 +17,22 @@ const (
 	Chat     = wire.ScopeChat     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change something else
 	Money    = wire.ScopeMoney    // changes of wallets and their limits; send_packet, grab and cancel_packet for a user
 	Moderate = wire.ScopeModerate // suspensions and reports; recall, kick, unban and mute as the system
+	Privacy  = wire.ScopePrivacy  // erasures, exports of users, and legal holds
 	Admin    = wire.ScopeAdmin    // acts, and changes of the position of the webhook
 )
 
 // Scopes returns all scopes.
-func Scopes() []Scope { return []Scope{Read, Chat, Money, Moderate, Admin} }
+func Scopes() []Scope { return []Scope{Read, Chat, Money, Moderate, Privacy, Admin} }
 
 // Operation is one request of the server API.
 type Operation struct {
 	wire.Method // Name is unique; Request is nil only if the operation has no parameters of its own
 
-	Verb  string // GET, POST, PUT, DELETE
-	Path  string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
-	Scope Scope
-	Keyed bool // the header Idempotency-Key is required, so that a repeated request counts once
+	Verb     string // GET, POST, PUT, DELETE
+	Path     string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
+	Scope    Scope
+	Reasoned bool // the query must say why (reason)
+	Keyed    bool // the header Idempotency-Key is required, so that a repeated request counts once
 
 	Command string // the command of users that it calls for the user that the path names; "": none
 	System  bool   // it calls the command as chat.System instead
@@ -54,6 +56,7 @@ func Groups() []Group {
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
+		{"privacy", "Erase and export users, and keep what must not be erased.", privacyOperations},
 		{"files", "Pictures, recordings and other files of users.", fileOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
 		{"operate", "How the installation is, and audits of its books.", operateOperations},

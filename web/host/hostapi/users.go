@@ -60,7 +60,7 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "reinstate_user", Does: "Ends the suspension of a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
+			Name: "reinstate_user", Does: "Ends the suspension of a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound, wire.CodeConflict},
 		},
 		Verb: "POST", Path: "/v1/server/users/{user}/reinstate", Scope: Moderate, Example: GetUserRequest{User: "bob"},
 	},
@@ -74,6 +74,7 @@ type User struct {
 	Ref         string          `json:"ref,omitempty"`          // the host's own id
 	Custom      json.RawMessage `json:"custom,omitempty"`       // an object of the host, which no client sees
 	SuspendedAt int64           `json:"suspended_at,omitempty"` // missing: the user is not suspended
+	ErasedAt    int64           `json:"erased_at,omitempty"`    // missing: the user is not erased
 }
 
 // GetUserRequest is the request of get_user, suspend_user and reinstate_user.

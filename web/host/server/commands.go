@@ -31,6 +31,9 @@ func (s commands) routes() []Route {
 					if err != nil {
 						return nil, err
 					}
+					if u.Erased() {
+						return nil, &chat.FieldError{Err: chat.ErrSuspended, Field: hostapi.For, Reason: "was erased, for ever"}
+					}
 					if u.Suspended() {
 						return nil, chat.ErrSuspended
 					}

@@ -154,6 +154,13 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	if strings.Contains(o.Name, "parked") {
 		made.numbers[7] = h.park()
 	}
+	h.known("gone")
+	if o.Name == "get_erasure" {
+		ok[hostapi.ErasureReply](h, h.send(h.all, "POST", "/v1/server/users/gone/erase?reason=asked", `{"texts":"erase"}`))
+	}
+	if o.Name == "list_legal_holds" {
+		ok[hostapi.LegalHoldReply](h, h.send(h.all, "PUT", "/v1/server/legal_holds/user/ann?reason=case+5", nil))
+	}
 	if strings.Contains(o.Name, "quarantine") {
 		made.numbers[7] = h.quarantine(packet, "u-mei", 1)
 	}
@@ -257,6 +264,9 @@ func (s scene) request(o hostapi.Operation, described spectest.Object) (path str
 			query.Set(name, fmt.Sprint(s.real(value)))
 		}
 	}
+	if o.Reasoned {
+		query.Set("reason", "ticket 4711")
+	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
@@ -359,6 +369,8 @@ func (h *testHost) everyEvent() {
 	}
 	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/suspend", nil))
 	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/reinstate", nil))
+	h.known("gone")
+	h.erase("gone", "erase")
 	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if page := get[hostapi.EventsReply](h, "events?kinds=packet.closed&after=oldest"); len(page.Events) > 0 {
 			return

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +55,9 @@ type testHost struct {
 	keysFile     string
 	keys         *server.Keys
 	all          string // a key with the scope admin
+	folder       string // of the database; files are below it
+	logged       *bytes.Buffer
+	ahead        atomic.Int64 // nanoseconds by which the clock of rooms and files is ahead
 }
 
 // testSite is where a handler is served.
@@ -117,8 +121,9 @@ func newTestHost(t *testing.T) *testHost {
 // newTestHostWith is newTestHost with other kinds of events.
 func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	store, err := sqlitestore.Open(t.Context(), migrated.Copy(t), log)
+	host := &testHost{T: t, folder: migrated.Copy(t), logged: &bytes.Buffer{}}
+	log := slog.New(slog.NewMultiHandler(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}), slog.NewTextHandler(host.logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	store, err := sqlitestore.Open(t.Context(), host.folder, log)
 	noError(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
@@ -133,8 +138,8 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	})
 	pub := push.NewPublisher(h, chat.NewID(time.Now()))
 	presence := directory.Presence()
-	host := &testHost{T: t, store: store}
-	host.rooms = chat.New(store, pub, chat.Options{Log: log, Presence: presence, Indexer: chat.NewIndexer(store, pub, log)})
+	host.store = store
+	host.rooms = chat.New(store, pub, chat.Options{Log: log, Now: host.now, Presence: presence, Indexer: chat.NewIndexer(store, pub, log)})
 	host.packets = redpacket.New(store, memstore.NewPool(memstore.Options{}), host.rooms, pub, redpacket.Options{
 		DayLimits: redpacket.DayLimits{
 			Sent: redpacket.Limit{On: true, Usual: 50_000}, Received: redpacket.Limit{On: true, Usual: redpacket.NoLimit},
@@ -145,9 +150,9 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	local := memstore.NewLimiter(memstore.LimiterOptions{})
 	keys, err := webpush.NewKeys()
 	noError(t, err)
-	folder, err := objects.OpenFolder(filepath.Join(t.TempDir(), "files"))
+	folder, err := objects.OpenFolder(filepath.Join(host.folder, "files"))
 	noError(t, err)
-	host.files = files.New(store, folder, host.rooms, files.Options{Limits: files.Limits{Bytes: 1 << 20}, Key: testSecret, Log: log})
+	host.files = files.New(store, folder, host.rooms, files.Options{Limits: files.Limits{Bytes: 1 << 20}, Key: testSecret, Log: log, Now: host.now})
 	host.trail = trail.NewRecorder(store, time.Now, log)
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
 		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Files: host.files, Trail: host.trail, Push: webpush.New(pub, webpush.Options{Keys: keys}),
@@ -192,6 +197,8 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	}
 	return host
 }
+
+func (h *testHost) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
 
 // addKey adds a key to the keys file, and returns its secret. rate is the end of its line.
 func (h *testHost) addKey(name, rate string, scopes ...hostapi.Scope) string {

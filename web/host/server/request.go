@@ -122,8 +122,8 @@ func quoted(text string) json.RawMessage {
 // recordedFields are the fields of a request that are stored with the act. Texts of users are not stored: the users may recall
 // them later.
 var recordedFields = []string{
-	"user", "room", "packet", "file", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
-	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
+	"user", "room", "packet", "file", "report", "kind", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
+	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets", "id", "texts",
 }
 
 // withoutTexts returns, for a list of users with their data, the list of their ids. It returns any other value unchanged.

@@ -109,7 +109,7 @@ func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ActsAge = cmp.Or(o.ActsAge, actsAge)
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), fileRoutes{o}.routes(), commands{o}.routes(), operation{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), privacy{o}.routes(), fileRoutes{o}.routes(), commands{o}.routes(), operation{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
 // Stop closes the channel of Stopping. It may be called more than once.
@@ -262,6 +262,9 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 	defer leave()
 	if err := headers(req, c, o.Keyed); err != nil {
 		return nil, err
+	}
+	if o.Reasoned && c.Reason == "" {
+		return nil, chat.BadField(reasonParameter, "is missing: say why, in the query")
 	}
 	sent, err := readBody(w, req)
 	if err != nil {

@@ -82,5 +82,8 @@ func userOf(u chat.UserRecord) hostapi.User {
 	if u.Suspended() {
 		user.SuspendedAt = u.SuspendedAt.UnixMilli()
 	}
+	if u.Erased() {
+		user.ErasedAt = u.ErasedAt.UnixMilli()
+	}
 	return user
 }

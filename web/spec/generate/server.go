@@ -64,6 +64,10 @@ func serverOpenAPI(examples exampleSet) object {
 				"Reason": object{
 					"name": "reason", "in": "query", "description": "Says why. It is stored with the act.", "schema": object{"type": "string", "maxLength": 200},
 				},
+				"RequiredReason": object{
+					"name": "reason", "in": "query", "required": true, "description": "Says why. It is stored with the act.",
+					"schema": object{"type": "string", "minLength": 1, "maxLength": 200},
+				},
 				"IdempotencyKey": object{
 					"name": "Idempotency-Key", "in": "header", "required": true,
 					"description": "The request is carried out once, however often it is repeated with the same key.",
@@ -96,7 +100,11 @@ func serverOperation(all schemas, examples exampleSet, o hostapi.Operation) obje
 		"x-scope":   o.Scope,
 		"responses": responses(all, m, reply, slices.Compact(codes)),
 	}
-	parameters := []object{ref("parameters", "RequestID"), ref("parameters", "Reason")}
+	reason := ref("parameters", "Reason")
+	if o.Reasoned {
+		reason = ref("parameters", "RequiredReason")
+	}
+	parameters := []object{ref("parameters", "RequestID"), reason}
 	if o.Keyed {
 		parameters = append(parameters, ref("parameters", "IdempotencyKey"))
 	}

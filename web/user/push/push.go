@@ -70,7 +70,7 @@ func (p *Publisher) CloseSockets(user, socket string, code int) {
 	p.signal(UserTopic(user), Signal{Close: &Close{Code: code, Socket: socket}})
 }
 
-// to publishes an event. Changes of a user's rooms are signals to the sessions, an unknown outcome is for the hubs, and everything else is a
+// to publishes an event. Changes of a user's rooms are signals to the sessions, an unknown outcome is for the hubs, an erasure for all other instances, and everything else is a
 // push to the clients.
 func (p *Publisher) to(topic string, e chat.Event) {
 	switch e := e.(type) {
@@ -80,6 +80,9 @@ func (p *Publisher) to(topic string, e chat.Event) {
 		p.signal(topic, Signal{Room: e.Room, Reason: e.Reason, Through: e.Through})
 	case chat.OutcomeUnknown:
 		p.hub.CompareTopic(topic)
+	case chat.UserErased:
+		DropErased(p.hub, e.Room)
+		p.hub.Notify(Notice{Erased: &Membership{Room: e.Room, User: e.User}}.encode())
 	default:
 		m := hub.Message{Data: messageOf(e), Meta: eventMeta(e)}
 		if cause := causeOf(e); !cause.IsZero() {
@@ -88,6 +91,13 @@ func (p *Publisher) to(topic string, e chat.Event) {
 			m.Trace = span.Traceparent()
 		}
 		p.hub.Publish(topic, m)
+	}
+}
+
+// DropErased makes the hub drop what it keeps of a room in which names or texts were erased.
+func DropErased(h *hub.Hub, room string) {
+	if room != "" {
+		h.DropRecent(RoomTopic(room))
 	}
 }
 

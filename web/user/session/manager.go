@@ -122,6 +122,10 @@ func (m *Manager) Notice(data []byte) {
 	case err != nil:
 		m.c.Log.Error("notice of an unknown form", "err", err)
 		return
+	case n.Erased != nil:
+		push.DropErased(m.c.Hub, n.Erased.Room)
+		m.c.Packets.ForgetSender(n.Erased.User)
+		return
 	case n.Moved == nil:
 		return
 	}
