@@ -29,8 +29,10 @@ var update = flag.Bool("update", false, "record the answers of the server API ag
 
 // otherStatus holds the operations whose example is refused in the fixture, with the status. All others are answered with 200.
 var otherStatus = map[string]int{
-	"as_join_link":     404, // the code is not one of the fixture
-	"as_cancel_packet": 409, // bob has grabbed a share
+	"as_join_link":       404, // the code is not one of the fixture
+	"as_answer_text":     404, // no text waits in the fixture
+	"system_answer_text": 404,
+	"as_cancel_packet":   409, // bob has grabbed a share
 }
 
 // TestExamplesOfTheServerAPI sends the example of every operation to the server. The answer must be as the document says. The

@@ -99,7 +99,7 @@ func TestHostSetsLegalHolds(t *testing.T) {
 
 // erasedWords occur in all that a user writes in TestErasedWordsAreNowhere.
 var erasedWords = []string{"Quillfeather", "marzipantext", "secondmarzipan", "greetingmarzipan", "opensesamemarzipan", "custommarzipan", "refmarzipan", "filenamemarzipan", "filecontentmarzipan",
-	"reportmarzipan", "quotedmarzipan", "avatarmarzipan", "pushmarzipan"}
+	"reportmarzipan", "quotedmarzipan", "avatarmarzipan", "pushmarzipan", "heldmarzipan"}
 
 // TestErasedWordsAreNowhere lets a user write words in every place that takes some. After the erasure, neither the files of the database, nor the object
 // store, the log, the search or a backup that is made then has one of them. It drops and adds other rows meanwhile, so that pages are split and freed.
@@ -165,6 +165,8 @@ func (h *testHost) write(t *testing.T) (room string) {
 	ok[wire.CancelPacketReply](h, post("bob", "cancel_packet", `{"packet":%q}`, locked))
 	ok[wire.ReportReply](h, post("bob", "report", `{"room":%q,"seq":1,"key":"r1","reason":"spam","text":"reportmarzipan"}`, room))
 	ok[wire.ReportReply](h, post("ann", "report", `{"room":%q,"seq":%d,"key":"r2","reason":"spam","text":"quotedmarzipan"}`, room, seq))
+	ok[wire.SetRulesReply](h, post("ann", "set_rules", `{"room":%q,"rules":[{"kind":"words","do":"hold","words":["later"]}]}`, room))
+	post("bob", "send", `{"room":%q,"key":"held","text":"later heldmarzipan"}`, room)
 	noError(t, h.store.PutPicture(t.Context(), "bob", 1, chat.Picture{Hash: []byte("hash"), Data: []byte("avatarmarzipan")}, time.Now()))
 	noError(t, h.store.PutSubscription(t.Context(), chat.Subscription{User: "bob", Endpoint: "https://example.org/pushmarzipan", P256dh: []byte("k"), Auth: []byte("a"), At: time.Now()}, 5))
 	for more := []string{room}; len(more) > 0; {
