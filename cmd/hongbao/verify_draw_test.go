@@ -37,6 +37,14 @@ func TestVerifyDraw(t *testing.T) {
 		}
 	}
 	mustPrint(t, 0, "winner: share 1: ", "verify", "--file", files["many participants"])
+	for _, line := range []string{
+		"instant: OK, wave 3: ", "root: OK, wave 3: it covers 9 participants", "winners: OK, wave 3: 4 of 9", "winner: share 6: 197 to ", "winner: share 8: 139 to ",
+	} {
+		mustPrint(t, 0, line, "verify", "--file", files["a rain"])
+	}
+	mustPrint(t, 0, "ended: OK, the rain has ended after 2 of 4 waves", "verify", "--file", files["a rain that has ended early"])
+	mustPrint(t, 1, "instant: WRONG, wave 3: ", "verify", "--file", files["a wave moved"])
+	mustPrint(t, 1, "winners: WRONG, wave 3: ", "verify", "--file", files["a winner over max_wins"])
 	mustPrint(t, 0, "to an erased user", "verify", "--file", files["an erased user"])
 	for _, c := range golden.Receipts {
 		receipt := writeFile(t, string(c.Receipt))

@@ -236,17 +236,23 @@ func (c *checker) cut() ([]int64, error) {
 
 // wave checks a wave: when it came, its root, then its winners. It returns false if the winners could not be checked, or are wrong.
 func (c *checker) wave(w *Wave, shares []int64) bool {
-	of := ""
+	add := c.add
 	if c.d.Rain != nil {
-		of = fmt.Sprintf("wave %d: ", w.Wave)
+		of := fmt.Sprintf("wave %d: ", w.Wave)
+		add = func(what string, fault error, holds string) {
+			if fault != nil {
+				fault = fmt.Errorf("%s%w", of, fault)
+			}
+			c.add(what, fault, of+holds)
+		}
 		var err error
 		if opens := c.d.Rain.Begin + c.opens[w.Wave-1]; w.Opens != opens {
-			err = fmt.Errorf("%sit has opened at %d, and the seed says %d", of, w.Opens, opens)
+			err = fmt.Errorf("it has opened at %d, and the seed says %d", w.Opens, opens)
 		}
-		c.add("instant", err, of+"it has opened when the seed says")
+		add("instant", err, "it has opened when the seed says")
 	}
 	leaves, err := checkRoot(w)
-	c.add("root", err, fmt.Sprintf("%sit covers %d participants", of, w.Entries))
+	add("root", err, fmt.Sprintf("it covers %d participants", w.Entries))
 	if leaves == nil {
 		return false // the winners cannot be compared with anything
 	}
@@ -258,9 +264,9 @@ func (c *checker) wave(w *Wave, shares []int64) bool {
 		won = c.round.Draw(int(w.Wave), order, func(i int) string { return cmp.Or(names[leaves[i]], hex.EncodeToString(leaves[i][:])) })
 	}
 	unnamed, err := c.winners(w, leaves, won, shares, first)
-	c.add("winners", err, fmt.Sprintf("%s%d of %d, in the order that follows from the seed", of, len(w.Winners), w.Entries))
+	add("winners", err, fmt.Sprintf("%d of %d, in the order that follows from the seed", len(w.Winners), w.Entries))
 	if unnamed > 0 && err == nil {
-		c.add("unnamed", nil, fmt.Sprintf("%s%d of them are users that were erased, so their leaves cannot be recomputed", of, unnamed))
+		add("unnamed", nil, fmt.Sprintf("%d of them are users that were erased, so their leaves cannot be recomputed", unnamed))
 	}
 	return err == nil
 }
