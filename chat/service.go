@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"hongbao/chat/rules"
 )
@@ -268,6 +270,16 @@ func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (acc
 // has reports whether storing the profile would change nothing.
 func (a account) has(p Profile) bool {
 	return a.ID == p.ID && (p.KeepName || a.Name == p.Name) && (p.KeepAvatar || a.Avatar == p.Avatar)
+}
+
+const personChars = 64
+
+// CheckPerson returns an error unless the text may name a person: at most 64 characters without controls. "" names none.
+func CheckPerson(person string) error {
+	if utf8.RuneCountInString(person) > personChars || !utf8.ValidString(person) || strings.ContainsFunc(person, unicode.IsControl) {
+		return BadField("person", "must have at most 64 characters, and no controls")
+	}
+	return nil
 }
 
 const keyChars = 64

@@ -9,7 +9,7 @@ revoke select on settings, users from hongbao_reader; -- the key of the bus, and
 grant select (id, ref, name, avatar, custom, suspended_at, erased_at) on users to hongbao_reader; -- for the audit
 
 -- Rows that are only added.
-grant insert on transfers, links, requests, quarantine, admin_acts, participants, imported_texts to hongbao;
+grant insert on transfers, links, requests, quarantine, admin_acts, participants, persons, imported_texts to hongbao;
 
 -- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, what the erasure of a user
 -- removes, and which instance uses a chain.

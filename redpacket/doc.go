@@ -103,7 +103,7 @@
 //
 // Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
 // the rules of unsettled claims. closing.go holds the sweep, and the rules of deleted rooms and of lost commits. send.go,
-// early.go, hold.go, grab.go, draw.go, details.go and books.go hold most calls of users, entering.go lets users that enter draws share transactions, and
+// early.go, hold.go, persons.go, grab.go, draw.go, details.go and books.go hold most calls of users, entering.go lets users that enter draws share transactions, and
 // document.go makes receipts and proofs. wallet.go holds what the host's back end does with wallets, and
 // the limits per day. memory.go caches packets, events.go publishes, and service.go runs the goroutines.
 package redpacket

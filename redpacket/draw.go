@@ -47,7 +47,8 @@ type DrawState struct {
 // Entrant is a user that wants to enter a draw.
 type Entrant struct {
 	User    string
-	Refused bool // the user may not enter: Ledger.Enter only finds out whether the user has entered before
+	Person  string // of a packet with OnePerPerson: see Packet.personIn
+	Refused bool   // the user may not enter: Ledger.Enter only finds out whether the user has entered before
 }
 
 // Entering is what Ledger.Enter has found and done.
@@ -58,6 +59,7 @@ type Entering struct {
 	Participants int                    // how many users have entered the draw, or the wave, by now
 	Entered      map[string]Participant // those of the users that have entered, now or before
 	New          []string               // the users that this call has entered
+	Elsewhere    map[string]string      // those of the users whose person has entered as another user, with that user
 }
 
 // DrawRequest asks Ledger.Draw to end the entering of a draw.
@@ -188,7 +190,11 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	} else if why := s.deny(ctx, p, r, standing); why != nil {
 		deny = why
 	}
-	e, err := s.entering.enter(ctx, k, Entrant{User: r.User, Refused: deny != nil})
+	entrant := Entrant{User: r.User, Refused: deny != nil}
+	if p.OnePerPerson {
+		entrant.Person = p.personIn(r.Person, r.User)
+	}
+	e, err := s.entering.enter(ctx, k, entrant)
 	if err != nil {
 		return Result{}, err
 	}
@@ -204,6 +210,8 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 		return Result{}, p.notYet()
 	case deny != nil:
 		return Result{}, deny
+	case e.Elsewhere[r.User] != "":
+		result.Outcome, result.Other = OutcomeElsewhere, e.Elsewhere[r.User]
 	case p.Rain.Waves > 0:
 		result.Outcome = OutcomeMissed
 	default:

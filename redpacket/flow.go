@@ -62,6 +62,7 @@ const (
 // grabbed is the outcome of a grab inside the package. Callers of the package get a Result, which is made from it.
 type grabbed struct {
 	outcome Outcome
+	other   string     // set for elsewhere
 	paid    Settlement // set for won and already
 	taken   int        // shares of the packet that are taken, as the Pool knows it
 	waiting int        // of empty: shares that are held for other users

@@ -28,6 +28,8 @@ const (
 	OutcomeExpired Outcome = "expired" // the deadline has passed, or the packet has ended with shares left
 	OutcomeEntered Outcome = "entered" // the user takes part in the draw, or in the wave
 	OutcomeMissed  Outcome = "missed"  // no wave of the rain can be entered now
+	// OutcomeElsewhere means that another account of the user's person is the one that gets a share, or takes part.
+	OutcomeElsewhere Outcome = "elsewhere"
 )
 
 // Result is the answer to a grab.
@@ -45,11 +47,14 @@ type Result struct {
 	Participants int            // of a draw or wave that has not ended
 	Wave         int            // of a rain: which can be entered now; 0: none
 	Receipt      *proof.Receipt // set for entered
+
+	Other string // set for elsewhere: the user that is the other account
 }
 
 // GrabRequest is one user's grab of a packet.
 type GrabRequest struct {
 	User       string
+	Person     string // of the user, as the host knows it; "": a person of their own
 	Packet     string
 	Passphrase string
 	// Admit may refuse the grab of a packet that is not known to have ended. waited means that Admit has waited for somebody: then
@@ -114,6 +119,8 @@ func (s *Service) count(r Result, err error) {
 		s.counts.entered.Add(1)
 	case r.Outcome == OutcomeMissed:
 		s.counts.missed.Add(1)
+	case r.Outcome == OutcomeElsewhere:
+		s.counts.elsewhere.Add(1)
 	}
 }
 
@@ -142,7 +149,7 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 	} else if why := s.deny(ctx, &k.packet, r, standing); why != nil {
 		a.May, deny = Denied, why
 	}
-	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny)
+	v, err := s.grabAs(context.WithoutCancel(ctx), k, r, a, deny)
 	switch {
 	case v.last:
 		s.closeSoon(k.packet.Ref)
@@ -184,7 +191,7 @@ func (s *Service) receive(ctx context.Context, user string, standing chat.Standi
 
 // result converts the outcome of a grab into the Result for the caller.
 func (v *grabbed) result(p *Packet) Result {
-	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count, Waiting: v.waiting}
+	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count, Waiting: v.waiting, Other: v.other}
 	if v.outcome == OutcomeWon || v.outcome == OutcomeAlready {
 		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
 	}

@@ -51,6 +51,9 @@ type Ledger interface {
 	// has, or if anybody has entered; but if entering has ended without participants, CloseCancel succeeds. It returns chat.ErrNotFound for
 	// an unknown packet, and for one that is no draw.
 	Draw(ctx context.Context, d DrawRequest) (Draw, error)
+	// BindPerson binds a person to a user in a packet that pays one share a person, unless the person is bound already. It returns the user
+	// to which the person is bound.
+	BindPerson(ctx context.Context, b PersonBinding) (user string, err error)
 	// Of a rain, Enter lets users enter the wave that is open by the engine's clock, and finds out who has entered that one. Draw draws the
 	// waves whose end has come by that clock, and with CloseEarly also the one that is open. Draw.Refused is true until the rain has ended: after
 	// the last wave, or by CloseEarly or CloseCancel.

@@ -101,6 +101,7 @@ type Packet struct {
 	Seq        int64 // of its entry in the room
 
 	EarlierMembers bool // only earlier members may grab: users that have been members since before Seq
+	OnePerPerson   bool // it pays at most one share to each person: see persons.go
 	Skin           Skin
 
 	OpensAt time.Time // no user gets a share, or enters a draw, before it; zero: it is open once it is sent

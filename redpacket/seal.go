@@ -48,7 +48,7 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: p.Skin, OpensAt: millisOf(p.OpensAt), Held: len(p.Hold.For), HeldUntil: millisOf(p.Hold.Until),
+		EarlierMembers: p.EarlierMembers, OnePerPerson: p.OnePerPerson, Skin: p.Skin, OpensAt: millisOf(p.OpensAt), Held: len(p.Hold.For), HeldUntil: millisOf(p.Hold.Until),
 	}.withDraw(p))
 	return p, shares, body, err
 }
@@ -71,6 +71,7 @@ type packetBody struct {
 	Key        string    `json:"key"`
 
 	EarlierMembers bool `json:"earlier_members,omitempty"`
+	OnePerPerson   bool `json:"one_per_person,omitempty"`
 	Skin           Skin `json:"skin,omitempty"`
 
 	OpensAt   int64 `json:"opens_at,omitempty"`

@@ -30,6 +30,7 @@ type SendRequest struct {
 	Commitment string // the commitment that the sender expects; empty: any
 
 	EarlierMembers bool // only earlier members may grab: users that have been members since before the packet was sent
+	OnePerPerson   bool // it pays at most one share to each person
 	Skin           Skin // empty: the plain envelope
 
 	OpensAt time.Time // grabs are refused until then; zero: the packet is open once it is sent
@@ -120,7 +121,7 @@ func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partition}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-			CreatedAt: now, OpensAt: r.OpensAt, ExpiresAt: opens.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
+			CreatedAt: now, OpensAt: r.OpensAt, ExpiresAt: opens.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, OnePerPerson: r.OnePerPerson, Skin: r.Skin,
 			Window: cmp.Or(r.Window, r.Over), Rest: r.Rest, Rain: r.Rain, Hold: hold,
 		},
 		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
@@ -350,6 +351,9 @@ func (r SendRequest) hash() []byte {
 	method := "send_packet"
 	if r.EarlierMembers { // not a field: requests without it hash as they did before it existed
 		method = "send_packet to earlier members"
+	}
+	if r.OnePerPerson {
+		method += " one a person"
 	}
 	if r.Skin != "" {
 		method += " with skin " + string(r.Skin)

@@ -117,9 +117,9 @@ type Service struct {
 
 // counts holds what happened in this process, mostly for Stats.
 type counts struct {
-	won, already, empty, expired, entered, missed atomic.Int64
-	failed                                        atomic.Int64
-	swept, quarantined                            atomic.Int64
+	won, already, empty, expired, entered, missed, elsewhere atomic.Int64
+	failed                                                   atomic.Int64
+	swept, quarantined                                       atomic.Int64
 
 	endedEarly atomic.Int64
 
@@ -195,7 +195,7 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 
 // Stats says what has happened in this process since its start, and what its state is now.
 type Stats struct {
-	Won, Already, Empty, Expired, Entered, Missed, Failed                  int64 // grabs by outcome
+	Won, Already, Empty, Expired, Entered, Missed, Elsewhere, Failed       int64 // grabs by outcome
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that a close has settled, without those that Ledger.End inserts
@@ -216,7 +216,7 @@ type Stats struct {
 func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
-		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Entered: c.entered.Load(), Missed: c.missed.Load(), Failed: c.failed.Load(),
+		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Entered: c.entered.Load(), Missed: c.missed.Load(), Elsewhere: c.elsewhere.Load(), Failed: c.failed.Load(),
 		Swept: c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
 		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load() + c.rains.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),

@@ -191,6 +191,6 @@ func (s *Server) Stats() wire.StatsReply {
 		Connections: h.Connections, Users: s.sessions.Users(), Topics: h.Topics, QueuedBytes: h.QueuedBytes,
 		Delivered: int64(h.Delivered), Shed: int64(h.Shed), GapRepairs: int64(h.GapRepairs), BusDown: h.BusDown,
 		Closes: closes,
-		Grabs:  wire.GrabStats{Won: p.Won, Already: p.Already, Empty: p.Empty, Expired: p.Expired, Entered: p.Entered, Failed: p.Failed},
+		Grabs:  wire.GrabStats{Won: p.Won, Already: p.Already, Empty: p.Empty, Expired: p.Expired, Entered: p.Entered, Elsewhere: p.Elsewhere, Failed: p.Failed},
 	}
 }

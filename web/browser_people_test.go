@@ -393,7 +393,7 @@ func TestBrowserSystem(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	if _, err := s.CallFor(t.Context(), chat.System, "send", []byte(`{"room":"`+room+`","key":"k","text":"We close at noon"}`)); err != nil {
+	if _, err := s.CallFor(t.Context(), chat.System, "", "send", []byte(`{"room":"`+room+`","key":"k","text":"We close at noon"}`)); err != nil {
 		t.Fatal(err)
 	}
 	ann.Press("link", "Tea")

@@ -53,7 +53,7 @@ func TestFrozenRoom(t *testing.T) {
 		if g := call[wire.GrabReply](t, b, bob, "grab", wire.GrabRequest{Packet: packet}); g.Amount != 50 {
 			t.Errorf("bob's grab: %+v", g)
 		}
-		if _, err := a.CallFor(t.Context(), chat.System, "send", []byte(`{"room":"`+room+`","key":"s","text":"frozen until noon"}`)); err != nil {
+		if _, err := a.CallFor(t.Context(), chat.System, "", "send", []byte(`{"room":"`+room+`","key":"s","text":"frozen until noon"}`)); err != nil {
 			t.Error(err)
 		}
 		a.eventually(t, "the end of the packet", func() bool {

@@ -233,7 +233,7 @@ func TestHostIsNotAskedAboutItsOwnCommands(t *testing.T) {
 	requests := s.each(t, 1)
 	s.says(denies)
 	for method, request := range requests {
-		if _, err := s.CallFor(t.Context(), s.ann.User, method, encoded(t, request)); err != nil {
+		if _, err := s.CallFor(t.Context(), s.ann.User, "", method, encoded(t, request)); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

@@ -204,7 +204,7 @@ func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, err
 	if errors.Is(err, chat.ErrRevoked) || errors.Is(err, chat.ErrSuspended) {
 		s.refusedToken(r)
 	}
-	c := api.Caller{User: user, Admin: identity.Admin}
+	c := api.Caller{User: user, Person: identity.Person, Admin: identity.Admin}
 	if user.Guest() {
 		c.Address = subnet(s.proxies.client(r))
 	}

@@ -268,10 +268,10 @@ func (s *Server) Call(ctx context.Context, c api.Caller, method string, data []b
 	return run(ctx, s.commands, c, method, data)
 }
 
-// CallFor runs one command for a user on behalf of the host. Rates and hooks do not apply. It returns the data of the reply, as
+// CallFor runs one command for a user on behalf of the host, which says what person the user is. Rates and hooks do not apply. It returns the data of the reply, as
 // JSON.
-func (s *Server) CallFor(ctx context.Context, u chat.User, method string, data []byte) (reply []byte, err error) {
-	work := func() ([]byte, error) { return run(ctx, s.unpaced, api.Caller{User: u}, method, data) }
+func (s *Server) CallFor(ctx context.Context, u chat.User, person, method string, data []byte) (reply []byte, err error) {
+	work := func() ([]byte, error) { return run(ctx, s.unpaced, api.Caller{User: u, Person: person}, method, data) }
 	if method == api.MethodGrab {
 		return inTime(ctx, s.o.Log, work)
 	}

@@ -94,8 +94,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/grab.go",
-		old:   `s.flow.grab(context.WithoutCancel(ctx), a, deny)`,
-		new:   `s.flow.grab(ctx, a, deny)`,
+		old:   `s.grabAs(context.WithoutCancel(ctx), k, r, a, deny)`,
+		new:   `s.grabAs(ctx, k, r, a, deny)`,
 		tests: "-run=HangsUp ./redpacket",
 		harm:  "a grab whose client hangs up after the grant is settled only seconds later, by recovery",
 	},

@@ -377,6 +377,7 @@ create table packets (
     text_seal       bytea not null default '',      -- of greeting and passphrase
     encrypted_seed  bytea not null default '',      -- empty: the row is not encrypted
     earlier_members boolean not null default false, -- only users may grab that were members before
+    one_per_person  boolean not null default false, -- it pays at most one share to each person: see persons
     skin            text not null default '',       -- the drawing on the envelope; empty: the plain envelope
     opens_at        bigint not null default 0,      -- grabs are refused until then; 0: never
     held            text not null default '',       -- JSON: for whom which share is held; '': none. No client is told
@@ -418,6 +419,15 @@ create table claims (
     wave      integer not null default 0,     -- of a rain: in which the user has won the share
     primary key (packet_id, share_no),
     unique (packet_id, user_id, wave)
+);
+
+-- Which user gets the share of a person, in a packet that pays one share a person.
+create table persons (
+    packet_id text collate "C" not null,
+    person    text collate "C" not null, -- hex: a hash of packet and person
+    user_id   text collate "C" not null,
+    at        bigint not null,
+    primary key (packet_id, person)
 );
 
 -- The users that have entered a draw.

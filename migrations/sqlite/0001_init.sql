@@ -360,6 +360,7 @@ create table packets (
     text_seal       blob not null default x'',  -- of greeting and passphrase
     encrypted_seed  blob not null default x'',  -- empty: the row is not encrypted
     earlier_members integer not null default 0, -- only users may grab that were members before
+    one_per_person  integer not null default 0, -- it pays at most one share to each person: see persons
     skin            text not null default '',   -- the drawing on the envelope; empty: the plain envelope
     opens_at        integer not null default 0, -- grabs are refused until then; 0: never
     held            text not null default '', -- JSON: for whom which share is held; '': none. No client is told
@@ -401,6 +402,15 @@ create table claims (
     wave      integer not null default 0, -- of a rain: in which the user has won the share
     primary key (packet_id, share_no),
     unique (packet_id, user_id, wave)
+) strict, without rowid;
+
+-- Which user gets the share of a person, in a packet that pays one share a person.
+create table persons (
+    packet_id text not null,
+    person    text not null, -- hex: a hash of packet and person
+    user_id   text not null,
+    at        integer not null,
+    primary key (packet_id, person)
 ) strict, without rowid;
 
 -- The users that have entered a draw.

@@ -129,7 +129,7 @@ func (a *auditor) checks() error {
 	if a.scope != whole {
 		others = a.countChecks()
 	}
-	for _, c := range slices.Concat([]check{{"wallet", a.Wallets}}, transferChecks, packetChecks, drawChecks, earlyChecks, roomChecks, refChecks, chainChecks, others) {
+	for _, c := range slices.Concat([]check{{"wallet", a.Wallets}}, transferChecks, packetChecks, drawChecks, personChecks, earlyChecks, roomChecks, refChecks, chainChecks, others) {
 		err := a.Each(func(row tables.Row) error {
 			var id, what string
 			if err := row.Scan(&id, &what); err != nil {

@@ -58,7 +58,7 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"id": p.ID, "room": p.Room, "from": jsonObject{"id": p.From.ID}, "key": p.Key,
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
-		"greeting": p.Greeting, "commitment": p.Commitment, "to": p.recipients(), "earlier_members": unlessZero(p.EarlierMembers), "skin": unlessZero(string(p.Skin)),
+		"greeting": p.Greeting, "commitment": p.Commitment, "to": p.recipients(), "earlier_members": unlessZero(p.EarlierMembers), "one_per_person": unlessZero(p.OnePerPerson), "skin": unlessZero(string(p.Skin)),
 		"opens_at": unlessZero(number(p.opensAt)), "held": unlessZero(number(len(p.Hold.For))), "held_until": unlessZero(number(p.heldUntil)),
 	}) || !parseObject(e.body.String).contains(p.drawToTell()) || !p.erased && parseObject(e.body.String)["locked"] != (p.Passphrase != "") {
 		a.report("packet", p.ID, "it is not what its entry told the room")

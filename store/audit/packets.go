@@ -39,7 +39,7 @@ type auditedPacket struct {
 
 // auditedPackets returns a query that reads one row for each packet of the scope, with its claims and entries.
 func (a *auditor) auditedPackets() string {
-	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
+	return `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.one_per_person, p.skin,
 		p.opens_at, p.held, p.held_until, p.window_s, p.rest, p.partition, p.participants, p.drawn_at, p.root, p.parts, p.draw_link, p.waves, p.max_wins, p.waves_drawn,
 		p.commitment, p.status, p.seed, octet_length(p.encrypted_seed) > 0, ` + a.Shares + `, ` + a.Recipients + `,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq, octet_length(p.text_seal) = 32,
@@ -52,7 +52,7 @@ func (a *auditor) auditedPackets() string {
 
 func (p *auditedPacket) into() []any {
 	return slices.Concat([]any{
-		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.Skin,
+		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.OnePerPerson, &p.Skin,
 		&p.opensAt, &p.held, &p.heldUntil, &p.windowS, &p.Rest, &p.Partition, &p.participants, &p.drawnAt, &p.root, &p.parts, &p.drawLink, &p.Rain.Waves, &p.Rain.MaxWins, &p.wavesDrawn,
 		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
 		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq, &p.erased,

@@ -13,7 +13,7 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"id": {"'another'"}, "room_id": {"'room-2'", "'nowhere'"}, "sender": {"'u9'", "'u2'"},
 			"mode": {"'equal'", "'lucky'"}, "spread": {"''", "'calm'", "'classic'", "'wild'"},
 			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
-			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "skin": {"'koi'"},
+			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "one_per_person": {"not one_per_person"}, "skin": {"'koi'"},
 			"held": {"'[[\"u9\",1]]'", "'no list'", "replace(held, 'u3', 'u9')", "replace(held, '3', '2')"}, "held_until": {"held_until + 1", "0"}, "opens_at": {"opens_at + 1", "0"}, "window_s": {"window_s + 1", "0"}, "rest": {"'share'", "'refund'", "''"}, "participants": {"participants + 1"}, "drawn_at": {"drawn_at + 1", "0"},
 			"root": {"'" + strings.Repeat("0", 64) + "'", "''"}, "parts": {"parts + 1", "0", "2000000000"}, "draw_link": links,
 			"waves": {"waves + 1", "0", "2000000000"}, "max_wins": {"max_wins + 1", "0"}, "waves_drawn": {"waves_drawn + 1", "0"}, "passphrase": {"'open sesame'"},
@@ -112,6 +112,11 @@ func forgeries(w AuditWords) []string {
 		`update participants set at = at - 600000 where packet_id = 'rained'`,
 		`update packets set drawn_at = 0, root = '', parts = 0, draw_link = 0 where id = 'drawn'`,
 		`update packets set status = 'expired' where id = 'entered'`,
+
+		// A second account of a person has a share: no person is bound to it. And a person is bound to another account.
+		`delete from persons where packet_id = 'once' and user_id = 'u4'`,
+		`delete from persons where packet_id = 'persons' and user_id = (select min(user_id) from claims where packet_id = 'persons')`,
+		`update persons set user_id = 'u1' where packet_id = 'persons' and user_id = (select min(user_id) from claims where packet_id = 'persons' and user_id <> 'u1')`,
 
 		`delete from entries where seq = 2`, `delete from entries where seq = 1`,
 		`delete from entries where seq = (select max(seq) from entries where room_id = 'room-1')`,

@@ -44,12 +44,20 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.Claim(early, 2)
 	l.End(early, redpacket.Drained)
 	l.holding()
+	persons := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: "persons"}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Equal,
+		Total: 100, Count: 2, OnePerPerson: true, ExpiresAt: l.At.Add(time.Hour)})
+	l.bindAll(persons)
+	l.Claim(persons, 2)
+	l.End(persons, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	l.draw("drawn", 3, redpacket.RestRefund, "u3", "u4", "u5", "u6", "u7")
 	l.drawWhole("shared", 5, redpacket.RestShare, "u4", "u5", "u6")
 	l.draw("deserted", 2, redpacket.RestShare)
 	entered := l.sendDraw("entered", 2, redpacket.RestRefund)
 	l.enter(entered, "u4", "u8")
+	once := l.send(redpacket.Packet{Ref: redpacket.Ref{ID: "once", Partition: redpacket.NoPartition}, From: chat.User{ID: "u1", Name: "Name"}, Mode: redpacket.Equal,
+		Total: 100, Count: 2, ExpiresAt: farAway, Window: time.Minute, Rest: redpacket.RestRefund, OnePerPerson: true})
+	l.enter(once, "u4", "u5")
 	l.endDraw(l.rain("rained", "u3", "u4", "u5", "u6", "u7"), redpacket.CloseEarly)
 	raining := l.rain("raining", "u4", "u8")
 	_, err := l.Ledger.Draw(l.Context(), redpacket.DrawRequest{Ref: raining.Ref, Why: redpacket.CloseDue})
@@ -166,7 +174,11 @@ func (l *Life) enter(p redpacket.Packet, users ...string) redpacket.Entering {
 	l.Helper()
 	var asked []redpacket.Entrant
 	for _, user := range users {
-		asked = append(asked, redpacket.Entrant{User: user})
+		e := redpacket.Entrant{User: user}
+		if p.OnePerPerson {
+			e.Person = "person of " + user
+		}
+		asked = append(asked, e)
 	}
 	e, err := l.Ledger.Enter(l.Context(), p.ID, asked)
 	l.Must(err)
@@ -207,6 +219,16 @@ func (l *Life) enterLastWave(p redpacket.Packet, users ...string) bool {
 			return e.Wave == wave
 		}
 		time.Sleep(20 * time.Millisecond) // sleeps: until the wave has begun by the clock of the engine
+	}
+}
+
+// bindAll makes each user a person of their own in the packet.
+func (l *Life) bindAll(p redpacket.Packet) {
+	l.Helper()
+	for i := range 10 {
+		user := fmt.Sprintf("u%d", i)
+		_, err := l.Ledger.BindPerson(l.Context(), redpacket.PersonBinding{Packet: p.ID, Person: "person of " + user, User: user, At: l.At})
+		l.Must(err)
 	}
 }
 

@@ -89,7 +89,9 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 		}
 		e, err := whoEntered(w, packet, draw, users)
 		if err == nil && draw.isOpen() {
-			err = insertParticipants(w, packet, &draw, users, &e)
+			if users, err = bindEntrants(w, packet, draw.now, users, &e); err == nil {
+				err = insertParticipants(w, packet, &draw, users, &e)
+			}
 		}
 		return e, err
 	})

@@ -17,7 +17,7 @@ import (
 
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
-	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
+	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.one_per_person, p.skin,
 	p.opens_at, p.held, p.held_until, p.window_s, p.rest, p.waves, p.max_wins, p.status = 'open', octet_length(p.encrypted_seed) > 0`
 
 // storedPacket scans packetColumns.
@@ -36,7 +36,7 @@ func (s *storedPacket) Into(d Dialect) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, d.Array(&p.To), &p.Passphrase, Time(&p.CreatedAt), Time(&p.ExpiresAt),
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.opensAt, &s.held, &s.heldUntil, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.OnePerPerson, &p.Skin, &s.opensAt, &s.held, &s.heldUntil, &s.windowS, &p.Rest, &p.Rain.Waves, &p.Rain.MaxWins, &s.open, &s.encrypted,
 	}
 }
 

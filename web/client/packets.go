@@ -25,6 +25,7 @@ type NewPacket struct {
 	Commitment string        // to the seed that the server must use for the shares; ignored without a Key
 
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
+	OnePerPerson   bool   // at most one share for each person, whatever number of accounts the person has
 	Skin           string // cloud, koi or plum; "": the plain envelope
 
 	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
@@ -132,7 +133,7 @@ func (c *Client) seedMismatchLocked(event model.Event) {
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin, Rest: p.Rest,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, OnePerPerson: p.OnePerPerson, Skin: p.Skin, Rest: p.Rest,
 		HoldFor: p.HoldFor, HoldAway: p.HoldAway,
 	}
 	if p.Count != 0 {

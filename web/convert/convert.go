@@ -123,7 +123,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin), OpensAt: Millis(p.OpensAt), Held: len(p.Hold.For), HeldUntil: Millis(p.Hold.Until),
+		EarlierMembers: p.EarlierMembers, OnePerPerson: p.OnePerPerson, Skin: string(p.Skin), OpensAt: Millis(p.OpensAt), Held: len(p.Hold.For), HeldUntil: Millis(p.Hold.Until),
 	}
 	if seconds := int(p.Window / time.Second); p.Rain.Waves > 0 {
 		out.Waves, out.OverS, out.MaxWins = p.Rain.Waves, seconds, p.Rain.MaxWins
@@ -176,7 +176,7 @@ func GrabReply(r redpacket.Result) wire.GrabReply {
 		Waiting: r.Waiting,
 		Packet:  r.Packet, Outcome: string(r.Outcome),
 		Amount: int64(r.Amount), Rank: r.Rank, At: Millis(r.At),
-		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Receipt: Receipt(r.Receipt),
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Receipt: Receipt(r.Receipt), User: r.Other,
 	}
 	if r.Account != nil {
 		reply.Balance, reply.AccountVersion = (*int64)(&r.Account.Balance), r.Account.Version

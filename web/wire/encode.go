@@ -242,6 +242,9 @@ func (r GrabReply) appendJSON(b []byte) []byte {
 	if r.Receipt != nil {
 		b = r.Receipt.appendJSON(append(b, `,"receipt":`...))
 	}
+	if r.User != "" {
+		b = scan.AppendString(append(b, `,"user":`...), r.User)
+	}
 	return append(b, '}')
 }
 

@@ -46,7 +46,7 @@ func FuzzByHand(f *testing.F) {
 	f.Add("p-1", "empty", int64(0), 0, int64(0), int64(0), false)
 	f.Add("\"\n\u2028", "\\</script>", int64(-1), -1, int64(1), int64(0), true)
 	f.Fuzz(func(t *testing.T, packet, word string, amount int64, rank int, at, balance int64, has bool) {
-		grab := wire.GrabReply{Packet: packet, Outcome: word, Amount: amount, Rank: rank, At: at, Claimed: rank, Count: int(at), Waiting: rank}
+		grab := wire.GrabReply{Packet: packet, Outcome: word, User: word, Amount: amount, Rank: rank, At: at, Claimed: rank, Count: int(at), Waiting: rank}
 		latest := []string{}
 		if has {
 			grab.Balance, grab.AccountVersion, latest = &balance, at, []string{packet, word}

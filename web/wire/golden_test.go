@@ -271,6 +271,7 @@ func replies() map[string]any {
 		"send_packet": wire.SendPacketReply{
 			Packet: packet, Seq: 43, At: 1767225601000, Balance: 9000, AccountVersion: 2, NextCommitment: next, Dup: true,
 		},
+		"grab-elsewhere": wire.GrabReply{Packet: "p-1", Outcome: "elsewhere", Claimed: 1, Count: 5, User: "u-ann"},
 		"grab": wire.GrabReply{
 			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5,
 		},

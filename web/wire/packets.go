@@ -15,6 +15,7 @@ type SendPacketRequest struct {
 	Commitment string   `json:"commitment,omitempty" doc:"the 'next_commitment' that the client holds; another than the current one is 'conflict'"`
 
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that are members already; see below"`
+	OnePerPerson   bool   `json:"one_per_person,omitempty" doc:"true: at most one share for each person, see [one a person](#one-a-person)"`
 	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; default: the plain one"`
 
 	OpensAt *int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: grabs before it are 'not_yet'; see below"`
@@ -48,11 +49,11 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty" doc:"of a locked packet; one that is too long is simply wrong"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At are set for won and already. Waiting is set for empty while shares are held for other users. Receipt is set for entered, and Participants for an open
+// GrabReply is the reply of grab. User is set for elsewhere. Amount, Rank and At are set for won and already. Waiting is set for empty while shares are held for other users. Receipt is set for entered, and Participants for an open
 // draw, or for the Wave of a rain that is open. Balance and AccountVersion are set for won, unless another call has made the payment.
 type GrabReply struct {
 	Packet         string `json:"packet"`
-	Outcome        string `json:"outcome" enum:"won,already,empty,expired,entered,missed"`
+	Outcome        string `json:"outcome" enum:"won,already,empty,expired,entered,missed,elsewhere"`
 	Amount         int64  `json:"amount,omitempty"`
 	Rank           int    `json:"rank,omitempty"`
 	At             int64  `json:"at,omitempty"`
@@ -65,6 +66,8 @@ type GrabReply struct {
 	Participants int      `json:"participants,omitempty"`
 	Wave         int      `json:"wave,omitempty"`
 	Receipt      *Receipt `json:"receipt,omitempty"`
+
+	User string `json:"user,omitempty"`
 }
 
 // ReceiptKeysReply is the reply to GET /v1/receipt-keys: all public keys that have signed receipts of draws, in hex, the present one last.
@@ -309,10 +312,11 @@ type StatsReply struct {
 // GrabStats counts grabs, each once by its final outcome, or as failed. It does not count grabs that are refused before their
 // packet is looked up, such as those over a user's rate.
 type GrabStats struct {
-	Won     int64 `json:"won"`
-	Already int64 `json:"already"`
-	Empty   int64 `json:"empty"`
-	Expired int64 `json:"expired"`
-	Entered int64 `json:"entered"`
-	Failed  int64 `json:"failed"`
+	Won       int64 `json:"won"`
+	Already   int64 `json:"already"`
+	Empty     int64 `json:"empty"`
+	Expired   int64 `json:"expired"`
+	Entered   int64 `json:"entered"`
+	Elsewhere int64 `json:"elsewhere"`
+	Failed    int64 `json:"failed"`
 }

@@ -11,9 +11,10 @@ const (
 	Won         = "won"
 	Already     = "already" // the user had won a share before, perhaps in a try that was not answered; the result has that share
 	Empty       = "empty"
-	Expired     = "expired" // the packet has expired or was cancelled
-	EnteredDraw = "entered" // the user takes part in a draw, or in a wave of a rain
-	Missed      = "missed"  // no wave of the rain can be entered now
+	Expired     = "expired"   // the packet has expired or was cancelled
+	EnteredDraw = "entered"   // the user takes part in a draw, or in a wave of a rain
+	Missed      = "missed"    // no wave of the rain can be entered now
+	Elsewhere   = "elsewhere" // another account of the same person gets the share, or takes part: Grab.User
 )
 
 // Grab is the result of a grab. Amount, Rank and At are set for Won and Already. Balance is set only for Won, and may be
@@ -34,12 +35,14 @@ type Grab struct {
 	Wave         int // of a rain: which can be entered now
 	Waiting      int // of Empty: shares that are held for other users; they are free to all later
 	Receipt      *Receipt
+
+	User string // set for Elsewhere: the other account
 }
 
 // GrabOf reads the result of a grab.
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Waiting: r.Waiting, Receipt: r.Receipt,
+		Claimed: r.Claimed, Count: r.Count, Participants: r.Participants, Wave: r.Wave, Waiting: r.Waiting, Receipt: r.Receipt, User: r.User,
 	}
 }

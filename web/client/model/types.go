@@ -111,6 +111,7 @@ type Packet struct {
 	Key        string
 
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
+	OnePerPerson   bool   // at most one share for each person, whatever number of accounts the person has
 	Skin           string // cloud, koi or plum; "": the plain envelope
 
 	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
@@ -131,7 +132,7 @@ func PacketOf(p wire.Packet) Packet {
 	packet := Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
-		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
+		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, OnePerPerson: p.OnePerPerson, Skin: p.Skin,
 		Window: time.Duration(p.WindowS) * time.Second, Rest: p.Rest,
 		Waves: p.Waves, Over: time.Duration(p.OverS) * time.Second, MaxWins: p.MaxWins,
 	}

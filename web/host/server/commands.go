@@ -39,7 +39,7 @@ func (s commands) routes() []Route {
 					}
 					as = u.User
 				}
-				reply, err := s.o.Web.CallFor(ctx, as, o.Command, data)
+				reply, err := s.o.Web.CallFor(ctx, as, c.ForPerson, o.Command, data)
 				return json.RawMessage(reply), err
 			},
 			check: func(hostapi.Operation) error { return nil }, // the types are those of the command

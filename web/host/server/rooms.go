@@ -85,7 +85,7 @@ func (s rooms) callSystem(ctx context.Context, command string, request, reply an
 	if err != nil {
 		return err
 	}
-	answer, err := s.o.Web.CallFor(ctx, chat.System, command, data)
+	answer, err := s.o.Web.CallFor(ctx, chat.System, "", command, data)
 	if err != nil {
 		return err
 	}

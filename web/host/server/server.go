@@ -65,7 +65,7 @@ type Web interface {
 	Failure(err error) wire.Error
 	// CallFor runs a command of users for a user or for chat.System, without rates and hooks. It returns the data of the reply,
 	// as JSON.
-	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
+	CallFor(ctx context.Context, u chat.User, person, command string, data []byte) ([]byte, error)
 	// Renamed makes the user's open sockets on this instance take the name and the avatar that are stored now.
 	Renamed(ctx context.Context, user string)
 	// DisconnectSuspended closes the sockets of a suspended user on every instance.
@@ -125,6 +125,8 @@ type Caller struct {
 	Person    string // the user of the console that sends the request with the key; "": a program does
 	RequestID string
 	Reason    string // why the caller sends the request, for the list of acts; "": unknown
+	// ForPerson is what person the user For is, as the claim person of a token says; "": a person of their own.
+	ForPerson string
 	// For is the user for whom a command is called; "": the operation calls no command for a user.
 	For string
 	// Idempotency is derived from the header Idempotency-Key and the key's name. It is a valid key of a command; "": there was
@@ -216,6 +218,7 @@ const (
 	requestIDHeader   = "X-Request-Id"
 	idempotencyHeader = "Idempotency-Key"
 	reasonParameter   = "reason"
+	personParameter   = "person"
 	maxReason         = 200 // code points; as much as a credit keeps
 )
 
@@ -324,7 +327,7 @@ func (s *Server) identify(req *http.Request, c *Caller) error {
 	return nil
 }
 
-// headers reads the idempotency key and the reason.
+// headers reads the idempotency key, the reason and the person.
 func headers(req *http.Request, c *Caller, keyed bool) error {
 	given := req.Header.Values(idempotencyHeader)
 	switch {
@@ -338,14 +341,14 @@ func headers(req *http.Request, c *Caller, keyed bool) error {
 	case keyed:
 		return chat.BadField(idempotencyHeader, "is missing: this request needs it, so that a repeated one counts once")
 	}
-	c.Reason = req.URL.Query().Get(reasonParameter)
+	c.Reason, c.ForPerson = req.URL.Query().Get(reasonParameter), req.URL.Query().Get(personParameter)
 	switch {
 	case !utf8.ValidString(c.Reason) || strings.ContainsRune(c.Reason, 0):
 		return chat.BadField(reasonParameter, "is not UTF-8, or holds U+0000")
 	case utf8.RuneCountInString(c.Reason) > maxReason:
 		return &chat.FieldError{Err: chat.ErrTooLong, Field: reasonParameter, Reason: "is too long", Limit: maxReason}
 	}
-	return nil
+	return chat.CheckPerson(c.ForPerson)
 }
 
 // validRequestID matches ids that are safe in a log and in a header, and that a credit can keep.

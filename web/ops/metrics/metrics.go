@@ -117,7 +117,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 func (c collector) collectMoney(out chan<- prometheus.Metric) {
 	p := c.Packets.Stats()
 	for outcome, n := range map[string]int64{
-		"won": p.Won, "already": p.Already, "empty": p.Empty, "expired": p.Expired, "entered": p.Entered, "missed": p.Missed, "failed": p.Failed,
+		"won": p.Won, "already": p.Already, "empty": p.Empty, "expired": p.Expired, "entered": p.Entered, "missed": p.Missed, "elsewhere": p.Elsewhere, "failed": p.Failed,
 	} {
 		grabs.put(out, float64(n), outcome)
 	}

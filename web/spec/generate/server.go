@@ -114,6 +114,11 @@ func serverOperation(all schemas, examples exampleSet, o hostapi.Operation) obje
 			"schema": object{"type": "string", "minLength": 1}, "example": "ann",
 		})
 	}
+	if o.Command == "grab" {
+		parameters = append(parameters, object{
+			"name": "person", "in": "query", "description": "Says what person the user is, as the claim person of a token does.", "schema": object{"type": "string", "maxLength": 64},
+		})
+	}
 	if o.Request == nil {
 		described["parameters"] = parameters
 		return described

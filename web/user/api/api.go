@@ -23,6 +23,7 @@ var ErrUnknownCommand = errors.New("unknown command")
 type Caller struct {
 	User    chat.User
 	Admin   bool
+	Person  string // who the user is, as the host knows it: see auth.Identity; "": a person of their own
 	Address string // whose rates and budget the commands count against, too; "": none, as for users of the host
 }
 
@@ -533,7 +534,7 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (redpacket.Re
 		}
 		return true, a.askGrab(ctx, c, room, &g.request)
 	}
-	return a.packets.Grab(ctx, redpacket.GrabRequest{User: c.User.ID, Packet: g.request.Packet, Passphrase: g.request.Passphrase, Admit: admit})
+	return a.packets.Grab(ctx, redpacket.GrabRequest{User: c.User.ID, Person: c.Person, Packet: g.request.Packet, Passphrase: g.request.Passphrase, Admit: admit})
 }
 
 // wants reports whether the host is asked about the command.

@@ -19,7 +19,7 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 	request := redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
+		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, OnePerPerson: r.OnePerPerson, Skin: redpacket.Skin(r.Skin),
 		OpensAt: convert.FromMillis(r.OpensAt), HoldFor: r.HoldFor, HoldAway: r.HoldAway, HoldTime: window(r.HoldS), Window: window(r.WindowS), Rest: redpacket.Rest(r.Rest),
 		Rain: redpacket.Rain{Waves: count(r.Waves), MaxWins: count(r.MaxWins)}, Over: window(r.OverS),
 	}

@@ -31,6 +31,7 @@ const (
 // Identity is what a valid token proves about its bearer.
 type Identity struct {
 	User    chat.Profile
+	Person  string // opaque: accounts with the same one are one human; "": the token does not say
 	Admin   bool
 	Issued  time.Time // zero: the token has no iat
 	Expires time.Time
@@ -42,6 +43,7 @@ type tokenClaims struct {
 	Name   string `json:"name,omitempty"`
 	Avatar string `json:"avatar,omitempty"`
 	Scope  string `json:"scope,omitempty"` // separated by spaces
+	Person string `json:"person,omitempty"`
 
 	named, pictured bool // the token has a name, an avatar; set by UnmarshalJSON
 }
@@ -56,7 +58,7 @@ func (c *tokenClaims) UnmarshalJSON(text []byte) error {
 	for name, field := range map[string]any{
 		"iss": &c.Issuer, "sub": &c.Subject, "aud": &c.Audience, "jti": &c.ID,
 		"exp": &c.ExpiresAt, "nbf": &c.NotBefore, "iat": &c.IssuedAt,
-		"name": &c.Name, "avatar": &c.Avatar, "scope": &c.Scope,
+		"name": &c.Name, "avatar": &c.Avatar, "scope": &c.Scope, "person": &c.Person,
 	} {
 		value, ok := values[name]
 		if !ok {
@@ -96,6 +98,7 @@ func (c *tokenClaims) identity(adminScope string) Identity {
 		User:    chat.Profile{User: chat.User{ID: c.Subject, Name: cmp.Or(cleanName(c.Name), c.Subject)}, KeepName: !c.named},
 		Admin:   slices.Contains(strings.Fields(c.Scope), adminScope),
 		Expires: c.ExpiresAt.Time,
+		Person:  c.Person,
 	}
 	if c.IssuedAt != nil {
 		id.Issued = c.IssuedAt.Time

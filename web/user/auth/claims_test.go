@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -98,5 +99,25 @@ func TestClaimNamesMatchExactly(t *testing.T) {
 			}
 			checkIdentity(t, got, err, c.want, c.err)
 		})
+	}
+}
+
+// TestPersonOfAToken verifies tokens that say what person the user is. A bad person must make the token invalid.
+func TestPersonOfAToken(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	v := newTestVerifier(t, JWT{Secret: testSecret}, nil, func() time.Time { return now })
+	longest := strings.Repeat("人", 64)
+	for claim, want := range map[string]string{
+		``: "", `,"person":null`: "", `,"person":""`: "", `,"person":"7f3a"`: "7f3a", `,"Person":"7f3a"`: "", `,"person":"` + longest + `"`: longest,
+	} {
+		got, err := v.Verify(t.Context(), signRaw(t, fmt.Sprintf(`{"sub":"ann","exp":%d%s}`, now.Unix()+60, claim)))
+		if err != nil || got.Person != want {
+			t.Errorf("%s: %q, %v, want %q", claim, got.Person, err, want)
+		}
+	}
+	for _, claim := range []string{`,"person":"` + longest + `x"`, `,"person":"a\u0000"`, `,"person":7`, `,"person":["a"]`} {
+		if got, err := v.Verify(t.Context(), signRaw(t, fmt.Sprintf(`{"sub":"ann","exp":%d%s}`, now.Unix()+60, claim))); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %+v, %v", claim, got, err)
+		}
 	}
 }

@@ -17,6 +17,7 @@ type Claims struct {
 	Name     string
 	Avatar   string
 	Scope    string // separated by spaces; DefaultAdminScope opens the admin endpoints
+	Person   string
 	Issuer   string
 	Audience string
 	Issued   time.Time // zero: now
@@ -40,7 +41,7 @@ func Sign(secret []byte, c Claims, ttl time.Duration) (string, error) {
 			Subject: c.User, Issuer: c.Issuer,
 			IssuedAt: jwt.NewNumericDate(issued), ExpiresAt: jwt.NewNumericDate(issued.Add(ttl)),
 		},
-		Name: c.Name, Avatar: c.Avatar, Scope: c.Scope,
+		Name: c.Name, Avatar: c.Avatar, Scope: c.Scope, Person: c.Person,
 	}
 	if c.Audience != "" {
 		claims.Audience = jwt.ClaimStrings{c.Audience}

@@ -181,7 +181,8 @@ func (v *Verifier) verify(ctx context.Context, token string) (Identity, error) {
 // checkClaims checks what the validator does not: the subject, a scope or an audience that the token must not have, and
 // that it was not issued in the future.
 func (i *issuer) checkClaims(c *tokenClaims) error {
-	if err := checkSubject(c.Subject, i.guests); err != nil {
+	// A token with a bad person is refused: if the claim were ignored, its bearer would count as a person of their own.
+	if err := cmp.Or(checkSubject(c.Subject, i.guests), chat.CheckPerson(c.Person)); err != nil {
 		return err
 	}
 	switch {

@@ -42,7 +42,8 @@ type Session struct {
 
 	mu                   sync.Mutex // guards the following
 	phase                phase
-	held                 bool // pushes are delayed until the connect reply
+	held                 bool   // pushes are delayed until the connect reply
+	person               string // of the token
 	admin                bool
 	user                 chat.User
 	keepName, keepAvatar bool           // the token has no name, or no avatar: the stored one stays
@@ -81,7 +82,9 @@ func (s *Session) Closed() {
 func (s *Session) caller() (api.Caller, phase) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.callerAs(s.user, s.admin), s.phase
+	c := s.callerAs(s.user, s.admin)
+	c.Person = s.person
+	return c, s.phase
 }
 
 // callerAs returns a user as a caller of commands on this socket.
@@ -96,7 +99,7 @@ func (s *Session) callerAs(user chat.User, admin bool) api.Caller {
 // identifyLocked stores the identity of a token in the session: the user, the admin flag, and when the token was issued.
 func (s *Session) identifyLocked(identity auth.Identity) {
 	s.user, s.keepName, s.keepAvatar = identity.User.User, identity.User.KeepName, identity.User.KeepAvatar
-	s.admin, s.issued = identity.Admin, identity.Issued.Unix()
+	s.person, s.admin, s.issued = identity.Person, identity.Admin, identity.Issued.Unix()
 }
 
 func (s *Session) encoding() wire.Encoding { return wire.Encoding(s.conn.Encoding()) }

@@ -35,6 +35,7 @@ var splitTables = []splitTable{
 	{"claims", "bucket_of(packet_id)", []string{`(bucket, packet_id, share_no)`, `(bucket, packet_id, user_id, wave)`, `(bucket, packet_id) where luckiest`}},
 	{"participants", "bucket_of(packet_id)", []string{`(bucket, packet_id, wave, user_id)`}},
 	{"rain_waves", "bucket_of(packet_id)", []string{`(bucket, packet_id, wave)`}},
+	{"persons", "bucket_of(packet_id)", []string{`(bucket, packet_id, person)`}},
 	{"entries", "bucket_of(room_id)", []string{`(bucket, room_id, seq)`}},
 	{"entry_words", "(word & 15)::integer", []string{`(bucket, word, at, seq)`}}, // words.Hash puts the bucket of the room there
 	{"indexed_rooms", "bucket_of(room_id)", []string{`(bucket, room_id)`}},

@@ -50,6 +50,7 @@
  * @property {string} commitment  hex SHA-256 of the seed, see Proof
  * @property {string} key  the sender's key
  * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
+ * @property {boolean} [one_per_person]  true: it pays at most one share to each person
  * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
  * @property {number} [opens_at]  Unix milliseconds: it opens then; missing: it is open once it is sent
  * @property {number} [held]  number of shares that are held for some users; missing: none
@@ -185,14 +186,14 @@
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
- *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean, skin?: Skin,
- *   opens_at?: number, hold_for?: string[], hold_away?: boolean, hold_s?: number, window_s?: number, rest?: 'refund'|'share',
- *   waves?: number, over_s?: number, max_wins?: number}} NewPacket
+ *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
+ *   one_per_person?: boolean, skin?: Skin, opens_at?: number, hold_for?: string[], hold_away?: boolean, hold_s?: number,
+ *   window_s?: number, rest?: 'refund'|'share', waves?: number, over_s?: number, max_wins?: number}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply
- * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered'|'missed', amount?: number, rank?: number,
- *   at?: number, balance?: number, account_version?: number, claimed: number, count: number, waiting?: number,
- *   participants?: number, wave?: number, receipt?: Receipt, repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
+ * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'entered'|'missed'|'elsewhere', amount?: number,
+ *   rank?: number, at?: number, balance?: number, account_version?: number, claimed: number, count: number, waiting?: number,
+ *   participants?: number, wave?: number, receipt?: Receipt, user?: string, repeated?: true}} GrabReply  repeated: an earlier try of the call was not answered, so 'already' may mean that it has won
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof

@@ -84,6 +84,10 @@ export function setGrabbed(g) {
   const lost = g.repeated && !view.state.mine; // nothing was known of a share before
   const ours = view.answer === 'won' || lost; // an unanswered try has won it, or the answer arrived twice
   view.grab = 'no';
+  if (g.outcome === 'elsewhere') { // the user may still open it with the other account
+    view.refusal = { word: 'elsewhere', user: g.user };
+    return;
+  }
   view.refusal = null;
   if (g.waiting) { // it is not over: shares wait for others, and are free to all later
     view.refusal = { word: 'waiting', count: g.waiting };

@@ -1,4 +1,5 @@
 // The result of opening an envelope, as text.
+import { state } from '../state.js';
 import { t, inWords } from '../words.js';
 import { duration, money, number } from '../format.js';
 import { isDraw } from '../model/draws.js';
@@ -57,6 +58,7 @@ export function refused(view, wait) {
   if (error.word === 'wrong_passphrase') return t('packet.wrong', { left: triesLeft(view) });
   if (error.word === 'rate_limited') return wait > 0 ? t('packet.wait', { time: duration(wait * 1000) }) : t('packet.waited');
   if (error.word === 'waiting') return t('packet.waiting', { count: error.count });
+  if (error.word === 'elsewhere') return t('packet.elsewhere', { name: state.people.get(error.user)?.name || error.user });
   if (error.name === 'TimeoutError') return t('packet.noAnswer');
   return inWords(error);
 }

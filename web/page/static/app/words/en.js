@@ -677,6 +677,7 @@ export default {
     inWallet: 'in your wallet',
     least: 'The smallest share there is. It’s the thought that counts.',
     about: 'Details and proof',
+    elsewhere: ({ name }) => `This red packet pays one share a person. Yours goes to your account ${name}.`,
     late: {
       drained: 'So close! Others were faster this time.',
       drainedIn: ({ count, shown, time }) => (

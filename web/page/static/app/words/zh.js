@@ -671,6 +671,7 @@ export default {
     inWallet: '已存入钱包',
     least: '礼轻情意重，再小也是心意',
     about: '详情与验证',
+    elsewhere: ({ name }) => `这个红包每人只能领一份，你的那一份归你的账号「${name}」。`,
     late: {
       drained: '手慢了，红包派完了',
       drainedIn: ({ shown, time }) => `${shown} 份红包，${time}抢光`,
