@@ -36,7 +36,7 @@ type Done struct {
 
 	Known    int // texts that were imported before
 	Refused  int // members that could not be added, such as guests in a room that takes none
-	LeftOut  int // texts that an export leaves out because they are recalled, and rooms that it leaves out because they have no members
+	LeftOut  int // lines about users that are erased here; of an export, recalled texts, and rooms without members
 	Lost     int // files that an export has not found
 	Unsolved int // replies to texts that are not in the archive: they are imported as texts of their own
 }
@@ -175,7 +175,31 @@ func change(u User) chat.UserChange {
 	return c
 }
 
-func (i *importer) putUsers(ctx context.Context) error {
+// withoutErased returns those of the lines whose user is not erased here: what an archive says of the others must not come back.
+func withoutErased[T any](ctx context.Context, i *importer, lines []T, user func(T) string) (kept []T, err error) {
+	ids := make([]string, len(lines))
+	for n := range lines {
+		ids[n] = user(lines[n])
+	}
+	n := len(lines)
+	slices.Sort(ids)
+	records, err := i.chat.UserRecordsOf(ctx, slices.Compact(ids), nil)
+	if err != nil {
+		return nil, err
+	}
+	erased := map[string]bool{}
+	for _, u := range records {
+		erased[u.ID] = u.Erased()
+	}
+	kept = slices.DeleteFunc(lines, func(line T) bool { return erased[user(line)] })
+	i.done.LeftOut += n - len(kept)
+	return kept, nil
+}
+
+func (i *importer) putUsers(ctx context.Context) (err error) {
+	if i.users, err = withoutErased(ctx, i, i.users, func(u chat.UserChange) string { return u.User }); err != nil || len(i.users) == 0 {
+		return err
+	}
 	if _, err := i.chat.PutUsers(ctx, i.users); err != nil {
 		return err
 	}
@@ -303,8 +327,11 @@ func checkReactions(reactions map[string][]string) error {
 	return nil
 }
 
-func (i *importer) putTexts(ctx context.Context) error {
+func (i *importer) putTexts(ctx context.Context) (err error) {
 	room := i.rooms[i.texts[0].Room].id
+	if i.texts, err = withoutErased(ctx, i, i.texts, func(t Text) string { return t.From }); err != nil {
+		return err
+	}
 	var ids []string
 	for _, t := range i.texts {
 		ids = append(ids, t.ID)
@@ -426,8 +453,12 @@ func (i *importer) putMembers(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("room %q has no line before", i.members[0].Room)
 	}
+	members, err := withoutErased(ctx, i, i.members, func(m Member) string { return m.User })
+	if err != nil {
+		return err
+	}
 	var users, admins []string
-	for _, m := range i.members {
+	for _, m := range members {
 		switch m.Role {
 		case "", chat.Plain, chat.Owner:
 		case chat.Admin:

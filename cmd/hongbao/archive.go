@@ -65,6 +65,7 @@ func (p *program) importFrom(ctx context.Context, file string) (err error) {
 	p.print(fmt.Sprintf("imported: %d users, %d rooms, %d members, %d texts, %d files\n", done.Users, done.Rooms, done.Members, done.Texts, done.Files))
 	p.printCount(done.Known, "texts were imported before")
 	p.printCount(done.Refused, "members could not be added, such as guests in a room that takes none")
+	p.printCount(done.LeftOut, "lines are left out: they are about users that are erased here")
 	p.printCount(done.Unsolved, "replies are to texts that the archive does not have: they are no replies now")
 	return nil
 }

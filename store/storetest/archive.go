@@ -40,6 +40,7 @@ func TestArchive(t *testing.T, open func(t *testing.T) ArchiveUnderTest) {
 		"an import that is repeated changes nothing":                                  importTwice,
 		"an import goes on behind the line that was wrong":                            importBroken,
 		"two imports at once append each text once":                                   importAtOnce,
+		"an erased user does not come back":                                           importErased,
 		"a deleted room is not filled":                                                importDeleted,
 		"an export can be imported again":                                             exportImport,
 	} {
@@ -160,6 +161,21 @@ func importAtOnce(t *testing.T, s archive.Store) {
 		if want := fmt.Sprintf(`{"text":"%d"}`, n); string(e.Body) != want {
 			t.Fatalf("text %d is %s, want %s", n, e.Body, want)
 		}
+	}
+}
+
+func importErased(t *testing.T, s archive.Store) {
+	rooms := chat.New(s, chat.Discard{}, chat.Options{})
+	noError(t, s.EnsureUsers(t.Context(), []string{"bob"}))
+	_, err := s.BeginErasure(t.Context(), chat.NewErasure{User: "bob", Texts: true, At: time.Now()})
+	noError(t, err)
+	done, err := importLines(t.Context(), s, archived)
+	noError(t, err)
+	if want := (archive.Done{Users: 1, Rooms: 1, Members: 1, Texts: 2, LeftOut: 3, Unsolved: 1}); done != want {
+		t.Errorf("done %+v, want %+v", done, want)
+	}
+	if u, err := rooms.UserRecord(t.Context(), "bob"); err != nil || u.Name != "" || u.Ref != "" {
+		t.Errorf("the erased user is %+v, %v", u, err)
 	}
 }
 
