@@ -56,16 +56,20 @@ export class Methods {
 ` + "    throw new Error(`${method} ${data} ${options}: by a Client alone`);\n  }\n")
 	for _, c := range calls(byHandInScript) {
 		out.WriteString("\n  /**\n" + wrapped(c.sentence(lowerCamel(c.Name)), "   * "))
-		var names []string
+		var names, fields []string
 		data := "request"
 		switch {
 		case c.byFields:
 			for f := range c.request.Fields() {
 				name := strings.TrimSuffix(fieldName(f), "?")
-				names = append(names, name)
-				fmt.Fprintf(&out, "   * @param {%s} %s\n", fromMethods.of(f.Type, f.Tag), name)
+				local, field := name, name
+				if name == "try" { // a keyword
+					local, field = "isTrial", "try: isTrial"
+				}
+				names, fields = append(names, local), append(fields, field)
+				fmt.Fprintf(&out, "   * @param {%s} %s\n", fromMethods.of(f.Type, f.Tag), local)
 			}
-			data = "{ " + strings.Join(names, ", ") + " }"
+			data = "{ " + strings.Join(fields, ", ") + " }"
 			if len(names) == 0 {
 				data = "{}"
 			}

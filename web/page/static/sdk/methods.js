@@ -240,12 +240,12 @@ export class Methods {
    * setRules replaces the rules of the room, or tries some on its last texts. Only the owner and admins may call it.
    * @param {string} room
    * @param {import('./types.js').Rule[]} rules
-   * @param {boolean} try
+   * @param {boolean} isTrial
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').SetRulesReply>}
    */
-  setRules(room, rules, try, o) {
-    return this.call('set_rules', { room, rules, try }, o);
+  setRules(room, rules, isTrial, o) {
+    return this.call('set_rules', { room, rules, try: isTrial }, o);
   }
 
   /**
