@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket/crashpoint"
 	"hongbao/redpacket/proof"
 )
 
@@ -17,7 +18,8 @@ import (
 // when the rain ends early, it is closed like every draw.
 //
 // Each instance knows the instants of all open rains (rains). So it tells the beginning of a wave, and ends it, although the instance that
-// sent the rain has died. The ledger's clock decides which wave users can enter, and whether its end has come.
+// sent the rain has died. The ledger's clock decides which wave users can enter, and whether its end has come. An instance may die when it has
+// drawn a wave, before it has paid and told the winners. So each of the others also looks at each wave after its end.
 
 // Rain says how a draw is divided into waves. Its zero value is that of a packet that is no rain.
 type Rain struct {
@@ -141,6 +143,7 @@ func (f *flow) payWaves(ctx context.Context, p Ref, d *Draw) error {
 	if _, err := f.settleLacking(ctx, p, winnersOf(d.Waves)); err != nil {
 		return err
 	}
+	crashpoint.Here("wave.after-settle")
 	f.observer.waves(d)
 	return nil
 }
@@ -149,14 +152,22 @@ func (f *flow) payWaves(ctx context.Context, p Ref, d *Draw) error {
 func (s *Service) waves(d *Draw) {
 	p := &d.Book.Packet
 	opens := p.Opens(d.Book.Seed)
-	for _, w := range d.Waves[len(d.Waves)-d.New:] {
+	fresh := len(d.Waves) - d.New
+	known := min(s.rains.drawn(p.ID, len(d.Waves), fresh), fresh)
+	for i, w := range d.Waves[known:] {
+		told := fmt.Sprintf("wave-drawn:%s:%d", p.ID, w.Number)
+		if known+i < fresh && !s.isFirst(told) {
+			continue // by the instance that has drawn it
+		}
 		drawn := WaveDrawn{Participants: w.Participants, Won: len(w.Winners)}
 		for i, user := range w.Winners[:min(len(w.Winners), winnersShown)] {
 			drawn.Winners = append(drawn.Winners, Paid{Share: w.First + i, Wave: w.Number, User: chat.User{ID: user}, Amount: d.Book.Shares[w.First+i]})
 		}
 		s.pub.ToRoom(p.Room, WaveEvent{Packet: p.ID, Room: p.Room, Wave: w.Number, Ends: opens[w.Number-1].Add(WaveWindow), Drawn: &drawn})
+		if known+i >= fresh {
+			s.isFirst(told) // nobody needs to tell it again
+		}
 	}
-	s.rains.drawn(p.ID, len(d.Waves))
 }
 
 // showRain adds to the state of an open rain which wave has begun, as far as this instance knows.
@@ -187,7 +198,7 @@ type rains struct {
 
 // rain is an open rain.
 type rain struct {
-	RainPlan // Drawn is guarded by mu of rains
+	RainPlan // Drawn counts the waves that this instance has seen drawn, paid and told; guarded by mu of rains
 
 	own   bool // this instance has sent it
 	begun int  // waves whose beginning was told; guarded by mu of rains
@@ -195,17 +206,19 @@ type rain struct {
 	round int // of find that has seen it last; guarded by mu of rains
 }
 
-// follow begins to follow a rain, or learns how far it is. A rain without instants is left to others: this instance may lack its key.
+// follow begins to follow a rain, or learns that it is still open. A rain without instants is left to others: this instance may lack its key. The
+// last wave that has been drawn is looked at again: perhaps its instance has died before it has told the result.
 func (r *rains) follow(plan RainPlan, own bool, round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.open[plan.ID]; known != nil {
-		known.Drawn, known.round = max(known.Drawn, plan.Drawn), round
+		known.round = round
 		return
 	}
 	if len(plan.Opens) == 0 || len(r.open) >= rainsKept || r.stopped() {
 		return
 	}
+	plan.Drawn = max(0, plan.Drawn-1)
 	n := &rain{RainPlan: plan, own: own, round: round}
 	now := r.ledgerNow()
 	for n.begun < len(n.Opens) && n.Opens[n.begun].Add(WaveWindow).Before(now) {
@@ -260,13 +273,18 @@ func (r *rains) end(n *rain) time.Time {
 	return end
 }
 
-// drawn learns that so many waves of the rain have been drawn.
-func (r *rains) drawn(packet string, waves int) {
+// drawn learns that so many waves of the rain have been drawn and paid. It returns how many of them it knew, or unknown if it does not follow
+// the rain.
+func (r *rains) drawn(packet string, waves, unknown int) (known int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := r.open[packet]; n != nil {
-		n.Drawn = max(n.Drawn, waves)
+	n := r.open[packet]
+	if n == nil {
+		return unknown
 	}
+	known = n.Drawn
+	n.Drawn = max(known, waves)
+	return known
 }
 
 // present returns the last wave of a rain that has begun, and when it ends. ends is zero if it has ended.
@@ -329,15 +347,21 @@ func (s *Service) findRains(ctx context.Context) error {
 	return nil
 }
 
-// waveBegun publishes the beginning of a wave. The instances share a limiter, so that one of them does so. If the limiter fails, each does,
-// which is harmless: clients know the number of the wave.
+// waveBegun publishes the beginning of a wave, unless another instance has.
 func (s *Service) waveBegun(room, packet string, wave int, ends time.Time) {
-	if s.o.Limiter != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), limiterTime)
-		defer cancel()
-		if wait, err := s.o.Limiter.Take(ctx, fmt.Sprintf("wave:%s:%d", packet, wave), chat.Rate{Burst: 1}); err == nil && wait > 0 {
-			return
-		}
+	if s.isFirst(fmt.Sprintf("wave:%s:%d", packet, wave)) {
+		s.pub.ToRoom(room, WaveEvent{Packet: packet, Room: room, Wave: wave, Ends: ends})
 	}
-	s.pub.ToRoom(room, WaveEvent{Packet: packet, Room: room, Wave: wave, Ends: ends})
+}
+
+// isFirst reports whether this instance is the first one that asks for the key: the instances share a limiter, so that one of them tells what
+// all know. If the limiter fails, each is the first, which is harmless: clients know the number of the wave.
+func (s *Service) isFirst(key string) bool {
+	if s.o.Limiter == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limiterTime)
+	defer cancel()
+	wait, err := s.o.Limiter.Take(ctx, key, chat.Rate{Burst: 1})
+	return err != nil || wait <= 0
 }

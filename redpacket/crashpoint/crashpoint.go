@@ -17,6 +17,7 @@ var Points = []string{
 	"grab.after-ack",
 	"enter.after-commit",
 	"draw.after-root",
+	"wave.after-settle",
 	"close.after-script",
 	"close.after-settle",
 	"close.before-commit",
