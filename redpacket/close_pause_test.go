@@ -91,6 +91,10 @@ func (emptyLedger) Overdue(context.Context, time.Time, redpacket.Overdue, int) (
 	return nil, nil
 }
 
+func (emptyLedger) OpenRains(context.Context, string, int) ([]redpacket.RainPlan, error) {
+	return nil, nil
+}
+
 func (emptyLedger) DeletedRooms(context.Context, string, int) ([]string, string, error) {
 	return nil, "", nil
 }

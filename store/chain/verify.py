@@ -17,6 +17,7 @@ TABLES = {
                " hex:encrypted_seed, held, held_until", "packets"),
     "claim": ("link, packet_id, share_no, user_id, amount, at, transfer", "claims"),
     "participant": ("link, packet_id, leaf, at", "participants"),
+    "wave": ("link, packet_id, wave, drawn_at, participants, first_share, root, json:winners", "rain_waves"),
     "draw": ("draw_link, id, drawn_at, participants, parts, root", "packets where drawn_at > 0"),
     "transfer": ("link, id, at, debit, credit, amount, kind, user_id, key, hex:hash, note, actor, request_id, reason",
                  "transfers where kind in ('credit', 'debit')"),
@@ -52,6 +53,8 @@ def sealed(seal, *texts):
 def leaf(kind, row):
     if kind == "entry":
         row[9:] = [sealed(*row[9:12]), sealed(*row[12:14])]
+    if kind == "wave":
+        row[6:] = row[6]
     version = 1
     if kind == "packet":
         encrypted, *held = row[22:]

@@ -35,6 +35,8 @@ var mayReadMore = map[string]string{
 	// The audit, and what a new epoch does once. A sample of the metrics reads at most 10,000 packets.
 	` is distinct from (`:                "an audit reads all rows",
 	`format('`:                           "an audit reads all rows",
+	`(octet_length(name_seal) = 32 or`:   "an audit reads all rows",
+	`or kind = 'room' and exists (`:      "the legal holds of rooms, which hosts set one by one",
 	`where octet_length(name_seal) = 32`: "an audit reads all rows",
 	`from entries e left join packets p on p.room_id = e.room_id`:     "an audit reads all rows",
 	`select coalesce(sum(counted), 0) from files`:                     "an audit reads all rows",
@@ -57,6 +59,19 @@ var mayReadMore = map[string]string{
 var neverFilled = []string{
 	`select id from users u where u.id in`, `delete from push_subscriptions where`, `delete from pictures where`,
 	`select chain, id, at, refs from events where chain = ? and id = ?`,
+}
+
+// firstRows are rows of tables that have none at the end of many tests.
+var firstRows = []string{
+	`insert into blocks (user_id, blocked, at) values ('u', 'v', 1)`,
+	`insert into erasures (user_id, texts, asked_at, done_at, next_at) values ('u', 1, 1, 1, 1)`,
+	`insert into files (room_id, id, user_id, at, state, upload, counted, body, touched_at) values ('r', 'f', 'u', 1, 'ready', 0, 0, '{}', 1)`,
+	`insert into held_texts (room_id, id, user_id, name, at, rule, key, message) values ('r', 'h', 'u', 'u', 1, 'w', 'k', '{}')`,
+	`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
+	`insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
+	`insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
+	`insert into persons (packet_id, person, user_id) values ('p', 'n', 'u')`,
+	`insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 
 // statements are those that the suites of the store, the ledger, the events and the fundings send.
@@ -212,6 +227,10 @@ func fillTables(t *testing.T, conn *sql.Conn) (empty []string) {
 		must(rs.Err())
 		must(rs.Close())
 		return all
+	}
+	for _, row := range firstRows {
+		_, err := conn.ExecContext(ctx, row)
+		must(err)
 	}
 	for _, table := range list(`select name, '' from sqlite_schema where type = 'table' and name not like 'sqlite_%'
 		and name not in ('schema_migrations', 'circulation', 'file_usage', 'chains', 'settings')`) {

@@ -87,6 +87,9 @@ var steps = []step{
 	command("send_packet: a draw", friend, "send_packet", `{"room":"{room}","key":"{key}-draw","total":100,"count":2,"window_s":600}`).keeping("draw=packet.id"),
 	command("grab: entered", "{winner}", "grab", `{"packet":"{draw}"}`),
 	command("packet: a draw", "{winner}", "packet", `{"packet":"{draw}","limit":10}`),
+	command("send_packet: a rain", friend, "send_packet", `{"room":"{room}","key":"{key}-rain","total":100,"count":6,"waves":3,"over_s":600}`).keeping("rain=packet.id"),
+	command("grab: between waves", "{winner}", "grab", `{"packet":"{rain}"}`),
+	command("packet: a rain", "{winner}", "packet", `{"packet":"{rain}","limit":10}`),
 	command("delete_room", "{winner}", "delete_room", `{"room":"{room}"}`),
 
 	{name: "host: a user", call: "GET users/{winner}"},

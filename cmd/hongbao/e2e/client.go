@@ -17,7 +17,8 @@ import (
 // recorded.
 type Client struct {
 	*centrifuge.Client
-	User wire.User
+	User  wire.User
+	Token string
 
 	t *testing.T
 
@@ -58,7 +59,7 @@ func ConnectWithTimeout(t *testing.T, s *Server, guest wire.GuestReply, protobuf
 	}
 	c := &Client{
 		Client: dial(s.SocketURL(protobuf), centrifuge.Config{Token: guest.Token, ReadTimeout: timeout, HandshakeTimeout: 10 * time.Second}),
-		t:      t, User: guest.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{}, epochs: map[string]string{},
+		t:      t, User: guest.User, Token: guest.Token, heard: map[string][]wire.Entry{}, last: map[string]uint64{}, epochs: map[string]string{},
 	}
 	c.OnConnected(func(e centrifuge.ConnectedEvent) {
 		var data wire.ConnectData

@@ -24,7 +24,16 @@ func (s *Server) SocketURL(protobuf bool) string {
 
 // Post sends a request to /v1/<path>, with the token as bearer unless it is empty.
 func (s *Server) Post(token, path string, request any) (status int, answer []byte, err error) {
-	r, err := http.NewRequest(http.MethodPost, s.URL.JoinPath("/v1", path).String(), strings.NewReader(JSON(request)))
+	return s.ask(http.MethodPost, token, path, strings.NewReader(JSON(request)))
+}
+
+// Get reads /v1/<path> as Post writes it.
+func (s *Server) Get(token, path string) (status int, answer []byte, err error) {
+	return s.ask(http.MethodGet, token, path, http.NoBody)
+}
+
+func (s *Server) ask(method, token, path string, body io.Reader) (status int, answer []byte, err error) {
+	r, err := http.NewRequest(method, s.URL.JoinPath("/v1", path).String(), body)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -247,9 +247,9 @@ func (sql *truth) readMembers(ctx context.Context, c *pgx.Conn) error {
 }
 
 func (sql *truth) readEntered(ctx context.Context, c *pgx.Conn) error {
-	rows, _ := c.Query(ctx, "select packet_id, user_id from participants")
+	rows, _ := c.Query(ctx, "select packet_id, user_id, wave from participants")
 	var e entry
-	_, err := pgx.ForEachRow(rows, []any{&e.packet, &e.user}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&e.packet, &e.user, &e.wave}, func() error {
 		sql.entered[e] = true
 		return nil
 	})

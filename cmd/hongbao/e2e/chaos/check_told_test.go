@@ -78,7 +78,7 @@ func (r *record) check(sql truth) (wrong []string) {
 		return status != "cancelled" && differs(r.mayBeLost(t), t, "the cancellation of packet %s was acknowledged, and its status is %q", id, status)
 	})
 	maps.DeleteFunc(r.entered, func(e entry, t told) bool {
-		return !sql.entered[e] && differs(r.mayBeLost(t), t, "user %s was told to take part in draw %s, and SQL has no such participant", e.user, e.packet)
+		return !sql.entered[e] && differs(r.mayBeLost(t), t, "user %s was told to take part in draw %s, wave %d, and SQL has no such participant", e.user, e.packet, e.wave)
 	})
 	maps.DeleteFunc(r.memberships, func(m membership, t toldMember) bool {
 		in := sql.memberships[m]

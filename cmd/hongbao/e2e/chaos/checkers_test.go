@@ -209,7 +209,7 @@ func TestToldIsStored(t *testing.T) {
 			claims:      map[win]bool{{"p", "bob", 1, 30}: true},
 			packets:     map[string]stored{"p": {status: "cancelled"}},
 			memberships: map[membership]bool{{"ann", "room"}: true},
-			entered:     map[entry]bool{{"p", "ann"}: true},
+			entered:     map[entry]bool{{"p", "ann", 0}: true},
 		}
 	}
 	answers := func(loss told) *record {
@@ -221,7 +221,7 @@ func TestToldIsStored(t *testing.T) {
 		r.histories["p"] = &history{sent: at.called}
 		r.wins[win{"p", "bob", 1, 30}] = at
 		r.cancelled["p"] = at
-		r.entered[entry{"p", "ann"}] = at
+		r.entered[entry{"p", "ann", 0}] = at
 		r.memberships[membership{"ann", "room"}] = toldMember{at, true}
 		r.memberships[membership{"bob", "room"}] = toldMember{at, false}
 		return r

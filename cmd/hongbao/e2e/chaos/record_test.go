@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -67,10 +68,16 @@ type (
 		count      int
 		expires    int64 // Unix milliseconds
 		commitment string
-		window     int // of a draw, in seconds; 0: it is none
+		opens      int64 // Unix milliseconds; 0: at once
+		window     int   // of a draw or rain, in seconds; 0: it is none
+		rain       bool
+		held       bool // shares are held, which the model of histories does not know
 	}
-	// entry is a user in a draw.
-	entry struct{ packet, user string }
+	// entry is a user in a draw, or in a wave of a rain.
+	entry struct {
+		packet, user string
+		wave         int
+	}
 )
 
 // history is all that users did with a packet, and what they were answered.
@@ -190,14 +197,36 @@ func (r *record) grabbed(p packet, user string, called int64, g model.Grab) {
 		h.operations = append(h.operations, operation{
 			user: user, kind: "grab", called: called, answered: answered, outcome: g.Outcome, rank: g.Rank, amount: g.Amount,
 		})
-		r.outcomes[g.Outcome]++
-		if w := (win{p.id, user, g.Rank, g.Amount}); g.Outcome == model.Won || g.Outcome == model.Already {
-			first, ok := r.wins[w]
-			if !ok || r.winMayBeLost(w, first) { // what SQL may have lost may have been paid again
-				r.wins[w] = told{called, answered}
-			}
-		}
+		r.noteWin(p, user, told{called, answered}, g)
 	})
+}
+
+// heldGrabbed is grabbed for a packet that has no history.
+func (r *record) heldGrabbed(p packet, user string, called int64, g model.Grab) {
+	t := told{called, now()}
+	r.note(func() { r.noteWin(p, user, t, g) })
+}
+
+// noteWin notes the share that a user was told to have. The caller holds r.mu.
+func (r *record) noteWin(p packet, user string, t told, g model.Grab) {
+	r.outcomes[g.Outcome]++
+	if w := (win{p.id, user, g.Rank, g.Amount}); g.Outcome == model.Won || g.Outcome == model.Already {
+		first, ok := r.wins[w]
+		if !ok || r.winMayBeLost(w, first) { // what SQL may have lost may have been paid again
+			r.wins[w] = t
+		}
+	}
+}
+
+// notYet notes that a grab came before its packet opens.
+func (r *record) notYet(p packet) { r.note(func() { r.history(p).unanswered-- }) }
+
+// packetOf returns what members hear of a packet.
+func packetOf(room string, p wire.Packet) packet {
+	return packet{
+		id: p.ID, room: room, total: p.Total, count: p.Count, expires: p.ExpiresAt, commitment: p.Commitment,
+		opens: p.OpensAt, window: cmp.Or(p.WindowS, p.OverS), rain: p.Waves > 0, held: p.Held > 0,
+	}
 }
 
 // cancelAnswered notes the answer to a cancel.

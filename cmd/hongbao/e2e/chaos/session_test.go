@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,7 +99,14 @@ func (j *journal) event(event model.Event) {
 	case model.Entry:
 		j.entry(e.Room, e.Seq, e.ID)
 		if p, ok := e.Body.(model.PacketBody); ok {
-			j.announce(packet{p.ID, e.Room, p.Total, p.Count, p.Expires.UnixMilli(), p.Commitment, int(p.Window.Seconds())})
+			announced := packet{
+				id: p.ID, room: e.Room, total: p.Total, count: p.Count, expires: p.Expires.UnixMilli(), commitment: p.Commitment,
+				window: int(cmp.Or(p.Window, p.Over).Seconds()), rain: p.Waves > 0, held: p.Held > 0,
+			}
+			if !p.Opens.IsZero() {
+				announced.opens = p.Opens.UnixMilli()
+			}
+			j.announce(announced)
 		}
 	case model.Entered:
 		j.enter(e.Room.ID, e.Room.LastSeq)
@@ -145,7 +153,7 @@ func openPlain(url, token string, protobuf bool, dial dialer, j *journal) (sessi
 		j.entry(room, entry.Seq, entry.ID)
 		var p wire.Packet
 		if entry.Kind == "packet" && json.Unmarshal(entry.Body, &p) == nil {
-			j.announce(packet{p.ID, room, p.Total, p.Count, p.ExpiresAt, p.Commitment, p.WindowS})
+			j.announce(packetOf(room, p))
 		}
 	})
 	c.OnConnecting(func(e centrifuge.ConnectingEvent) { j.noteBreak("offline: %d %s", e.Code, e.Reason) })

@@ -130,8 +130,18 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 	if rand.IntN(4) == 0 {
 		request.Mode = "equal"
 	}
-	if count != cancelledCount && rand.IntN(4) == 0 {
-		request.TTLS, request.WindowS, request.Rest = nil, new(int64(3)), []string{"refund", "share"}[rand.IntN(2)]
+	if count != cancelledCount {
+		switch kind := rand.IntN(16); {
+		case kind < 4:
+			request.TTLS, request.WindowS, request.Rest = nil, new(int64(3)), []string{"refund", "share"}[rand.IntN(2)]
+		case kind == 4:
+			count *= 3
+			request.TTLS, request.Waves, request.OverS, request.MaxWins = nil, new(3), new(int64(10)), new(1+rand.IntN(3)) // the least
+		case kind < 7:
+			request.OpensAt = new(time.Now().UnixMilli() + 500 + rand.Int64N(2000))
+		case kind < 9:
+			request.HoldFor, request.HoldS = []string{u.id}, new(int64(2))
+		}
 	}
 	request.Total = int64(count) * (1 + rand.Int64N(50))
 	var reply wire.SendPacketReply
@@ -139,12 +149,12 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 		called := now()
 		err := u.call(ctx, "send_packet", request, &reply)
 		if err == nil {
-			p := packet{reply.Packet.ID, room, request.Total, count, reply.Packet.ExpiresAt, reply.Packet.Commitment, reply.Packet.WindowS}
+			p := packetOf(room, reply.Packet)
 			t := toldPacket{told{called, now()}, room, request.Key, u.id, p.id, reply.Seq}
 			u.record.note(func() {
 				u.record.packets = append(u.record.packets, t)
 				u.record.commit(p)
-				if p.window == 0 {
+				if p.window == 0 && !p.held {
 					u.record.history(p).sent = called
 					u.record.lastPackets[u.id] = p
 				}
@@ -199,7 +209,11 @@ func (u *user) moveLobby(ctx context.Context) {
 // hear reacts to a packet that was announced in one of the user's rooms.
 func (u *user) hear(ctx context.Context, p packet) {
 	u.record.note(func() { u.record.commit(p) })
-	if p.window > 0 {
+	switch {
+	case p.rain:
+		go u.enterRain(ctx, p)
+		return
+	case p.window > 0:
 		go u.enterDraw(ctx, p)
 		return
 	}
@@ -217,18 +231,51 @@ func (u *user) enterDraw(ctx context.Context, p packet) {
 	if pause(ctx, rand.N(time.Duration(p.window)*time.Second*11/10)) != nil {
 		return
 	}
-	u.do(ctx, "enter "+p.id, func() error {
+	u.enter(ctx, p)
+}
+
+// enterRain tries to enter the waves of a rain, until it ends.
+func (u *user) enterRain(ctx context.Context, p packet) {
+	for now := time.Now(); now.UnixMilli() < p.expires; now = time.Now() {
+		if pause(ctx, rand.N(3*time.Second)) != nil || !u.enter(ctx, p) {
+			return
+		}
+	}
+}
+
+func (u *user) enter(ctx context.Context, p packet) bool {
+	return u.do(ctx, "enter "+p.id, func() error {
 		called := now()
 		g, err := u.grab(ctx, p.id)
 		u.record.noteMissing(p, err)
 		if err == nil && g.Outcome == model.EnteredDraw {
-			u.record.note(func() { u.record.entered[entry{p.id, u.id}] = told{called, now()} })
+			u.record.note(func() { u.record.entered[entry{p.id, u.id, g.Wave}] = told{called, now()} })
+		}
+		return err
+	}, wire.CodeNotFound)
+}
+
+// grabHeld grabs a share of a packet that holds some.
+func (u *user) grabHeld(ctx context.Context, p packet) {
+	u.do(ctx, "grab "+p.id, func() error {
+		called := now()
+		g, err := u.grab(ctx, p.id)
+		u.record.noteMissing(p, err)
+		if err == nil {
+			u.record.heldGrabbed(p, u.id, called, g)
 		}
 		return err
 	}, wire.CodeNotFound)
 }
 
 func (u *user) grabAt(ctx context.Context, p packet) {
+	if p.held {
+		u.grabHeld(ctx, p)
+		return
+	}
+	if wait := time.Until(time.UnixMilli(p.opens)); wait > 0 && pause(ctx, wait+rand.N(400*time.Millisecond)-100*time.Millisecond) != nil {
+		return
+	}
 	u.do(ctx, "grab "+p.id, func() error {
 		u.record.begin(p)
 		called := now()
@@ -237,8 +284,11 @@ func (u *user) grabAt(ctx context.Context, p packet) {
 		if err == nil {
 			u.record.grabbed(p, u.id, called, g)
 		}
+		if codeOf(err) == wire.CodeNotYet {
+			u.record.notYet(p)
+		}
 		return err
-	}, wire.CodeNotFound)
+	}, wire.CodeNotFound, wire.CodeNotYet)
 }
 
 // grabOld grabs at a packet that may have ended, perhaps a second time.

@@ -1,12 +1,16 @@
 package crash
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"hongbao/cmd/hongbao/e2e"
+	"hongbao/redpacket/proof"
 	"hongbao/web/wire"
 )
 
@@ -112,15 +116,48 @@ func (w *workload) checkClaims() {
 			w.t.Errorf("the cancellation of packet %s was acknowledged, but its status is %s", key, reply.State.Status)
 		}
 	}
+	proofs := map[string]proof.Document{}
 	for _, g := range w.entered {
 		reply := e2e.Call[wire.PacketReply](g.by, "packet", wire.PacketRequest{Packet: g.reply.Packet})
-		if d := reply.State.Draw; d == nil || d.Receipt == nil || *d.Receipt != *g.reply.Receipt || d.Root == "" {
+		if g.reply.Wave > 0 {
+			w.checkWave(g, reply, proofs)
+		} else if d := reply.State.Draw; d == nil || d.Receipt == nil || *d.Receipt != *g.reply.Receipt || d.Root == "" {
 			w.t.Errorf("%s has entered %s with %+v, and now the state is %+v", g.by.User.Name, g.reply.Packet, g.reply.Receipt, d)
 		}
 	}
 	for _, g := range w.won {
 		if !stored[fmt.Sprint(g.reply.Packet, g.by.User.ID, g.reply.Rank, g.reply.Amount)] {
 			w.t.Errorf("a grab of %s was answered %+v, but no such claim is stored", g.by.User.Name, g.reply)
+		}
+	}
+}
+
+// checkWave compares an acknowledged entry into a wave of a rain with the rain's proof.
+func (w *workload) checkWave(g wonGrab, reply wire.PacketReply, proofs map[string]proof.Document) {
+	w.t.Helper()
+	d, read := proofs[g.reply.Packet]
+	if !read {
+		status, answer, err := w.server.Get(g.by.Token, "packets/"+g.reply.Packet+"/proof")
+		if err == nil {
+			d, err = proof.ReadDocument(bytes.NewReader(answer))
+		}
+		if err == nil {
+			_, err = proof.Check(d)
+		}
+		if err != nil || status != http.StatusOK {
+			w.t.Errorf("proof of rain %s: status %d, %v", g.reply.Packet, status, err)
+		}
+		proofs[g.reply.Packet] = d
+	}
+	if g.reply.Wave > len(d.Waves) || !slices.Contains(d.Waves[g.reply.Wave-1].Leaves, g.reply.Receipt.Leaf) {
+		w.t.Errorf("%s has entered wave %d of %s with %+v, which the proof does not have", g.by.User.Name, g.reply.Wave, g.reply.Packet, g.reply.Receipt)
+	}
+	for _, wave := range d.Waves {
+		for _, winner := range wave.Winners {
+			paid := slices.ContainsFunc(reply.State.Rain.Wins, func(win wire.Win) bool { return win.Wave == int(wave.Wave) && win.Amount == winner.Amount })
+			if winner.User == g.by.User.ID && !paid {
+				w.t.Errorf("%s has won %+v in wave %d of %s, and was paid %+v", g.by.User.Name, winner, wave.Wave, g.reply.Packet, reply.State.Rain.Wins)
+			}
 		}
 	}
 }

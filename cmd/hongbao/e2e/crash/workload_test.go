@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -86,7 +87,10 @@ func (w *workload) run(stop <-chan struct{}, longest time.Duration) {
 	all.Go(func() {
 		for i := range w.rounds {
 			send := w.send
-			if i%4 == 2 {
+			switch {
+			case i == 1:
+				send = w.sendRain // its waves come while others are sent
+			case i%4 == 2:
 				send = w.sendDraw
 			}
 			id := send(ctx, fmt.Sprint("packet-", i), int64(100*(i%4+1)))
@@ -152,6 +156,7 @@ func pause(ctx context.Context) bool {
 // grabAll grabs at every packet that grabber i receives. Only the first grabber grabs at every fourth packet, so that it expires.
 func (w *workload) grabAll(ctx context.Context, i int, c *e2e.Client) {
 	seen := 0
+	var rains []wire.Packet
 	for pause(ctx) {
 		entries := c.Heard(w.room)[seen:]
 		seen += len(entries)
@@ -159,7 +164,14 @@ func (w *workload) grabAll(ctx context.Context, i int, c *e2e.Client) {
 			var p wire.Packet
 			if e.Kind == "packet" && json.Unmarshal(e.Body, &p) == nil && (i == 0 || p.Total%400 != 200) {
 				w.grab(ctx, c, p.ID)
+				if p.Waves > 0 {
+					rains = append(rains, p)
+				}
 			}
+		}
+		rains = slices.DeleteFunc(rains, func(p wire.Packet) bool { return time.Now().UnixMilli() > p.ExpiresAt })
+		for _, p := range rains { // perhaps a wave is open
+			w.grab(ctx, c, p.ID)
 		}
 	}
 }
@@ -172,6 +184,11 @@ func (w *workload) send(ctx context.Context, key string, total int64) (id string
 // sendDraw does the same with a draw.
 func (w *workload) sendDraw(ctx context.Context, key string, total int64) (id string) {
 	return w.sendPacket(ctx, wire.SendPacketRequest{Room: w.room, Key: key, Total: total, Count: new(2), WindowS: new(int64(3)), Rest: "share"})
+}
+
+// sendRain does the same with a rain.
+func (w *workload) sendRain(ctx context.Context, key string, total int64) (id string) {
+	return w.sendPacket(ctx, wire.SendPacketRequest{Room: w.room, Key: key, Total: total, Count: new(6), Waves: new(3), OverS: new(int64(10))})
 }
 
 func (w *workload) sendPacket(ctx context.Context, request wire.SendPacketRequest) (id string) {
