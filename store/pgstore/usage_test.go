@@ -79,7 +79,7 @@ var firstRows = map[string]string{
 	"invite_links":  `insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
 	"join_requests": `insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
 	"legal_holds":   `insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
-	"persons":       `insert into persons (bucket, packet_id, person, user_id) values (bucket_of('p'), 'p', 'n', 'u')`,
+	"persons":       `insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
 	"room_rules":    `insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 

@@ -70,7 +70,7 @@ var firstRows = []string{
 	`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
 	`insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
 	`insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
-	`insert into persons (packet_id, person, user_id) values ('p', 'n', 'u')`,
+	`insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
 	`insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 
