@@ -6,7 +6,7 @@ var rainMutants = []mutant{
 		file:  "store/tables/rains.go",
 		old:   `now.Before(d.rain.opens[i].Add(redpacket.WaveWindow))`,
 		new:   `true`,
-		tests: "-run=^TestLedger/rain ./store/sqlitestore",
+		tests: "-run=^TestLedger/rain/waves ./store/sqlitestore",
 		harm:  "users enter a wave after its end by the database's clock",
 	},
 	{

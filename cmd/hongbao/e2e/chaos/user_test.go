@@ -144,6 +144,10 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 		}
 	}
 	request.Total = int64(count) * (1 + rand.Int64N(50))
+	mayBe := []wire.Code{wire.CodeInsufficientBalance}
+	if request.OpensAt != nil {
+		mayBe = append(mayBe, wire.CodeBadRequest) // during a fault it may arrive when that is in the past
+	}
 	var reply wire.SendPacketReply
 	u.do(ctx, "send_packet "+request.Key, func() error {
 		called := now()
@@ -161,7 +165,7 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 			})
 		}
 		return err
-	}, wire.CodeInsufficientBalance)
+	}, mayBe...)
 }
 
 // cancel sends a packet and cancels it after a moment. It is refused if a share was grabbed.
