@@ -9,12 +9,12 @@ revoke select on settings, users from hongbao_reader; -- the key of the bus, and
 grant select (id, ref, name, avatar, custom, suspended_at, erased_at) on users to hongbao_reader; -- for the audit
 
 -- Rows that are only added.
-grant insert on transfers, links, requests, quarantine, admin_acts, participants, persons, imported_texts to hongbao;
+grant insert on transfers, links, requests, quarantine, admin_acts, participants, rain_waves, persons, imported_texts to hongbao;
 
 -- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, what the erasure of a user
 -- removes, and which instance uses a chain.
 grant insert, update (luckiest) on claims to hongbao;
-grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link,
+grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link, waves_drawn,
     sender_name, sender_avatar, greeting, passphrase, name_seal, text_seal) on packets to hongbao;
 grant insert, update (body, fold, sender_name, sender_avatar, name_seal, text_seal) on entries to hongbao;
 grant insert, update (instance, at, free) on chains to hongbao;
