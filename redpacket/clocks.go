@@ -67,6 +67,7 @@ type clocks struct {
 	pool   []ClockDifference // guarded by mu; the last measurement in which at least one of the Pool's clocks was read
 	ledger []ClockDifference // guarded by mu; the last measurement of the Ledger's clock
 	state  clockState        // guarded by mu; the state that was logged last
+	known  bool              // guarded by mu; the Ledger's clock was measured, or it has none of its own
 }
 
 // clockState says how well the clocks agree.
@@ -114,6 +115,20 @@ func (c *clocks) ledgerAhead() time.Duration {
 	return c.ledger[0].Ahead
 }
 
+// ledgerTime returns a time that is not after the Ledger's clock. It returns zero if that clock was not measured yet.
+func (s *Service) ledgerTime() time.Time {
+	c := &s.clocks
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.known:
+		return time.Time{}
+	case len(c.ledger) == 0:
+		return s.o.Now()
+	}
+	return s.o.Now().Add(c.ledger[0].Ahead - c.ledger[0].Uncertainty)
+}
+
 // widest returns the two clocks whose certain difference is the largest. The clock of this process is compared as well.
 // widest returns nil if nothing was measured.
 func widest(measured []ClockDifference) (most *ClocksApartError) {
@@ -139,6 +154,7 @@ func (c *clocks) learn(engine *[]ClockDifference, measured []ClockDifference) (m
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	*engine = measured
+	c.known = c.known || engine == &c.ledger
 	most = widest(append(append([]ClockDifference{}, c.pool...), c.ledger...))
 	switch {
 	case most == nil || most.certain() <= clockWarning:

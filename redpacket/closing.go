@@ -133,6 +133,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) bool {
 		s.busyCloses.forget(p.ID)
 	case pool.error != nil: // pauses this packet, so that the partition tries another one next: perhaps only its keys are bad
 		s.poolTries.fail(p.ID, s.o.Now())
+	case errors.Is(err, errUnpaid): // the next wave must not wait
 	case isBusy(err): // for example because other packets of the room end at the same time
 		s.busyCloses.fail(p.ID, s.o.Now())
 	case s.ledger.OutOfReach() == nil: // both engines seem to work, so the packet itself is at fault

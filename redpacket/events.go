@@ -70,14 +70,14 @@ func progressEvery(shares int) time.Duration {
 	return min(max(time.Duration(shares)*each, least), most)
 }
 
-// add counts a committed claim, unless the packet is known to have ended. (A caller may settle a claim before the end of the
+// add counts a committed claim, with which at least so many shares are taken, unless the packet is known to have ended. (A caller may settle a claim before the end of the
 // packet, and call add after the end.) The first claim of a packet is published at once, and so is the first claim after an
 // interval (progressEvery) without claims. The following claims are published together at the end of the interval. With
 // several instances, even the first claim waits until the shared limiter lets this instance publish.
-func (p *progress) add(k *cachedPacket, rank int, user string, cause trace.Link) {
+func (p *progress) add(k *cachedPacket, taken int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k.claimed = max(k.claimed, rank)
+	k.claimed = max(k.claimed, taken)
 	t, first := p.tallyOf(k)
 	if t == nil {
 		return

@@ -39,7 +39,7 @@ type observer interface {
 	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
 	unsettled(c Claim)                               // the claim of a grab, not of recovery or a close, could not be settled
 	endFailed(packet string, err error)              // Ledger.End has failed
-	waves(d *Draw)                                   // the winners of the waves have been paid; the last d.New of them are new
+	waves(d *Draw, paid bool)                        // the waves have been drawn, the last d.New of them now; paid: all their winners are paid
 	closed(c Closed)                                 // the packet has ended; c.Done is false if another call has ended it
 	quarantined(c Claim, why string)
 }
@@ -112,7 +112,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 			return v, nil
 		}
 
-		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now()}
+		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now(), Taken: ans.Taken}
 		s, err := f.settleOne(ctx, c)
 		if err != nil {
 			return v, err

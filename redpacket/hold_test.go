@@ -32,6 +32,13 @@ func TestHeldSharesWait(t *testing.T) {
 	if r := h.grab(t, "bob", p); r.Outcome != redpacket.OutcomeWon || p.Hold.Holds(r.Rank-1) {
 		t.Errorf("the one that is not held: %+v of %+v", r, p.Hold)
 	}
+	h.published.mu.Lock()
+	for _, e := range h.published.events {
+		if told, is := e.(redpacket.Progress); is && told.Claimed != 1 {
+			t.Errorf("one share is taken, and %d are told", told.Claimed)
+		}
+	}
+	h.published.mu.Unlock()
 	h.pool.Forget()
 	if r := h.grab(t, "cyn", p); r.Outcome != redpacket.OutcomeEmpty || r.Waiting != 2 || r.Claimed != 1 {
 		t.Errorf("only held ones are left: %+v", r)

@@ -39,7 +39,7 @@ type cachedPacket struct {
 	drawing  atomic.Bool                // of a draw: a try of drawAtCutoff runs
 	stall    stall                      // detects that the packet's claims cannot be settled
 	cost     int                        // estimated bytes; guarded by the mu of the packet's shard
-	claimed  int                        // highest rank of a claim that this instance has settled; guarded by progress.mu
+	claimed  int                        // shares that are taken at least, as this instance knows it; guarded by progress.mu
 }
 
 // finalState is how a packet has ended: its outcome for new grabs, and its winners.

@@ -121,6 +121,7 @@ type Claim struct {
 	User  string
 	At    time.Time
 	Entry string // the outbox entry that holds the claim until it is acked; empty: none, or not known
+	Taken int    // of a grab: shares that were taken then, as the Pool knew it; 0: not known
 }
 
 // Grant is a share that the Pool or a draw has given to a user.

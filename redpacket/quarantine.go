@@ -23,8 +23,8 @@ type QuarantineState string
 
 // The states of claims in quarantine. Only a claim that is unpaid can be paid by RetryQuarantined.
 const (
-	QuarantineUnpaid QuarantineState = "unpaid" // the packet is open, and the user has no share of it
-	QuarantinePaid   QuarantineState = "paid"   // the user has a share of the packet
+	QuarantineUnpaid QuarantineState = "unpaid" // the packet is open, and the claim is not paid
+	QuarantinePaid   QuarantineState = "paid"   // the user has a share of the packet, or this one of a rain
 	QuarantineEnded  QuarantineState = "ended"  // the packet has ended, and the share's money is with its sender or with another user
 	QuarantineLost   QuarantineState = "lost"   // the database does not have the packet
 )
@@ -55,6 +55,17 @@ func (s *Service) RetryQuarantined(ctx context.Context, id int64) (Quarantined, 
 		return Quarantined{}, err
 	}
 	c := Claim{Ref: p.Ref, Share: int(q.Share), User: q.User, At: s.o.Now()}
+	if p.Rain.Waves > 0 {
+		waves, err := s.ledger.Waves(ctx, p.ID)
+		if err != nil {
+			return Quarantined{}, err
+		}
+		for _, g := range winnersOf(waves) {
+			if g.Share == c.Share {
+				c.Wave = g.Wave
+			}
+		}
+	}
 	settled := s.ledger.Settle(ctx, []Claim{c})
 	if err := UnsettledErr(settled); err != nil {
 		return Quarantined{}, err

@@ -2,9 +2,11 @@ package redpacket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hongbao/chat"
@@ -138,22 +140,31 @@ func winnersOf(waves []Wave) (grants []Grant) {
 	return grants
 }
 
-// payWaves pays the winners of waves that have been drawn, and tells the observer of the new ones.
+// payWaves pays the winners of waves that have been drawn, and tells the observer of the new ones, even if some cannot be paid.
 func (f *flow) payWaves(ctx context.Context, p Ref, d *Draw) error {
-	if _, err := f.settleLacking(ctx, p, winnersOf(d.Waves)); err != nil {
-		return err
-	}
+	paying, cancel := context.WithTimeout(ctx, payTime)
+	defer cancel()
+	_, err := f.settleLacking(paying, p, winnersOf(d.Waves))
 	crashpoint.Here("wave.after-settle")
-	f.observer.waves(d)
-	return nil
+	f.observer.waves(d, err == nil)
+	if err != nil && d.Refused {
+		return fmt.Errorf("%w: %w", errUnpaid, err)
+	}
+	return err
 }
 
+// payTime bounds how long the payment of winners delays what the room is told of their wave.
+const payTime = 2 * time.Second
+
+// errUnpaid means that some winners of a rain that goes on could not be paid yet.
+var errUnpaid = errors.New("winners of a wave are not paid")
+
 // waves implements observer.
-func (s *Service) waves(d *Draw) {
+func (s *Service) waves(d *Draw, paid bool) {
 	p := &d.Book.Packet
 	opens := p.Opens(d.Book.Seed)
 	fresh := len(d.Waves) - d.New
-	known := min(s.rains.drawn(p.ID, len(d.Waves), fresh), fresh)
+	known := min(s.rains.drawn(p.ID, len(d.Waves), fresh, paid), fresh)
 	for i, w := range d.Waves[known:] {
 		told := fmt.Sprintf("wave-drawn:%s:%d", p.ID, w.Number)
 		if known+i < fresh && !s.isFirst(told) {
@@ -186,11 +197,10 @@ const (
 // rains follows the open rains: it tells the beginnings of their waves, and lets them be drawn at their ends.
 type rains struct {
 	// static
-	ahead   func() time.Duration // of the ledger's clock
-	now     func() time.Time
+	now     func() time.Time // by the ledger's clock, or earlier; zero: not known yet
 	stopped func() bool
 	begun   func(room, packet string, wave int, ends time.Time) // is told that a wave has begun
-	due     func(p Ref)                                         // is told, again and again, that the next wave can be drawn, or that the rain can end
+	due     func(p Ref, then func()) bool                       // is told, again and again, that the next wave can be drawn, or that the rain can end: see closeThen
 
 	mu   sync.Mutex
 	open map[string]*rain // guarded by mu
@@ -200,8 +210,12 @@ type rains struct {
 type rain struct {
 	RainPlan // Drawn counts the waves that this instance has seen drawn, paid and told; guarded by mu of rains
 
-	own   bool // this instance has sent it
-	begun int  // waves whose beginning was told; guarded by mu of rains
+	told int // waves that this instance has seen drawn and told; guarded by mu of rains
+
+	own     bool        // this instance has sent it
+	drawing atomic.Bool // a try to draw runs
+
+	begun int // waves whose beginning was told; guarded by mu of rains
 	timer *time.Timer
 	round int // of find that has seen it last; guarded by mu of rains
 }
@@ -219,16 +233,10 @@ func (r *rains) follow(plan RainPlan, own bool, round int) {
 		return
 	}
 	plan.Drawn = max(0, plan.Drawn-1)
-	n := &rain{RainPlan: plan, own: own, round: round}
-	now := r.ledgerNow()
-	for n.begun < len(n.Opens) && n.Opens[n.begun].Add(WaveWindow).Before(now) {
-		n.begun++ // it is over
-	}
+	n := &rain{RainPlan: plan, told: plan.Drawn, own: own, round: round}
 	r.open[plan.ID] = n
 	n.timer = time.AfterFunc(0, func() { r.step(n) })
 }
-
-func (r *rains) ledgerNow() time.Time { return r.now().Add(r.ahead()) }
 
 // step does what has come in a rain, and sets the timer for what comes next.
 func (r *rains) step(n *rain) {
@@ -237,7 +245,12 @@ func (r *rains) step(n *rain) {
 		r.mu.Unlock()
 		return
 	}
-	now, begun := r.ledgerNow(), 0
+	now, begun := r.now(), 0
+	if now.IsZero() {
+		n.timer.Reset(drawAgain)
+		r.mu.Unlock()
+		return
+	}
 	for n.begun < len(n.Opens) && !n.Opens[n.begun].After(now) {
 		n.begun++
 		begun = n.begun
@@ -252,11 +265,11 @@ func (r *rains) step(n *rain) {
 	}
 	n.timer.Reset(next.Sub(now))
 	r.mu.Unlock()
-	if begun > 0 {
+	if begun > 0 && now.Before(n.Opens[begun-1].Add(WaveWindow)) {
 		r.begun(n.Room, n.ID, begun, n.Opens[begun-1].Add(WaveWindow))
 	}
-	if due {
-		r.due(n.Ref)
+	if due && n.drawing.CompareAndSwap(false, true) && !r.due(n.Ref, func() { n.drawing.Store(false) }) {
+		n.drawing.Store(false)
 	}
 }
 
@@ -273,18 +286,21 @@ func (r *rains) end(n *rain) time.Time {
 	return end
 }
 
-// drawn learns that so many waves of the rain have been drawn and paid. It returns how many of them it knew, or unknown if it does not follow
-// the rain.
-func (r *rains) drawn(packet string, waves, unknown int) (known int) {
+// drawn learns that so many waves of the rain have been drawn, and whether all their winners are paid. It returns how many of them were told, or
+// unknown if it does not follow the rain.
+func (r *rains) drawn(packet string, waves, unknown int, paid bool) (told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := r.open[packet]
 	if n == nil {
 		return unknown
 	}
-	known = n.Drawn
-	n.Drawn = max(known, waves)
-	return known
+	told = n.told
+	n.told = max(told, waves)
+	if paid {
+		n.Drawn = max(n.Drawn, waves)
+	}
+	return told
 }
 
 // present returns the last wave of a rain that has begun, and when it ends. ends is zero if it has ended.
@@ -295,7 +311,7 @@ func (r *rains) present(packet string) (wave int, ends time.Time) {
 	if n == nil {
 		return 0, time.Time{}
 	}
-	now := r.ledgerNow()
+	now := r.now()
 	for wave < len(n.Opens) && !n.Opens[wave].After(now) {
 		wave++
 	}

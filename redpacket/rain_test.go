@@ -301,3 +301,83 @@ func rainUnderFaults(t *testing.T, h *testService, seed uint64) {
 		t.Errorf("%d have won, and %d were paid", won, len(book.Claims))
 	}
 }
+
+// stuckLedger is a Ledger that cannot settle the claims of one user until it works.
+type stuckLedger struct {
+	redpacket.Ledger
+	user  string
+	works atomic.Bool
+}
+
+func (l *stuckLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
+	if !l.works.Load() && slices.ContainsFunc(claims, func(c redpacket.Claim) bool { return c.User == l.user }) {
+		settled := make([]redpacket.Settlement, len(claims))
+		for i, c := range claims {
+			if settled[i] = (redpacket.Settlement{Err: chat.ErrUnavailable}); c.User != l.user {
+				settled[i] = l.Ledger.Settle(ctx, claims[i:i+1])[0]
+			}
+		}
+		return settled
+	}
+	return l.Ledger.Settle(ctx, claims)
+}
+
+// TestAStuckWinnerSilencesNoWave cannot pay one winner until all waves are drawn. Each wave must be told soon after its end.
+func TestAStuckWinnerSilencesNoWave(t *testing.T) {
+	t.Parallel()
+	inBubble(t, users(4), func(t *testing.T, h *testService) {
+		ledger := &stuckLedger{Ledger: h.store, user: "u01"}
+		h.packets = redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		h.run(t)
+		p := h.send(t, "u00", rain)
+		book, err := h.store.Book(t.Context(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, opens := range p.Opens(book.Seed) {
+			time.Sleep(time.Until(opens) + time.Millisecond)
+			h.grab(t, "u01", p)
+			h.grab(t, "u02", p)
+			time.Sleep(redpacket.WaveWindow + time.Second)
+			if _, drawn := h.waves(p.ID); len(drawn) != i+1 {
+				t.Fatalf("%d of %d waves are told", len(drawn), i+1)
+			}
+		}
+		ledger.works.Store(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if book, err = h.store.Book(t.Context(), p.ID); err != nil || len(book.Claims) != 4 || book.Status == redpacket.Open {
+			t.Errorf("%d claims, %v, %v", len(book.Claims), book.Status, err)
+		}
+	})
+}
+
+// TestRetriedClaimOfARainKeepsItsWave puts claims of two waves into quarantine, and retries them.
+func TestRetriedClaimOfARainKeepsItsWave(t *testing.T) {
+	t.Parallel()
+	inBubble(t, users(4), func(t *testing.T, h *testService) {
+		h.run(t)
+		h.exec(t, `create trigger poison before insert on claims when new.user_id = 'u01' begin select raise(abort, 'poisoned'); end`)
+		p := h.send(t, "u00", rain)
+		for begun := 0; begun < 3; time.Sleep(50 * time.Millisecond) {
+			if now, _ := h.waves(p.ID); len(now) > begun {
+				begun = len(now)
+				h.grab(t, "u01", p)
+			}
+		}
+		h.exec(t, `drop trigger poison`)
+		all, err := h.packets.Quarantined(t.Context(), 0, 10)
+		if err != nil || len(all) < 2 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for _, q := range all {
+			if got, err := h.packets.RetryQuarantined(t.Context(), q.ID); err != nil || got.State != redpacket.QuarantinePaid {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+		book, err := h.store.Book(t.Context(), p.ID)
+		if err != nil || len(book.Claims) != 2 || book.Claims[0].Wave != 1 || book.Claims[1].Wave != 2 {
+			t.Errorf("%+v, %v", book.Claims, err)
+		}
+	})
+}

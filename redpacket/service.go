@@ -155,7 +155,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.campaigns.Holders = campaignsAtOnce
 	s.entering = entering{ledger: ledger, background: &s.background, entered: s.entered, draws: map[string][]*entry{}}
-	s.rains = rains{ahead: s.clocks.ledgerAhead, now: o.Now, stopped: s.background.stopping, begun: s.waveBegun, due: func(p Ref) { s.closeSoon(p) }, open: map[string]*rain{}}
+	s.rains = rains{now: s.ledgerTime, stopped: s.background.stopping, begun: s.waveBegun, due: s.closeThen, open: map[string]*rain{}}
 	s.flow = &flow{
 		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,
 		ack: (&acks{pool: pool, background: &s.background}).add, image: newImages(ledger).read, parallel: runParallel,
@@ -302,8 +302,16 @@ func (s *Service) paid(ctx context.Context, c Claim, settled Settlement) {
 	s.wallets.publish(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID, Cause: cause})
 	if known := s.memory.get(c.ID); known != nil && !c.IsDraw() { // the end of a draw tells all its winners at once
 		known.stall.succeeded()
-		s.progress.add(known, settled.Share+1, c.User, cause)
+		s.progress.add(known, takenBy(c, known.packet.Hold), c.User, cause)
 	}
+}
+
+// takenBy returns how many shares are taken at least. While some are held for users, a share says nothing about how many are taken.
+func takenBy(c Claim, h Hold) int {
+	if c.Taken == 0 && len(h.For) == 0 {
+		return c.Share + 1
+	}
+	return max(c.Taken, 1)
 }
 
 // unsettled implements observer. While the ledger is out of reach, the failure says nothing about the packet.

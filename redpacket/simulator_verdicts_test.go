@@ -135,7 +135,7 @@ func (s simObserver) paid(_ context.Context, c Claim, settled Settlement) {
 	}
 }
 
-func (s simObserver) waves(*Draw)               {}
+func (s simObserver) waves(*Draw, bool)         {}
 func (s simObserver) quarantined(Claim, string) {}
 func (s simObserver) unsettled(Claim)           {}
 func (s simObserver) endFailed(string, error)   {}

@@ -165,17 +165,21 @@ func (t Tables) quarantineStates(q Querier, claims []redpacket.Quarantined) erro
 	if err != nil {
 		return err
 	}
-	paid := map[[2]string]bool{}
+	type claim struct {
+		packet, user string
+		share        int64 // only of a rain, where a user may have several
+	}
+	paid := map[claim]bool{}
 	err = q.Each(func(row Row) error {
-		var packet, user string
-		err := row.Scan(&packet, &user)
-		paid[[2]string{packet, user}] = true
+		var c claim
+		err := row.Scan(&c.packet, &c.user, &c.share)
+		paid[c] = true
 		return err
-	}, `select packet_id, user_id from claims where packet_id `+t.db.In(1)+` and user_id `+t.db.In(2)+` /*! and bucket = any(buckets_of($1::text[])) */`,
+	}, `select packet_id, user_id, case when wave > 0 then share_no else -1 end from claims where packet_id `+t.db.In(1)+` and user_id `+t.db.In(2)+` /*! and bucket = any(buckets_of($1::text[])) */`,
 		t.db.List(packets), t.db.List(users))
 	for i := range claims {
 		switch c := &claims[i]; {
-		case paid[[2]string{c.Packet, c.User}]:
+		case paid[claim{c.Packet, c.User, -1}], paid[claim{c.Packet, c.User, c.Share}]:
 			c.State = redpacket.QuarantinePaid
 		case status[c.Packet] == "":
 			c.State = redpacket.QuarantineLost

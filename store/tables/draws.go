@@ -72,9 +72,9 @@ func (t Tables) Enter(ctx context.Context, packet string, users []redpacket.Entr
 	if !t.db.Storable(packet) {
 		return e, chat.ErrNotFound
 	}
-	err = t.db.Read(ctx, func(q Querier) error { // when entering has ended, nothing can change any more
+	err = t.db.Read(ctx, func(q Querier) error { // while users cannot enter, nothing changes
 		draw, err := readDraw(q, packet, "")
-		if err == nil && (draw.drawnAt != 0 || len(draw.rain.opens) > 0 && !draw.isOpen()) {
+		if err == nil && (draw.drawnAt != 0 || draw.early() || len(draw.rain.opens) > 0 && !draw.isOpen()) {
 			e, err = whoEntered(q, packet, draw, users)
 		}
 		return err
