@@ -62,8 +62,9 @@ const (
 	heldMostOfUser = 5
 	heldFor        = 7 * 24 * time.Hour
 	rulesFor       = 10 * time.Second // how long an instance uses the rules of a room that another has changed
-	rulesKept      = 10_000           // rooms whose rules are in memory
+	rulesKept      = 2_000            // rooms whose rules are in memory
 	triedTexts     = 1_000            // on which rules are tried
+	reportsAnHour  = 20               // that rules make in a room
 )
 
 // order applies the rules of the installation and those of rooms. The zero value has none.
@@ -108,8 +109,11 @@ func (s *Service) rulesOf(ctx context.Context, room string) (*rules.Set, error) 
 func (o *order) put(room string, r roomRules) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.rooms == nil || len(o.rooms) >= rulesKept {
+	if o.rooms == nil {
 		o.rooms = map[string]roomRules{}
+	}
+	if len(o.rooms) >= rulesKept {
+		clear(o.rooms)
 	}
 	o.rooms[room] = r
 }
@@ -138,6 +142,7 @@ type written struct {
 type judgement struct {
 	held    *rules.Rule
 	reports []*rules.Rule
+	rates   []rules.Rate
 }
 
 // judge applies the rules to a text. Those of the room do not apply to its owner and admins, and System is free. A user that is not in the room is
@@ -168,11 +173,11 @@ func (s *Service) judge(ctx context.Context, w written) (j judgement, err error)
 				return j, err
 			}
 		}
-		if err := s.apply(ctx, set, w, text, &j); err != nil {
+		if err := j.add(set.Check(text), w.changes); err != nil {
 			return j, err
 		}
 	}
-	return j, nil
+	return j, s.takeTurns(ctx, j.rates, w)
 }
 
 // joinedAt returns when a member has joined the room. In a direct room nobody is new.
@@ -183,16 +188,21 @@ func (s *Service) joinedAt(ctx context.Context, room, user string) (time.Time, e
 	return s.store.JoinedAt(ctx, room, user)
 }
 
-func (s *Service) apply(ctx context.Context, set *rules.Set, w written, text rules.Text, j *judgement) error {
-	v := set.Check(text)
+// add adds what the rules of a set say. It returns a RuleError if they refuse the text.
+func (j *judgement) add(v rules.Verdict, changes bool) error {
 	if v.Refused != nil {
 		return &RuleError{Rule: v.Refused.Kind, Say: v.Refused.Say, Until: v.Until}
 	}
-	if v.Held != nil && w.changes {
+	if v.Held != nil && changes {
 		return &RuleError{Rule: v.Held.Kind, Say: v.Held.Say}
 	}
-	j.held, j.reports = cmp.Or(j.held, v.Held), append(j.reports, v.Reports...)
-	for _, rate := range v.Rates {
+	j.held, j.reports, j.rates = cmp.Or(j.held, v.Held), append(j.reports, v.Reports...), append(j.rates, v.Rates...)
+	return nil
+}
+
+// takeTurns returns a RuleError if the user writes too often. It comes last: a text that is refused takes no turn.
+func (s *Service) takeTurns(ctx context.Context, rates []rules.Rate, w written) error {
+	for _, rate := range rates {
 		if w.changes || rate.Same && w.text == "" {
 			continue
 		}
@@ -236,8 +246,15 @@ func (s *Service) hold(ctx context.Context, from User, m Message, rule rules.Kin
 	return err
 }
 
-// reportText reports a text that was sent, in the name of System. The text stays sent if that fails.
+// reportText reports a text that was sent, in the name of System, a few times an hour and room: otherwise a rule that meets every text would bury the
+// reports of users. The text stays sent if that fails.
 func (s *Service) reportText(ctx context.Context, e Entry, rule *rules.Rule) {
+	if s.order.limiter != nil {
+		wait, err := s.order.limiter.Take(ctx, "rule-reports:"+e.Room, Rate{PerSecond: reportsAnHour / 3600.0, Burst: reportsAnHour})
+		if err != nil || wait > 0 {
+			return
+		}
+	}
 	now := s.now()
 	n := NewReport{
 		Report: Report{
@@ -311,7 +328,7 @@ func (s *Service) TryRules(ctx context.Context, by User, room string, all []rule
 		return nil, 0, err
 	}
 	var before *int64
-	for tried < triedTexts {
+	for tried < triedTexts && ctx.Err() == nil {
 		page, more, err := s.store.History(ctx, room, Page{Before: before, Limit: pageMax, MaxBytes: pageBytes})
 		if err != nil {
 			return nil, 0, err

@@ -1,8 +1,10 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +47,7 @@ type Rule struct {
 	Days     int      `json:"days,omitempty"`
 }
 
-// Limits bound a set of rules.
+// Limits bound a set of rules: words and patterns of all rules together.
 type Limits struct {
 	Rules, Words, Patterns int
 }
@@ -60,7 +62,9 @@ const (
 	wordChars    = 64
 	patternBytes = 256
 	sayChars     = 200
-	mostSeconds  = 30 * 24 * 3600
+	mostSteps    = 1_000 // instructions of the program that a pattern becomes: its time for a text grows with them
+	mostWait     = 30 * 24 * 3600
+	mostTurn     = 24 * 3600 // the longest that a limiter counts
 	mostDays     = 365
 	mostHosts    = 200
 )
@@ -81,7 +85,11 @@ func Compile(rules []Rule, l Limits) (*Set, error) {
 		return nil, fmt.Errorf("must be at most %d rules", l.Rules)
 	}
 	s := &Set{}
+	patterns, words := 0, 0
 	for n, r := range rules {
+		if patterns, words = patterns+len(r.Patterns), words+len(r.Words); patterns > l.Patterns || words > l.Words {
+			return nil, fmt.Errorf("%d: all rules together must have at most %d words and %d patterns", n+1, l.Words, l.Patterns)
+		}
 		c, err := compile(r, l)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", n+1, err)
@@ -103,8 +111,10 @@ func compile(r Rule, l Limits) (c compiled, err error) {
 		c.patterns, err = compilePatterns(r.Patterns, l.Patterns)
 	case Links:
 		c.hosts, err = compileHosts(r.Hosts)
-	case Slow, Wait, Repeat:
-		err = between("seconds", r.Seconds, mostSeconds)
+	case Wait:
+		err = between("seconds", r.Seconds, mostWait)
+	case Slow, Repeat:
+		err = between("seconds", r.Seconds, mostTurn)
 	case Files:
 		err = between("days", r.Days, mostDays)
 	default:
@@ -161,6 +171,9 @@ func compilePatterns(patterns []string, most int) (all []*regexp.Regexp, err err
 		if pattern == "" || len(pattern) > patternBytes {
 			return nil, fmt.Errorf("pattern %d must have 1 to %d bytes", n+1, patternBytes)
 		}
+		if err := checkSteps(`(?i)` + pattern); err != nil {
+			return nil, fmt.Errorf("pattern %d: %w", n+1, err)
+		}
 		compiled, err := regexp.Compile(`(?i)` + pattern)
 		if err != nil {
 			return nil, fmt.Errorf("pattern %d: %w", n+1, err)
@@ -171,6 +184,30 @@ func compilePatterns(patterns []string, most int) (all []*regexp.Regexp, err err
 		all = append(all, compiled)
 	}
 	return all, nil
+}
+
+// checkSteps returns an error if the pattern becomes a large program, such as one with nested repetitions.
+func checkSteps(pattern string) error {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if steps(parsed) > mostSteps {
+		return errors.New("repeats too much")
+	}
+	return nil
+}
+
+// steps returns an upper bound of the number of instructions of a pattern. It does not make the program, which may be very large.
+func steps(r *syntax.Regexp) int {
+	n := 2 + len(r.Rune)
+	for _, sub := range r.Sub {
+		n = min(n+steps(sub), 1<<20)
+	}
+	if r.Op == syntax.OpRepeat {
+		n *= max(r.Min, r.Max, 1)
+	}
+	return min(n, 1<<20)
 }
 
 var hostForm = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+$`)
@@ -265,7 +302,7 @@ func (s *Set) Check(t Text) (v Verdict) {
 }
 
 // links finds addresses with a scheme or www, and names of hosts with a usual ending.
-var links = regexp.MustCompile(`(?:[a-z][a-z0-9+.-]*://|www\.)[^\s/]*|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|info|biz|io|co|me|cc|tv|app|dev|xyz|top|vip|shop|club|site|online|live|link|cn|hk|tw|jp|kr|sg|my|uk|de|fr|ru|us|in|eu)\b`)
+var links = regexp.MustCompile(`(?:[a-z][a-z0-9+.-]*://|www\.)[^\s/?#\\]*|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|info|biz|io|co|me|cc|tv|app|dev|xyz|top|vip|shop|club|site|online|live|link|cn|hk|tw|jp|kr|sg|my|uk|de|fr|ru|us|in|eu)\b`)
 
 // leadsElsewhere reports whether a folded text has a link to a host that is not allowed.
 func (c *compiled) leadsElsewhere(text string) bool {

@@ -52,6 +52,9 @@ func TestPatternsAndLinks(t *testing.T) {
 		"see docs.example.com":                  {false, true},
 		"see https://example.com@evil.org/a":    {true, true},
 		"see https://notexample.com":            {true, true},
+		"see https://evil.org?@example.com":     {true, true},
+		"see https://evil.org#@example.com/x":   {true, true},
+		`see https://evil.org\@example.com`:     {true, true},
 		"see evil.org":                          {true, true},
 		"see HTTPS://EVIL.ORG/x":                {true, true},
 		"see ｅｖｉｌ．ｏｒｇ":                          {true, true},
@@ -100,6 +103,7 @@ func TestEachRuleActs(t *testing.T) {
 
 func TestWrongRulesAreNamed(t *testing.T) {
 	for want, rule := range map[string]Rule{
+		"pattern 1: repeats too much":          {Kind: Patterns, Patterns: []string{"(?:" + strings.Repeat("a?", 100) + "){1000}c"}},
 		`kind is "ban"`:                        {Kind: "ban"},
 		`do is "delete"`:                       {Kind: Words, Do: "delete", Words: []string{"a"}},
 		"words must be 1 to":                   {Kind: Words},
@@ -122,6 +126,10 @@ func TestWrongRulesAreNamed(t *testing.T) {
 	}
 	if _, err := Compile(make([]Rule, 21), OfRoom); err == nil {
 		t.Error("21 rules are compiled")
+	}
+	many := Rule{Kind: Patterns, Patterns: slices.Repeat([]string{"a"}, 15)}
+	if _, err := Compile([]Rule{many, many}, OfRoom); err == nil || !strings.Contains(err.Error(), "2: all rules together") {
+		t.Errorf("two rules with too many patterns: %v", err)
 	}
 }
 

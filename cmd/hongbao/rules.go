@@ -27,7 +27,8 @@ type rulesFile struct {
 	next atomic.Int64 // Unix milliseconds: when the file is looked at
 
 	mu      sync.Mutex
-	changed time.Time // guarded by mu; of the file that was read
+	changed time.Time // guarded by mu, as size; of the file that was read
+	size    int64
 }
 
 // rules returns a function that returns the rules of the installation, or nil if there are none.
@@ -68,10 +69,9 @@ func (f *rulesFile) read() error {
 	if err != nil {
 		return fmt.Errorf("read HONGBAO_RULES_FILE: %w", err)
 	}
-	if info.ModTime().Equal(f.changed) {
+	if info.ModTime().Equal(f.changed) && info.Size() == f.size {
 		return nil
 	}
-	f.changed = info.ModTime()
 	if info.Size() > rulesBytes {
 		return fmt.Errorf("read HONGBAO_RULES_FILE: %s has %d bytes, and may have %d", f.path, info.Size(), rulesBytes)
 	}
@@ -88,5 +88,6 @@ func (f *rulesFile) read() error {
 		return fmt.Errorf("read HONGBAO_RULES_FILE: %s: rule %w", f.path, err)
 	}
 	f.set.Store(set)
+	f.changed, f.size = info.ModTime(), info.Size()
 	return nil
 }

@@ -115,6 +115,9 @@ func insertImported(w Tx, room string, rows []importedRow, last, contentNo int64
 		b.Exec(`insert into imported_texts (/*! bucket, */ room_id, id, seq) values (/*! bucket_of($1), */ $1, $2, $3)`, room, r.Draft.ID, r.Seq)
 		r.queueReactions(&b)
 	}
+	// An erasure finds the rooms of a user by these rows.
+	b.Exec(`insert into members (room_id, user_id, state, joined_at) select $1, v.value, 'left', $3 from `+w.Values(2)+` v where true on conflict do nothing`,
+		room, w.List(peopleOf(rows)), rows[0].Entry.At.UnixMilli())
 	b.Exec(`update rooms set last_seq = $2, content_no = $3 where id = $1`, room, last, contentNo)
 	if err := w.Send(&b); err != nil {
 		return err
@@ -125,6 +128,20 @@ func insertImported(w Tx, room string, rows []importedRow, last, contentNo int64
 		}
 	}
 	return nil
+}
+
+// peopleOf returns the users that have written the texts or reacted to them, each once.
+func peopleOf(rows []importedRow) []string {
+	people := map[string]bool{}
+	for i := range rows {
+		people[rows[i].Entry.From.ID] = true
+		for _, users := range rows[i].Reactions {
+			for _, user := range users {
+				people[user] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(people))
 }
 
 // fold returns the column fold of the text: its reactions.
