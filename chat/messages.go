@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// Message is a text to be sent.
+// Message is a text to be sent. The tags are those of held texts in the store.
 type Message struct {
-	Room string
-	Key  string
-	Text string
+	Room string `json:"room"`
+	Key  string `json:"key"`
+	Text string `json:"text"`
 
-	Data     json.RawMessage `json:",omitempty"` // a JSON object that the sending application defines, compact; nil: none
-	ReplyTo  int64           // seq of an entry of the room; 0: no reply
-	Mentions []string        // ids of users
-	Files    []string        // ids of files that the sender has uploaded to the room
+	Data     json.RawMessage `json:"data,omitempty"`     // a JSON object that the sending application defines, compact; nil: none
+	ReplyTo  int64           `json:"reply_to,omitempty"` // seq of an entry of the room; 0: no reply
+	Mentions []string        `json:"mentions,omitempty"` // ids of users
+	Files    []string        `json:"files,omitempty"`    // ids of files that the sender has uploaded to the room
 
-	MentionAll bool // mentions all members of the room, besides Mentions; see Standing.MayMentionAll
+	MentionAll bool `json:"mention_all,omitempty"` // mentions all members of the room, besides Mentions; see Standing.MayMentionAll
 
 	// What the host adds. The hash of the request does not cover it.
-	Replaced *string  // the text to store in place of Text; nil: none
-	Preview  *Preview // of a link of the stored text; nil: none
+	Replaced *string  `json:"replaced,omitempty"` // the text to store in place of Text; nil: none
+	Preview  *Preview `json:"preview,omitempty"`  // of a link of the stored text; nil: none
 }
 
 // CheckMessage returns an error if a field of the message is wrong. Send returns the same error, unless the message's key

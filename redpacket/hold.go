@@ -49,7 +49,10 @@ func (h Hold) Text() string {
 	for i, g := range h.For {
 		rows[i] = [2]any{g.User, g.Share}
 	}
-	text, _ := json.Marshal(rows) // texts and numbers
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return "" // texts and numbers are always encoded
+	}
 	return string(text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"hongbao/chat"
 	"hongbao/chat/files"
@@ -220,7 +221,7 @@ func textID(seq int64) string {
 	if seq == 0 {
 		return ""
 	}
-	return fmt.Sprint(seq)
+	return strconv.FormatInt(seq, 10)
 }
 
 // file writes the content of a file. It returns nil if the file is gone.

@@ -83,28 +83,9 @@ func (e *examination) run() error {
 		if err != nil {
 			return err
 		}
-		var own []Object
-		for {
-			o, left, err := stored.peek()
-			if err != nil {
-				return err
-			}
-			folder, _, _ := strings.Cut(o.Name, "/")
-			if !left || more && folder > f.ID {
-				break
-			}
-			_, _, _ = stored.next()
-			e.Objects, e.Bytes = e.Objects+1, e.Bytes+o.Size
-			if more && folder == f.ID {
-				own = append(own, o)
-			} else if folder != checkFolder {
-				if err := e.unneeded(o, folder); err != nil {
-					return err
-				}
-			}
-		}
-		if !more {
-			return nil
+		own, err := e.objectsUpTo(stored, f.ID, more)
+		if err != nil || !more {
+			return err
 		}
 		e.Files++
 		if err := e.examine(f, own); err != nil {
@@ -114,6 +95,31 @@ func (e *examination) run() error {
 }
 
 const examinedPage = 1000
+
+// objectsUpTo takes the next objects up to those of the file, which it returns. Without a file it takes all that are left. It reports or removes those
+// that belong to no file.
+func (e *examination) objectsUpTo(stored *pages[Object], file string, isFile bool) (own []Object, err error) {
+	for {
+		o, left, err := stored.peek()
+		if err != nil {
+			return nil, err
+		}
+		folder, _, _ := strings.Cut(o.Name, "/")
+		if !left || isFile && folder > file {
+			return own, nil
+		}
+		_, _, _ = stored.next()
+		e.Objects, e.Bytes = e.Objects+1, e.Bytes+o.Size
+		switch {
+		case isFile && folder == file:
+			own = append(own, o)
+		case folder != checkFolder:
+			if err := e.unneeded(o, folder); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
 
 // unneeded reports or removes an object of a folder that is not that of a file.
 func (e *examination) unneeded(o Object, folder string) error {

@@ -109,5 +109,5 @@ func alone(text string, from, to int) bool {
 	last, _ := utf8.DecodeLastRuneInString(text[:to])
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
-	return !(part(first) && part(before)) && !(part(last) && part(after))
+	return (!part(first) || !part(before)) && (!part(last) || !part(after))
 }

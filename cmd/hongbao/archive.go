@@ -39,7 +39,7 @@ func importCommand() command {
 func (p *program) importFrom(ctx context.Context, file string) (err error) {
 	from, folder := p.stdin, "."
 	if file != "-" {
-		opened, err := os.Open(file) //nolint:gosec // the operator names it
+		opened, err := os.Open(file)
 		if err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (p *program) convertSlack(file, to, ids string) (err error) {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
-	defer export.Close()                                                    //nolint:errcheck // it was only read
-	lines, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names it
+	defer export.Close() //nolint:errcheck // it was only read
+	lines, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists and is not replaced: name a new file", to)
 	}
@@ -187,7 +187,7 @@ func readIDs(file string) (map[string]string, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.Open(file) //nolint:gosec // the operator names it
+	text, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -48,10 +48,8 @@ func auditCommand() command {
 			if err == nil && *withFiles != "" {
 				err = p.auditFiles(ctx, &report, *withFiles, *remove)
 			}
-			if err == nil && *asJSON {
-				err = p.printJSON(report)
-			} else if err == nil {
-				p.print(report.text(p.config.Currency))
+			if err == nil {
+				err = p.printReport(report, *asJSON)
 			}
 			switch {
 			case err == nil && !report.OK:
@@ -62,6 +60,14 @@ func auditCommand() command {
 			return errors.Join(err, books.Close())
 		}
 	}}
+}
+
+func (p *program) printReport(report auditReport, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(report)
+	}
+	p.print(report.text(p.config.Currency))
+	return nil
 }
 
 // readCheckpoint reads a file that writeCheckpoint has written. With no name or no file, it returns the zero value.

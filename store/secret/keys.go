@@ -282,7 +282,7 @@ func (k *Keys) Cut(p redpacket.Packet, c Columns) (seed redpacket.Seed, shares [
 	if seed, err = k.Seed(p.ID, c); err != nil {
 		return seed, nil, err
 	}
-	if clear := len(c.Seed) > 0 || len(c.EncryptedSeed) == 0; clear && c.Parts == 0 {
+	if plain := len(c.Seed) > 0 || len(c.EncryptedSeed) == 0; plain && c.Parts == 0 {
 		return seed, c.Shares, nil
 	}
 	shares, err = redpacket.Cut(seed, p)

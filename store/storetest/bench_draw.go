@@ -18,7 +18,7 @@ func BenchmarkDraw(b *testing.B, ledger redpacket.Ledger, rooms chat.Store) {
 	l.furnish()
 	var users atomic.Int64
 	var draws int
-	next := func(p redpacket.Packet, n int) []redpacket.Entrant {
+	next := func(n int) []redpacket.Entrant {
 		asked := make([]redpacket.Entrant, n)
 		for i := range asked {
 			asked[i] = redpacket.Entrant{User: fmt.Sprintf("user-%d", users.Add(1))}
@@ -33,7 +33,7 @@ func BenchmarkDraw(b *testing.B, ledger redpacket.Ledger, rooms chat.Store) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if _, err := ledger.Enter(b.Context(), p.ID, next(p, size)); err != nil {
+					if _, err := ledger.Enter(b.Context(), p.ID, next(size)); err != nil {
 						b.Error(err)
 					}
 				}
@@ -59,7 +59,7 @@ func BenchmarkDraw(b *testing.B, ledger redpacket.Ledger, rooms chat.Store) {
 			draws++
 			p := l.sendDraw(fmt.Sprint("bench-", draws), 100, redpacket.RestRefund)
 			for range 100 {
-				_, err := ledger.Enter(b.Context(), p.ID, next(p, 1000))
+				_, err := ledger.Enter(b.Context(), p.ID, next(1000))
 				noError(b, err)
 			}
 			began := time.Now()

@@ -218,22 +218,27 @@ func (t Tables) Draw(ctx context.Context, r redpacket.DrawRequest) (d redpacket.
 			return d, err
 		}
 		if draw.status == redpacket.Open && draw.drawnAt == 0 {
-			late := draw.now >= draw.cutoff
-			if len(draw.rain.opens) > 0 && r.Why != redpacket.CloseCancel {
-				d.New, err = draw.drawWaves(w, r.Why)
-			} else if r.Why == redpacket.CloseDue && !late || r.Why == redpacket.CloseCancel && (late || draw.participants > 0) {
-				return redpacket.Draw{Refused: true}, nil
-			}
-			if err == nil && (r.Why != redpacket.CloseDue || !draw.goesOn()) {
-				err = endEntering(w, r.ID, draw, late)
-			}
-			if err != nil {
+			if d, err = drawNow(w, r, &draw); err != nil || d.Refused {
 				return d, err
 			}
 		}
 		d.New = max(d.New, before.New) // an earlier run may have drawn them
 		return d, completeDraw(w, r, draw, &d)
 	})
+}
+
+// drawNow ends the entering of a draw, or draws the waves of a rain whose end has come. The draw's row is locked.
+func drawNow(w Tx, r redpacket.DrawRequest, draw *storedDraw) (d redpacket.Draw, err error) {
+	late := draw.now >= draw.cutoff
+	if len(draw.rain.opens) > 0 && r.Why != redpacket.CloseCancel {
+		d.New, err = draw.drawWaves(w, r.Why)
+	} else if r.Why == redpacket.CloseDue && !late || r.Why == redpacket.CloseCancel && (late || draw.participants > 0) {
+		return redpacket.Draw{Refused: true}, nil
+	}
+	if err == nil && (r.Why != redpacket.CloseDue || !draw.goesOn()) {
+		err = endEntering(w, r.ID, *draw, late)
+	}
+	return d, err
 }
 
 // completeDraw reads what follows once entering has ended. A cancel comes too late if anybody has entered.

@@ -280,7 +280,7 @@ type ownEntry struct {
 
 func scanOwnEntry(row Row) (o ownEntry, err error) {
 	var fold storedFold
-	if err := row.Scan(append(EntryInto(&o.Entry), &fold, &o.Seals.Name, &o.Seals.Text)...); err != nil {
+	if err := row.Scan(append(EntryInto(&o.Entry), &fold, &o.Name, &o.Text)...); err != nil {
 		return o, err
 	}
 	o.Fold, err = fold.Fold()
@@ -370,14 +370,14 @@ func (e *eraser) eraseEntry(room *chat.Room, seq int64) error {
 	if err != nil {
 		return err
 	}
-	hash := chain.Sealed(o.Seals.Name, o.Entry.From.Name, o.Entry.From.Avatar)
+	hash := chain.Sealed(o.Name, o.Entry.From.Name, o.Entry.From.Avatar)
 	_, err = e.Exec(`update entries set sender_name = '', sender_avatar = '', name_seal = $3 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, room.ID, seq, hash[:])
 	return err
 }
 
 // putBody replaces the body of an entry, and makes the seal of a body that was still there the hash that stands for it.
 func (e *eraser) putBody(o ownEntry, body json.RawMessage) error {
-	hash := chain.Sealed(o.Seals.Text, string(o.Entry.Body))
+	hash := chain.Sealed(o.Text, string(o.Entry.Body))
 	_, err := e.Exec(`update entries set body = $3, text_seal = $4 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`,
 		o.Entry.Room, o.Entry.Seq, string(body), hash[:])
 	return err

@@ -73,7 +73,7 @@ func (m *message) words() string {
 func pieces(text string, limit int) (all []string) {
 	for utf8.RuneCountInString(text) > limit {
 		cut := 0
-		for n := 0; n < limit; n++ {
+		for range limit {
 			_, size := utf8.DecodeRuneInString(text[cut:])
 			cut += size
 		}

@@ -76,7 +76,7 @@ func (s sealer) open(value string, now time.Time) (of session, err error) {
 // setCookie gives the browser a session. Browsers send the cookie only to the console, and only for requests of its own pages. Over TLS, also that of
 // a proxy, they never send it without TLS.
 func setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // Secure unless the listener has no TLS, which is for loopback only
 		Name: cookieName, Value: value, Path: cookiePath, MaxAge: int(age.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -20,9 +21,7 @@ func TestRefusedGrabsAreListed(t *testing.T) {
 	room := ok[wire.CreateRoomReply](h, as("u-ann", "create_room", `{"name":"Tea","key":"room","kind":"private","members":["bob","cyn","dan"]}`)).Room.ID
 	send := func(key string, more map[string]any) string {
 		body := map[string]any{"room": room, "key": key, "mode": "equal", "total": 100, "count": 1}
-		for name, value := range more {
-			body[name] = value
-		}
+		maps.Copy(body, more)
 		return ok[wire.SendPacketReply](h, as("u-ann", "send_packet", body)).Packet.ID
 	}
 	plain, locked := send("plain", nil), send("locked", map[string]any{"passphrase": "tea"})
