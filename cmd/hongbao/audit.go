@@ -62,7 +62,7 @@ func auditCommand() command {
 	}}
 }
 
-func (p *program) printReport(report auditReport, asJSON bool) error {
+func (p *program) printReport(report audited, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(report)
 	}

@@ -109,8 +109,15 @@ func TestServerDocumentsAreComplete(t *testing.T) {
 		if want = slices.Compact(want); !slices.Equal(listed, want) {
 			t.Errorf("%s: codes %v, want %v", o.Name, listed, want)
 		}
-		if got := placed(d, described); o.Request != nil && !slices.Equal(got, fieldsOf(o.Request)) {
-			t.Errorf("%s: the document has the fields %v, the request %v", o.Name, got, fieldsOf(o.Request))
+		if o.Request == nil {
+			continue
+		}
+		fields := fieldsOf(o.Request)
+		if o.Name == "as_grab" {
+			fields = append(fields, "person") // a parameter of the query: what the token of the user would say
+		}
+		if got := placed(d, described); !slices.Equal(got, fields) {
+			t.Errorf("%s: the document has the fields %v, the request %v", o.Name, got, fields)
 		}
 	}
 	var kinds []string
