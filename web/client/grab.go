@@ -25,7 +25,7 @@ func (c *Client) Grab(ctx context.Context, packet, passphrase string) (model.Gra
 // CheckReceipt returns an error unless the receipt is the server's word that a user takes part in a packet: its packet, user and leaf fit, and
 // one of the server's keys, in hex, has signed it. Package files reads the keys.
 func CheckReceipt(keys []string, p model.Packet, user string, r model.Receipt) error {
-	leaf := proof.Leaf(p.From.ID, p.Key, 0, user)
+	leaf := proof.Leaf(p.From.ID, p.Key, uint32(r.Wave), user)
 	if r.Packet != p.ID || r.User != user || r.Leaf != hex.EncodeToString(leaf[:]) {
 		return fmt.Errorf("the receipt is not that of user %s and packet %s", user, p.ID)
 	}
@@ -41,5 +41,5 @@ func CheckReceipt(keys []string, p model.Packet, user string, r model.Receipt) e
 
 // ReceiptOf returns a receipt as package proof checks it.
 func ReceiptOf(r model.Receipt) proof.Receipt {
-	return proof.Receipt{Packet: r.Packet, User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
+	return proof.Receipt{Packet: r.Packet, Wave: uint32(r.Wave), User: r.User, Leaf: r.Leaf, At: r.At, Key: r.Key, Signature: r.Signature}
 }

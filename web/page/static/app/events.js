@@ -13,6 +13,7 @@ import { isDraw } from './model/draws.js';
 import { noteMember, noteMute } from './model/members.js';
 import { lastOpener, notePacket, noteWon, packetView, setPacketState, setProgress } from './model/packets.js';
 import { meet, meetIn } from './model/people.js';
+import { isRaining } from './model/rain.js';
 import { contactsChanged, loadContacts } from './actions/contacts.js';
 import { roomOfCode } from './actions/invitation.js';
 import { enterLobby } from './actions/lobby.js';
@@ -22,6 +23,7 @@ import { endDraw, tellEnd } from './actions/draws.js';
 import { askPresence, learnUnread, namedUpTo } from './actions/looking.js';
 import { renewMentions } from './actions/mentions.js';
 import { tellNews } from './actions/news.js';
+import { askRain, endRain, wave } from './actions/rain.js';
 import { learnOwn } from './actions/packets.js';
 import { sayUnsent } from './actions/messages.js';
 import { renewPush } from './notifications.js';
@@ -41,6 +43,7 @@ export function listen(client) {
   on('presence', presence);
   on('read', read);
   on('progress', progress);
+  on('wave', wave);
   on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
   on('contacts', contactsChanged);
@@ -75,6 +78,7 @@ function ready(e) {
   if (before) renewSaved(before);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
+  if (e.again) [...state.packets.values()].filter(isRaining).forEach((view) => askRain(view)); // waves may have come meanwhile
   if (e.rooms.some((room) => room.unread)) renewMentions(); // for the number of those that are new
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
@@ -125,10 +129,12 @@ function entry({ room, entry: e, state: packetState }) {
   if (e.kind === 'member') member(view, e);
 }
 
-/** The end of a draw: a participant that may have won hears it at once, another one when that is certain. */
+/** The end of a draw or rain: a participant that may have won hears it at once, another one when that is certain. */
 function drawn(id) {
   const view = state.packets.get(id);
-  if (!view || !isDraw(view.packet)) return;
+  if (!view) return;
+  endRain(view);
+  if (!isDraw(view.packet)) return;
   if (view.ending) endDraw(view);
   else tellEnd(view);
 }

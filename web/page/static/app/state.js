@@ -68,7 +68,7 @@ import { emptyPages } from './model/pages.js';
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
  * @property {'no'|'asking'} grab
- * @property {'won'|'already'|'empty'|'expired'|'entered'|null} answer   the result of the last grab
+ * @property {'won'|'already'|'empty'|'expired'|'entered'|'missed'|null} answer   the result of the last grab
  * @property {any} refusal              the error of the last grab
  * @property {number[]} wrongTries      when the user has entered wrong passphrases
  * @property {'envelope'|'details'|null} stage   which view of it is open; null: none
@@ -77,6 +77,9 @@ import { emptyPages } from './model/pages.js';
  * @property {PacketState|null} ending  the end of a draw, until it is known whether the user has won
  * @property {boolean} veiled           the envelope of a draw is open on this page and has not told the end
  * @property {'good'|'bad'|'unavailable'|null} receiptIs  what checking the receipt of the last grab has found
+ * @property {number} waveUntil         of a rain: until when users can enter its wave, by the page's clock
+ * @property {number} told              of a rain: the last wave whose result was pushed; 0: none
+ * @property {string} phrase            of a rain: the passphrase as typed
  *
  * @typedef {object} ClaimList
  * @property {import('../sdk/types.js').Claim[]} all   by rank, from 1 without gaps

@@ -163,7 +163,7 @@ export class Client extends Methods {
    */
   async checkReceipt(packet, receipt) {
     const { leafOf, verifyReceipt } = await import('./draw.js'); // only draws need it
-    const fits = receipt?.packet === packet.id && receipt.user === this.me.id && receipt.leaf === leafOf(packet.from.id, packet.key, 0, receipt.user);
+    const fits = receipt?.packet === packet.id && receipt.user === this.me.id && receipt.leaf === leafOf(packet.from.id, packet.key, receipt.wave ?? 0, receipt.user);
     return fits && receipt.key === this.#receiptKey ? verifyReceipt(receipt.key, receipt) : 'bad';
   }
 

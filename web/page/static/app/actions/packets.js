@@ -7,6 +7,7 @@ import { placed } from '../model/outbox.js';
 import { begin } from './messages.js';
 import { noteAccount } from './wallet.js';
 import { isDraw } from '../model/draws.js';
+import { isRain } from '../model/rain.js';
 import { packetView, setGrabbed, setPacketState } from '../model/packets.js';
 import { openSheet } from '../route.js';
 import { money } from '../format.js';
@@ -89,7 +90,7 @@ async function checkReceipt(view, receipt) {
 /** Reads the user's share of a packet that was opened elsewhere, for example in another tab. @param {string|undefined} id */
 export async function learnOwn(id) {
   const view = state.packets.get(id ?? '');
-  if (!view || view.state.mine || view.grab !== 'no') return;
+  if (!view || (view.state.mine && !isRain(view.packet)) || view.grab !== 'no') return;
   try {
     const got = await client.packet({ packet: view.packet.id, limit: 1 });
     change(() => setPacketState(got.state));

@@ -11,8 +11,11 @@ import { peopleIn } from './rooms.js';
  * @property {number} usual               how many shares there are unless the user says another number
  * @property {string} greeting
  * @property {'lucky'|'equal'|'one'} kind one: a single share for one user
- * @property {'first'|'draw'} way          first come, or a draw among all that enter in time; a packet for one user has none
+ * @property {'first'|'draw'|'rain'} way   first come, a draw among all that enter in time, or draws in waves; a packet for one user has none
  * @property {number} window              seconds for which users can enter the draw
+ * @property {number} waves              of a rain
+ * @property {number} over               seconds in which the waves of a rain come; see overOf
+ * @property {number} maxWins            waves of a rain that one user may win; 0: all
  * @property {'refund'|'share'} rest      what becomes of the shares for which the draw has no participants
  * @property {import('../state.js').User|null} one
  * @property {'' | import('../../sdk/types.js').Skin} skin
@@ -40,13 +43,16 @@ import { peopleIn } from './rooms.js';
 export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', way: 'first', window: usualWindow(), rest: 'refund', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view.room))), greeting: '', kind: other ? 'one' : 'lucky', way: 'first', window: usualWindow(), rest: 'refund', waves: 10, over: 60, maxWins: 0, one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
     passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400, opens: '', hold: 'nobody', holdFor: [], holdTime: 600,
   };
 }
 
-/** Whether the form is that of a draw. @param {Form} form */
-export function isDrawn({ kind, way }) { return way === 'draw' && kind !== 'one'; }
+/** Whether the form is that of a draw or rain. @param {Form} form */
+export function isDrawn({ kind, way }) { return way !== 'first' && kind !== 'one'; }
+
+/** Whether the form is that of a rain. @param {Form} form */
+export function isOfRain(form) { return isDrawn(form) && form.way === 'rain'; }
 
 const holdRoom = 1000; // members; in larger rooms nobody counts as away
 
@@ -60,7 +66,10 @@ export function mayHold(view, form) {
 export function holdTimes({ ttl }) { return [600, 3600, 14_400, 86_400].filter((s) => s <= ttl); }
 
 /** What the field of the count shows. @param {Form} form */
-export function shownCount({ count, chosen, to, usual }) { return count ?? String((chosen && to.length) || usual); }
+export function shownCount(form) {
+  const { count, chosen, to, usual } = form;
+  return count ?? String(isOfRain(form) ? 2 * wavesOf(form) : (chosen && to.length) || usual);
+}
 
 /** @param {Form} form @returns {Checked} */
 export function check(form) {
@@ -72,7 +81,7 @@ export function check(form) {
   const total = amount !== null && form.kind === 'equal' ? count && amount * count : amount;
   const problems = {
     total: form.total.trim() ? wrongTotal(amount, total, count) : undefined,
-    count: typed && !solo ? wrongCount(count, to) : undefined,
+    count: typed && !solo ? wrongCount(count, form, to) : undefined,
     greeting: tooLong(form.greeting.trim(), 'greeting_chars'),
     to: above(to, 'packet_to', 'people'),
     passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' }
@@ -88,7 +97,7 @@ export function check(form) {
 export function packetOf(form, { total, count }, greeting) {
   return {
     mode: form.kind === 'equal' ? 'equal' : 'lucky', total, count, greeting: form.greeting.trim() || greeting,
-    ...(isDrawn(form) ? { window_s: form.window, rest: form.rest } : { ttl_s: form.ttl }),
+    ...howGiven(form),
     ...(form.kind === 'lucky' && { spread: form.spread }),
     ...(form.opens && { opens_at: Date.parse(form.opens) }),
     ...(holds(form) && { ...(form.hold === 'away' ? { hold_away: true } : { hold_for: form.holdFor.map((u) => u.id) }), hold_s: Math.min(form.holdTime, form.ttl) }),
@@ -96,6 +105,14 @@ export function packetOf(form, { total, count }, greeting) {
     ...(form.skin && { skin: form.skin }),
     ...(form.passphrase.trim() && { passphrase: form.passphrase.trim() }),
   };
+}
+
+/** @param {Form} form */
+function howGiven(form) {
+  if (!isDrawn(form)) return { ttl_s: form.ttl };
+  if (!isOfRain(form)) return { window_s: form.window, rest: form.rest };
+  const waves = wavesOf(form);
+  return { waves, over_s: overOf(form), ...(form.maxWins && form.maxWins < waves && { max_wins: form.maxWins }) };
 }
 
 /** @param {Form} form */
@@ -122,6 +139,29 @@ export function windows() {
   const usual = [10, 30, 60, 300].filter((s) => s >= min && s <= max);
   return usual.length ? usual : [min];
 }
+
+/** How many waves a rain can have. */
+export function waves() {
+  const { waves_min: min = 3, waves_max: max = 100 } = state.limits ?? {};
+  const usual = [3, 5, 10, 20].filter((n) => n >= min && n <= max);
+  return usual.length ? usual : [min];
+}
+
+/** @param {Form} form */
+export function wavesOf(form) { return waves().includes(form.waves) ? form.waves : waves()[0]; }
+
+const waveCell = 3; // seconds that each wave needs
+
+/** In how many seconds the waves can come. @param {Form} form */
+export function overs(form) {
+  const { rain_min_s: min = 10, rain_max_s: max = 600 } = state.limits ?? {};
+  const least = Math.max(min, waveCell * wavesOf(form));
+  const usual = [10, 30, 60, 180, 600].filter((s) => s >= least && s <= max);
+  return usual.length ? usual : [least];
+}
+
+/** @param {Form} form */
+export function overOf(form) { return overs(form).includes(form.over) ? form.over : overs(form)[0]; }
 
 function usualWindow() { return windows().find((s) => s >= 30) ?? windows()[0]; }
 
@@ -151,10 +191,13 @@ function wrongTotal(amount, total, count) {
     ?? (total > shownBalance() ? { word: 'balance', value: shownBalance() } : undefined);
 }
 
-function wrongCount(count, to) {
+/** @param {number|null} count @param {Form} form @param {number} to */
+function wrongCount(count, form, to) {
   if (count === null) return { word: 'noNumber' };
   if (count < 1) return { word: 'oneShare' };
-  if (to && count > to) return { word: 'onlyThese', value: to };
+  const waves = wavesOf(form);
+  if (isOfRain(form) && count % waves) return { word: 'multiple', value: Math.ceil(count / waves) * waves };
+  if (to && count > to && !isOfRain(form)) return { word: 'onlyThese', value: to };
   return above(count, 'packet_count', 'count');
 }
 

@@ -1,6 +1,7 @@
 // Packets and their states, as far as known. A state that is older than the known one is ignored.
 import { state } from '../state.js';
 import { hasEntered, isDraw } from './draws.js';
+import { isRain, rainState } from './rain.js';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
@@ -12,7 +13,7 @@ export function packetView(packet) {
   if (!view) {
     view = {
       packet, state: { packet: packet.id, status: 'open', claimed: 0 }, seq: null, thanked: false, latest: [], doneAt: null, cameAt: -Infinity,
-      grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null, won: null, ending: null, veiled: false, receiptIs: null,
+      grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null, won: null, ending: null, veiled: false, receiptIs: null, waveUntil: 0, told: 0, phrase: '',
     };
     state.packets.set(packet.id, view);
   }
@@ -43,6 +44,7 @@ export function setPacketState(s, isWhole = true) {
     luckiest: s.luckiest ?? before.luckiest,
     refunded: s.refunded ?? before.refunded,
     ...draws && { draw: drawOf(s.draw, before.draw) },
+    ...isRain(view.packet) && { draw: drawOf(s.draw, before.draw), ...rainState(view, s) },
   };
 }
 
@@ -95,6 +97,10 @@ export function setGrabbed(g) {
     return;
   }
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
+  if (isRain(view.packet)) {
+    if (g.receipt) view.state = { ...view.state, draw: drawOf({ participants: 0, receipt: g.receipt }, view.state.draw) };
+    return; // the waves and the end are told to the room
+  }
   if (isDraw(view.packet) && (g.outcome === 'entered' || g.outcome === 'expired')) {
     view.state = { ...view.state, draw: drawOf({ participants: g.participants ?? 0, ...g.receipt && { receipt: g.receipt } }, view.state.draw) };
     return; // the end is an entry of the room
@@ -121,7 +127,7 @@ export function isForMe(packet) { return !packet.to || packet.to.includes(state.
 /** The view of a packet: the envelope to be opened, or its claims. @param {PacketView} view */
 export function stageOf(view) {
   if (view.stage) return view.stage;
-  return view.state.status === 'open' && !view.state.mine && isForMe(view.packet) ? 'envelope' : 'details';
+  return view.state.status === 'open' && !view.state.mine && isForMe(view.packet) && !isRain(view.packet) ? 'envelope' : 'details';
 }
 
 /** Whether the sheet of a packet is the envelope. Then it is a dialog on a wide screen, too. @param {string|undefined} id */

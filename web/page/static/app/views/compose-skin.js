@@ -20,7 +20,7 @@ export function Skins({ skin, fill }) {
 export function Preview({ form, packet }) {
   const { count = 0, mode } = packet;
   const shares = count > 0 ? t('envelope.shares', { count, shown: number(count) }) : '';
-  const how = packet.window_s ? t('draw.draw') : count === 1 ? '' : t(`envelope.${mode}`);
+  const how = packet.waves ? t('rain.rain') : packet.window_s ? t('draw.draw') : count === 1 ? '' : t(`envelope.${mode}`);
   const words = [how, shares].filter(Boolean).join(' · ');
   return h('figure', { class: 'compose-preview' },
     h('figcaption', { class: 'field-label' }, t('compose.preview')),

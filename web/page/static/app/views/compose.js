@@ -4,7 +4,7 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
-import { check, emptyForm, isDrawn, mayHold, packetOf, shownCount } from '../model/compose.js';
+import { check, emptyForm, isDrawn, isOfRain, mayHold, packetOf, shownCount, wavesOf } from '../model/compose.js';
 import { peopleIn } from '../model/rooms.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
@@ -103,6 +103,7 @@ function words(problem) {
 function countHint(view, form, { total, count, problems }) {
   if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
   const people = peopleIn(view.room);
+  if (isOfRain(form) && count && !problems.count) return t('compose.eachWave', { count: count / wavesOf(form), shown: number(count / wavesOf(form)) });
   if (isDrawn(form) && count && !form.chosen && people > count) return t('compose.ifAll', { people: number(people), count, shown: number(count) });
   return t('compose.here', { count: people, shown: number(people) });
 }

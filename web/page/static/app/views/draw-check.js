@@ -6,6 +6,7 @@ import { number } from '../format.js';
 import { readProof, saveFile } from '../actions/draws.js';
 import { verifyReceipt } from '../../sdk/draw.js';
 import { receiptInProof, verifyProof } from '../../sdk/proof.js';
+import { isRain } from '../model/rain.js';
 import { Icon } from './icon.js';
 
 /**
@@ -14,7 +15,7 @@ import { Icon } from './icon.js';
  * @property {'good'|'problem'|'unknown'} is
  */
 
-const shown = ['commitment', 'root', 'shares', 'winners']; // of the findings, in this order
+const shown = ['commitment', 'instant', 'root', 'shares', 'winners']; // of the findings, in this order; only a rain has instants
 
 export class DrawCheck extends Component {
   state = { busy: false, /** @type {any} */ error: null, /** @type {{lines: Line[], document: any}|null} */ verdict: null };
@@ -69,24 +70,33 @@ function proofLines(document, view) {
   if (!isOf(document, view)) return [{ word: 'otherNot', is: 'problem' }];
   const findings = verifyProof(document);
   if (findings[0]?.what === 'form') return [{ word: 'formNot', is: 'problem' }];
-  return shown.flatMap((what) => {
-    const holds = findings.find((f) => f.what === what)?.holds && (what !== 'winners' || claimsFit(document, view));
-    return [{ word: holds ? what : `${what}Not`, is: holds ? 'good' : 'problem' }];
+  const rains = isRain(view.packet);
+  return shown.filter((what) => rains || what !== 'instant').map((what) => {
+    const found = findings.filter((f) => f.what === what); // a rain has some of each wave
+    const holds = found.length > 0 && found.every((f) => f.holds) && (what !== 'winners' || claimsFit(document, view));
+    const word = rains && what === 'root' ? 'rain' : what;
+    return { word: holds ? word : `${what}Not`, is: holds ? 'good' : 'problem' };
   });
 }
 
 /** The proof is of the packet as this page knows it, and of the end as it was told. @param {any} d @param {import('../state.js').PacketView} view */
 function isOf(d, { packet: p, state: { draw } }) {
-  const [wave, ...more] = d?.waves ?? [];
-  return wave && !more.length && d.packet === p.id && d.commitment === p.commitment && d.sender === p.from.id && d.key === p.key && d.mode === p.mode
-    && (d.spread ?? '') === p.spread && d.total === p.total && d.count === p.count && (d.rest !== 'share' || p.rest === 'share')
-    && wave.root === draw?.root && wave.entries === draw?.participants;
+  const waves = d?.waves ?? [];
+  const entries = waves.reduce((sum, wave) => sum + wave.entries, 0);
+  return (p.waves ? isPlanned(d.rain, p) : waves.length === 1 && !d.rain && waves[0].root === draw?.root) && entries === draw?.participants && d.packet === p.id && d.commitment === p.commitment && d.sender === p.from.id && d.key === p.key && d.mode === p.mode
+    && (d.spread ?? '') === p.spread && d.total === p.total && d.count === p.count && (d.rest !== 'share' || p.rest === 'share');
+}
+
+/** The rules of the rain are those that the room was told. @param {any} rain @param {import('../../sdk/types.js').Packet} p */
+function isPlanned(rain, { waves = 0, over_s: over = 0, max_wins: most, expires_at: ends = 0 }) {
+  return rain?.waves === waves && rain.over_s === over && rain.max_wins === most && rain.begin === ends - over * 1000;
 }
 
 /** The shares that the page shows are those of the proof. @param {any} d @param {import('../state.js').PacketView} view */
-function claimsFit({ waves: [{ winners }] }, { claims, state: s }) {
+function claimsFit({ waves }, { packet, claims, state: s }) {
+  const winners = waves.flatMap((wave) => wave.winners);
   /** @type {any[]} */
-  const known = [...claims?.all ?? [], s.mine, s.luckiest].filter((share) => share?.amount !== undefined);
+  const known = [...claims?.all ?? [], ...packet.waves ? s.rain?.wins ?? [] : [s.mine], s.luckiest].filter((share) => share?.amount !== undefined);
   const users = (claims?.all ?? []).every(({ user, rank }) => [undefined, user.id].includes(winners[rank - 1]?.user));
   return users && winners.length === s.claimed && known.every(({ rank, amount }) => winners[rank - 1]?.amount === amount);
 }

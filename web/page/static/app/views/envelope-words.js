@@ -5,7 +5,9 @@ import { clock, duration, money, number } from '../format.js';
 import { isDraw } from '../model/draws.js';
 import { isHolding } from '../model/early.js';
 import { lastOpener } from '../model/packets.js';
+import { isRain } from '../model/rain.js';
 import { drawStanding } from './draw-words.js';
+import { rainStanding } from './rain-words.js';
 
 /** @param {import('../state.js').PacketView} view */
 export function standing(view) {
@@ -20,6 +22,7 @@ export function heldWords({ held = 0, held_until: until = 0 }) { return t('envel
 function opened(view) {
   const { packet, state: s } = view;
   if (isDraw(packet)) return drawStanding(view);
+  if (isRain(packet)) return rainStanding(view);
   switch (s.status) {
     case 'cancelled':
       return t('envelope.cancelled');

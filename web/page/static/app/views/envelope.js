@@ -9,6 +9,7 @@ import { deliverPacket, meetLuckiest, meetOpeners, showPacket } from '../actions
 import { endDraw, learnClock } from '../actions/draws.js';
 import { hasEntered, isDraw, isVeiled } from '../model/draws.js';
 import { isEarly } from '../model/early.js';
+import { enteredWave, isRain, openWave } from '../model/rain.js';
 import { isForMe, packetView } from '../model/packets.js';
 import { skinClass } from '../model/skins.js';
 import { Ring, TimeLeft } from './draw-ring.js';
@@ -41,7 +42,7 @@ class Received extends Component {
     meetLuckiest(view);
     meetOpeners(view);
     endDraw(view);
-    if ((isDraw(view.packet) || isEarly(view.packet)) && view.state.status === 'open') learnClock();
+    if ((isDraw(view.packet) || isRain(view.packet) || isEarly(view.packet)) && view.state.status === 'open') learnClock();
     shine(this.button.current, this.waits);
   }
 
@@ -52,18 +53,21 @@ class Received extends Component {
     const { mine, status } = view.state;
     const opens = status === 'open' && !mine;
     const early = opens && isEarly(packet);
-    this.waits = opens && !early && isForMe(packet) && !hasEntered(view);
+    const rains = isRain(packet);
+    this.waits = rains ? isForMe(packet) && openWave(view) > enteredWave(view) : opens && !early && isForMe(packet) && !hasEntered(view);
+    const won = isDraw(packet) ? 'draw.gotAmount' : rains ? 'rain.gotAmount' : 'envelope.got';
+    const lost = rains ? 'rain.lostAll' : 'draw.lost';
     return h('button', {
       ref: this.button,
-      class: `envelope ${skinClass(packet.skin)} ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
+      class: `envelope ${skinClass(packet.skin)} ${mine && !(rains && status === 'open') ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
       onClick: () => showPacket(packet.id),
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
     h(EnvelopeFace, {
-      greeting: packet.greeting, got: mine ? t(isDraw(packet) ? 'draw.gotAmount' : 'envelope.got', { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t('draw.lost'), standing: standing(view),
+      greeting: packet.greeting, got: mine ? t(won, { amount: money(mine.amount) }) : isDrawn(status) && hasEntered(view) && t(lost), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
-      openers: status === 'open' && openers(view), ends: opens && !isDraw(packet) && packet.expires_at,
-      draw: opens && !early && isDraw(packet) ? packet : undefined, early: early ? packet : undefined,
+      openers: status === 'open' && openers(view), ends: opens && !isDraw(packet) && !rains && packet.expires_at,
+      draw: opens && !early && isDraw(packet) ? packet : undefined, early: early ? packet : undefined, rain: rains && status === 'open' && !early ? packet : undefined,
     }));
   }
 }
@@ -103,8 +107,8 @@ function refused(error) {
   return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 
-/** The text on the envelope. draw: the packet, while users can enter it; early: the packet, before it opens. */
-export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends, draw, early }) {
+/** The text on the envelope. draw: the packet, while users can enter it; early: the packet, before it opens; rain: the packet, while its waves come. */
+export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends, draw, early, rain }) {
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, draw ? h('span', { class: 'envelope-ring' }, h(Ring, { packet: draw }), h(Seal, null)) : h(Seal, null)),
     h('span', { class: 'envelope-text' },
@@ -112,6 +116,7 @@ export function EnvelopeFace({ greeting, got, standing: words, audience: whom, l
       got && h('span', { class: 'envelope-got number' }, got),
       early && h('span', { class: 'envelope-left number' }, h(OpensIn, { packet: early })),
       ends && h(LastMinute, { ends }),
+      rain && h('span', { class: 'envelope-left number' }, h(TimeLeft, { packet: rain })),
       draw?.expires_at && h('span', { class: 'envelope-left number' }, h(TimeLeft, { packet: draw }))),
     h('span', { class: 'envelope-state' },
       waiting && h(Icon, { name: 'clock', size: 14 }),

@@ -4,7 +4,9 @@ import { t } from '../words.js';
 import { untilTime } from '../format.js';
 import { isUntold } from '../model/draws.js';
 import { lastOpener } from '../model/packets.js';
+import { isRain } from '../model/rain.js';
 import { drawn } from './draw-words.js';
+import { rained } from './rain-words.js';
 
 /** @param {import('../model/timeline.js').Item} item */
 export function calmWords(item) {
@@ -52,6 +54,7 @@ function packetDone({ packet, reason, state: s }) {
   const from = view?.packet.from;
   const mine = from?.id === state.me.id;
   const name = from?.name ?? t('timeline.somebody');
+  if (s.rain || (view && isRain(view.packet))) return t(reason === 'cancelled' ? 'timeline.cancelled' : 'timeline.rained', { name, mine, end: rained(s) });
   if (s.draw && reason !== 'cancelled') return t('timeline.drawn', { name, mine, end: isUntold(packet) ? t('draw.drawing') : drawn(s) });
   if (reason !== 'drained') return t(`timeline.${reason}`, { name, mine });
   const opener = view && view.packet.count === 1 && lastOpener({ ...view, state: s });

@@ -3,6 +3,7 @@ import { state } from '../state.js';
 import { t, inWords } from '../words.js';
 import { duration, money, number } from '../format.js';
 import { isDraw } from '../model/draws.js';
+import { isRain } from '../model/rain.js';
 import { triesLeft } from '../model/packets.js';
 import { won } from './draw-words.js';
 
@@ -11,6 +12,7 @@ export function outcome(view) {
   const { packet, state: s } = view;
   if (s.mine && isDraw(packet)) return { title: t('draw.got'), more: `${t('packet.inWallet')} · ${won(s)}` };
   if (s.mine) return { title: t(view.answer === 'already' ? 'packet.gotBefore' : 'packet.got'), more: t('packet.inWallet') };
+  if (isRain(packet)) return { title: t(s.draw?.receipt ? 'rain.lostAll' : 'rain.notIn'), more: '' };
   if (isDraw(packet) && s.status !== 'cancelled') return drawOutcome(view);
   const shares = { count: packet.count, shown: number(packet.count) };
   switch (s.status) {

@@ -6,6 +6,7 @@ import { ago, money, number } from '../format.js';
 import { cancelPacket, showEnvelope } from '../actions/packets.js';
 import { hasEntered, isDraw, participants } from '../model/draws.js';
 import { isForMe } from '../model/packets.js';
+import { isRain } from '../model/rain.js';
 import { mayInvite } from '../model/rooms.js';
 import { go } from '../route.js';
 import { Avatar, Time } from './parts.js';
@@ -18,6 +19,7 @@ import { allOpened, audience, heldWords } from './envelope-words.js';
 import { outcome } from './opening-words.js';
 import { ClaimList } from './packet-list.js';
 import { Countdown } from './packet-countdown.js';
+import { RainGrab, rainRules, Wins } from './packet-rain.js';
 import { Verify } from './verify.js';
 
 export class Details extends Component {
@@ -38,7 +40,8 @@ export class Details extends Component {
   render({ view }) {
     const { packet, state: { status, draw } } = view;
     const draws = isDraw(packet);
-    const checks = draws && status !== 'open' && (draw?.participants ?? 0) > 0;
+    const rains = isRain(packet);
+    const checks = (draws || rains) && status !== 'open' && (draw?.participants ?? 0) > 0;
     return h('div', { class: 'packet stack', ref: this.root, tabIndex: -1 },
       h('header', { class: 'packet-head' },
         h(Avatar, { user: packet.from, size: 'large' }),
@@ -47,11 +50,13 @@ export class Details extends Component {
         audience(packet) && h('p', { class: 'envelope-whom small' }, audience(packet)),
         checks && !view.state.mine && h('p', null, outcome(view).title),
         view.state.mine && h('p', { class: 'packet-mine' },
-          h('span', { class: 'only-read' }, t(draws ? 'draw.got' : 'packet.got')),
+          h('span', { class: 'only-read' }, t(rains ? 'rain.got' : draws ? 'draw.got' : 'packet.got')),
           h('span', { class: 'amount number' }, money(view.state.mine.amount)),
           h('span', { class: 'muted small' }, t('packet.inWallet')))),
       h(Summary, { view }),
-      (!draws || view.state.status !== 'open') && h(ClaimList, { view }),
+      rains && h(RainGrab, { view }),
+      rains && h(Wins, { view }),
+      (!(draws || rains) || view.state.status !== 'open') && h(ClaimList, { view }),
       checks ? h(DrawCheck, { view }) : h(Verify, { view }));
   }
 }
@@ -60,33 +65,35 @@ function Summary({ view }) {
   const { packet, state: s, claims } = view;
   const isOpen = s.status === 'open';
   const draws = isDraw(packet);
+  const rains = isRain(packet);
   const entered = hasEntered(view);
   const own = packet.from.id === state.me?.id;
   const words = progress(view, claims);
   const room = state.rooms.get(packet.room);
   return h('section', { class: 'packet-summary', 'aria-label': t('packet.standing') },
-    words && !draws && h('div', { class: 'packet-progress', role: 'progressbar', 'aria-label': t('packet.progress'), 'aria-valuemin': 0,
+    words && !draws && !rains && h('div', { class: 'packet-progress', role: 'progressbar', 'aria-label': t('packet.progress'), 'aria-valuemin': 0,
       'aria-valuemax': packet.count, 'aria-valuenow': s.claimed },
       h('i', { style: { transform: `scaleX(${s.claimed / packet.count})` } })),
     words && h('p', { class: 'number' }, words),
     isOpen && isHolding(packet) && h('p', { class: 'small' }, heldWords(packet)),
     isOpen && draws && !isOver(packet) && h('p', { class: 'small number' }, t(entered ? 'draw.in' : 'draw.ifYou'), ' · ', chance(view), ' · ', worth(view)),
-    isOpen && h('p', { class: 'muted small' }, isEarly(packet) ? h(OpensIn, { packet }) : draws ? h(TimeLeft, { packet }) : h(Countdown, { until: packet.expires_at })),
+    isOpen && h('p', { class: 'muted small' }, isEarly(packet) ? h(OpensIn, { packet }) : draws || rains ? h(TimeLeft, { packet }) : h(Countdown, { until: packet.expires_at })),
     isOpen && view.latest.length > 0 && h('p', { class: 'muted small' }, latest(view)),
-    (s.status === 'cancelled' || (s.status === 'expired' && !draws)) && h('p', { class: 'muted small' }, refund(view, own)),
+    (s.status === 'cancelled' || (s.status === 'expired' && !draws && !rains)) && h('p', { class: 'muted small' }, refund(view, own)),
     h('p', { class: 'muted small' },
       h(Time, { at: packet.created_at }, t('packet.sent', { ago: ago(packet.created_at), amount: money(packet.total) }))),
     isOpen && h('div', { class: 'row packet-do' },
-      !s.mine && isForMe(packet) && h('button', { class: 'button gold', type: 'button', onClick: () => showEnvelope(view) },
+      !s.mine && !rains && isForMe(packet) && h('button', { class: 'button gold', type: 'button', onClick: () => showEnvelope(view) },
         t(draws ? 'draw.toEnvelope' : 'packet.open')),
       room && mayInvite(room) && h('button', { class: 'button', type: 'button', onClick: () => go({ room: packet.room, sheet: { name: 'links', id: packet.id } }) },
         t('links.toPacket')),
-      own && s.claimed === 0 && participants(view) === 0 && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) },
+      own && s.claimed === 0 && participants(view) === 0 && !(rains && entered) && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) },
         t('packet.cancel', { amount: money(packet.total) }))));
 }
 
 function progress(view, claims) {
   const { packet, state: s } = view;
+  if (isRain(packet)) return rainRules(view);
   if (isDraw(packet)) return s.status === 'cancelled' ? '' : s.status === 'open' ? takePart(view) : drawn(s);
   if (s.status === 'drained') return allOpened(view);
   if (s.status === 'cancelled' && !s.claimed) return '';

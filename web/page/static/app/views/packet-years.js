@@ -8,6 +8,7 @@ import { moreOfYear, renewYear, showYear, yearView } from '../actions/wallet.js'
 import { openSheet } from '../route.js';
 import { Endless } from './endless.js';
 import { drawn } from './draw-words.js';
+import { rained } from './rain-words.js';
 import { Icon } from './icon.js';
 import { Time } from './parts.js';
 
@@ -80,6 +81,7 @@ export function Row({ row, direction }) {
 /** The state of a sent packet. */
 function standing(packet, s) {
   const { status, claimed, refunded } = s;
+  if (packet.waves && status !== 'open') return rained(s);
   if (packet.window_s && status !== 'open') return drawn(s);
   if (refunded) return t(status === 'cancelled' ? 'years.cancelled' : 'years.refunded', { amount: money(refunded) });
   return t('years.opened', { claimed: number(claimed), count: number(packet.count) });

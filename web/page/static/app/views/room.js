@@ -14,6 +14,7 @@ import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 import { TimelineView } from './timeline.js';
 import { Composer } from './composer.js';
+import { Rain } from './rain.js';
 import { ToSearch } from './to-search.js';
 
 export function RoomScreen({ view }) {
@@ -29,6 +30,7 @@ export function RoomScreen({ view }) {
     h(Announcement, { view }),
     h(Alone, { view }),
     h(TimelineView, { view }),
+    h(Rain, { view }),
     h(Composer, { view }));
 }
 
