@@ -250,6 +250,7 @@ func (r GrabReply) appendJSON(b []byte) []byte {
 
 func (r *Receipt) appendJSON(b []byte) []byte {
 	b = scan.AppendString(append(b, `{"packet":`...), r.Packet)
+	b = appendNumber(b, `,"wave":`, int64(r.Wave))
 	b = scan.AppendString(append(b, `,"user":`...), r.User)
 	b = scan.AppendString(append(b, `,"leaf":`...), r.Leaf)
 	b = strconv.AppendInt(append(b, `,"at":`...), r.At, 10)

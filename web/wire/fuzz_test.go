@@ -50,9 +50,11 @@ func FuzzByHand(f *testing.F) {
 		latest := []string{}
 		if has {
 			grab.Balance, grab.AccountVersion, latest = &balance, at, []string{packet, word}
+			grab.Wave, grab.Participants = rank, rank
+			grab.Receipt = &wire.Receipt{Packet: packet, Wave: rank, User: word, Leaf: word, At: at, Key: packet, Signature: word}
 		}
 		wallet := wire.WalletPush{Balance: balance, AccountVersion: at, Change: amount, Kind: word, Packet: packet, NextCommitment: word}
-		progress := wire.ProgressPush{Packet: packet, Room: word, Claimed: rank, Count: int(at), Latest: latest}
+		progress := wire.ProgressPush{Packet: packet, Room: word, Claimed: rank, Count: int(at), Latest: latest, Participants: rank}
 		failure := wire.Error{Code: wire.Code(uint32(at) | 1), Message: packet, Temporary: has}
 		reply, err := wire.RPCReply(wire.JSON, uint32(amount), grab)
 		noError(t, err)
