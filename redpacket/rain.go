@@ -29,6 +29,9 @@ type Rain struct {
 	MaxWins int // waves that one user may win
 }
 
+// RainSoon is how long before a rain begins the instances follow it.
+const RainSoon = time.Minute
+
 // WaveWindow is how long users can enter a wave.
 const WaveWindow = proof.WaveWindow * time.Millisecond
 
@@ -229,7 +232,7 @@ func (r *rains) follow(plan RainPlan, own bool, round int) {
 		known.round = round
 		return
 	}
-	if len(plan.Opens) == 0 || len(r.open) >= rainsKept || r.stopped() {
+	if len(plan.Opens) == 0 || !own && len(r.open) >= rainsKept || r.stopped() {
 		return
 	}
 	plan.Drawn = max(0, plan.Drawn-1)

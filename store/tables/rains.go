@@ -145,7 +145,8 @@ func (t Tables) OpenRains(ctx context.Context, after string, limit int) ([]redpa
 			}
 			return plan, nil
 		}, `select id, partition, room_id, sender, key, expires_at, window_s, waves, waves_drawn, seed, encrypted_seed
-			from packets where status = 'open' and waves > 0 and id > $1 order by id limit $2`, after, limit)
+			from packets where status = 'open' and waves > 0 and id > $1 and expires_at - window_s * 1000 < `+q.Clock()+` + $3
+			order by id limit $2`, after, limit, redpacket.RainSoon.Milliseconds())
 	})
 }
 
