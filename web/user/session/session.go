@@ -42,12 +42,12 @@ type Session struct {
 
 	mu                   sync.Mutex // guards the following
 	phase                phase
-	held                 bool   // pushes are delayed until the connect reply
-	person               string // of the token
+	held                 bool // pushes are delayed until the connect reply
 	admin                bool
+	keepName, keepAvatar bool // the token has no name, or no avatar: the stored one stays
+	unstored             bool // the name and the avatar of the token may not be stored yet
 	user                 chat.User
-	keepName, keepAvatar bool           // the token has no name, or no avatar: the stored one stays
-	unstored             bool           // the name and the avatar of the token may not be stored yet
+	person               string         // of the token
 	issued               int64          // when the token was issued, in Unix seconds
 	upgrade              *auth.Identity // identity from the upgrade request; nil: it had no token, or the session is connected
 	client               string         // the session's id, which the client knows
