@@ -151,19 +151,23 @@ func (s *Service) judge(ctx context.Context, w written) (j judgement, err error)
 	if w.from.IsSystem() {
 		return j, nil
 	}
+	ofRoom, err := s.rulesOf(ctx, w.room)
+	if err != nil {
+		return j, err
+	}
+	var ofAll *rules.Set
+	if s.order.installation != nil {
+		ofAll = s.order.installation()
+	}
+	if ofRoom.Empty() && ofAll.Empty() {
+		return j, nil
+	}
 	st, err := s.Standing(ctx, w.room, w.from.ID)
 	if err != nil || !st.In {
 		return j, err
 	}
-	var all []*rules.Set
-	if s.order.installation != nil {
-		all = append(all, s.order.installation())
-	}
+	all := []*rules.Set{ofAll}
 	if st.Role.rank() < Admin.rank() {
-		ofRoom, err := s.rulesOf(ctx, w.room)
-		if err != nil {
-			return j, err
-		}
 		all = append(all, ofRoom)
 	}
 	text := rules.Text{Text: w.text, HasFiles: w.hasFiles, Now: s.now()}
