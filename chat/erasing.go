@@ -206,7 +206,7 @@ func (s *Service) eraseStep(ctx context.Context, user string, forget func(user s
 	return done, nil
 }
 
-// ErrErased returns the error of a request that would change a user who was erased.
+// ErrErased returns the error of a request that would change an erased user.
 func ErrErased(field string) error {
 	return &FieldError{Err: ErrConflict, Field: field, Reason: "was erased, for ever: use another id"}
 }

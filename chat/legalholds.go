@@ -20,7 +20,7 @@ type LegalHold struct {
 	Kind   HoldKind
 	ID     string
 	At     time.Time
-	Actor  string // who has set it
+	Actor  string // the key or administrator that has set it
 	Reason string
 }
 

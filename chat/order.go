@@ -40,8 +40,8 @@ type RuleStore interface {
 	// HoldText keeps a text, unless the author has a held text with this key in the room. If the room has most texts, or the author has mostOfUser,
 	// the error is ErrLimitExceeded. It drops texts of the room from before the time dropped.
 	HoldText(ctx context.Context, h HeldText, most, mostOfUser int, dropped time.Time) error
-	// HeldTexts lists the held texts of a room, the oldest first, at most limit.
-	HeldTexts(ctx context.Context, room string, limit int) ([]HeldText, error)
+	// HeldTexts lists the texts of a room that are held since the given time or later, the oldest first, at most limit.
+	HeldTexts(ctx context.Context, room string, since time.Time, limit int) ([]HeldText, error)
 	// AdmitHeld marks a held text as admitted, and returns it. It stays held until DropHeld. ErrNotFound: there is none.
 	AdmitHeld(ctx context.Context, room, id string) (HeldText, error)
 	// DropHeld drops a held text that is admitted, or one that is not. dropped is false if there is none.
@@ -378,10 +378,10 @@ func (s *Service) HeldTexts(ctx context.Context, by User, room string) ([]HeldTe
 	if err := s.governs(ctx, room, by); err != nil {
 		return nil, err
 	}
-	return s.store.HeldTexts(ctx, room, heldMost)
+	return s.store.HeldTexts(ctx, room, s.now().Add(-heldFor), heldMost)
 }
 
-// AnswerText sends a held text, or drops it. The text is sent as its author's, who must still be allowed to write: otherwise it is dropped. Of
+// AnswerText sends a held text as its author's, or drops it. If the author may not write any more, it is dropped, too. Of
 // several calls the first decides. A text that was admitted and not sent, because an instance died, is sent by the next call.
 func (s *Service) AnswerText(ctx context.Context, by User, room, id string, admit bool) error {
 	if err := s.governs(ctx, room, by); err != nil {

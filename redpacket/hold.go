@@ -16,7 +16,7 @@ import (
 
 // A packet may keep shares for users that are away. Until Hold.Until each of these users gets the own share, and other users get the shares
 // that are not held. After that, and for a user whose own share is gone, all free shares are alike. The seed says which shares are held, so
-// nobody chooses what they are worth. Who they are for is stored, and told to no client.
+// nobody chooses what they are worth. The users are stored, and told to no client.
 
 // Hold says which shares of a packet are held, for which users, and until when. The zero value holds none.
 type Hold struct {
@@ -96,7 +96,7 @@ func (r SendRequest) checkHold(l Limits) error {
 	case !r.holds():
 		return nil
 	case r.isDraw():
-		return chat.BadField("hold_"+map[bool]string{true: "away", false: "for"}[r.HoldAway], "is not for a draw: whoever enters it in time is equally likely to win")
+		return chat.BadField("hold_"+map[bool]string{true: "away", false: "for"}[r.HoldAway], "is not for a draw: all users that enter it in time are equally likely to win")
 	case r.HoldAway && len(r.HoldFor) > 0:
 		return chat.BadField("hold_away", "cannot be combined with hold_for")
 	case len(r.HoldFor) > l.To:

@@ -11,7 +11,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// awayRooms is a Rooms in which the test says who is away.
+// awayRooms is a Rooms in which the test says which users are away.
 type awayRooms struct {
 	redpacket.Rooms
 	away []string

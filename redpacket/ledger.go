@@ -54,7 +54,7 @@ type Ledger interface {
 	// BindPerson binds a person to a user in a packet that pays one share a person, unless the person is bound already. It returns the user
 	// to which the person is bound.
 	BindPerson(ctx context.Context, b PersonBinding) (user string, err error)
-	// Of a rain, Enter lets users enter the wave that is open by the engine's clock, and finds out who has entered that one. Draw draws the
+	// Of a rain, Enter lets users enter the wave that is open by the engine's clock, and finds out which of them have entered that one. Draw draws the
 	// waves whose end has come by that clock, and with CloseEarly also the one that is open. Draw.Refused is true until the rain has ended: after
 	// the last wave, or by CloseEarly or CloseCancel.
 	//

@@ -15,7 +15,7 @@ import (
 )
 
 // A rain is a draw whose shares are drawn in waves. The instants of the waves follow from the seed, and no client learns one before it has
-// come. Users enter each wave for WaveWindow. Then Ledger.Draw fixes its participants by a root, and stores who of them win: that
+// come. Users enter each wave for WaveWindow. Then Ledger.Draw fixes its participants by a root, and stores which of them win: that
 // follows from the seed and the entries of this wave and the earlier ones. They are paid and told at once. When the last wave is drawn, or
 // when the rain ends early, it is closed like every draw.
 //

@@ -113,23 +113,30 @@ func TestRain(t *testing.T) {
 	})
 }
 
+// deadSender sends a rain of three waves through an instance that does nothing after that, and makes another instance the one of h.
+func (h *testService) deadSender(t *testing.T, over time.Duration) redpacket.Packet {
+	t.Helper()
+	dead := h.packets
+	sent, err := dead.Send(t.Context(), person("u00"), redpacket.SendRequest{Room: h.room, Key: h.key(), Total: 100, Count: 3, Rain: redpacket.Rain{Waves: 3}, Over: over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	_ = dead.Run(stopped) // it follows no rain after that
+	h.packets = redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	return sent.Packet
+}
+
 // TestRainIsTakenOver sends a rain through an instance that does nothing after that. Another instance must tell and draw all waves.
 func TestRainIsTakenOver(t *testing.T) {
 	t.Parallel()
 	inBubble(t, users(4), func(t *testing.T, h *testService) {
-		dead := h.packets
-		sent, err := dead.Send(t.Context(), person("u00"), redpacket.SendRequest{Room: h.room, Key: h.key(), Total: 100, Count: 3, Rain: redpacket.Rain{Waves: 3}, Over: 20 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		stopped, stop := context.WithCancel(context.Background())
-		stop()
-		_ = dead.Run(stopped) // it follows no rain after that
-		h.packets = redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		p := h.deadSender(t, 20*time.Second)
 		h.run(t)
 		time.Sleep(40 * time.Second)
 		synctest.Wait()
-		begun, drawn := h.waves(sent.Packet.ID)
+		begun, drawn := h.waves(p.ID)
 		if !slices.Equal(begun, []int{1, 2, 3}) || len(drawn) != 3 || h.ended() != 1 {
 			t.Errorf("begun %v, %d drawn, %d ends", begun, len(drawn), h.ended())
 		}
@@ -137,41 +144,45 @@ func TestRainIsTakenOver(t *testing.T) {
 }
 
 // TestResultOfAWaveIsToldAfterACrash sends a rain through an instance that dies when it has drawn a wave, before it has paid or told anybody.
-// Another instance must pay and tell before the next wave ends.
+// Another instance, one that has followed the rain or one that starts then, must pay and tell before the next wave ends.
 func TestResultOfAWaveIsToldAfterACrash(t *testing.T) {
 	t.Parallel()
-	inBubble(t, users(4), func(t *testing.T, h *testService) {
-		dead := h.packets
-		sent, err := dead.Send(t.Context(), person("u00"), redpacket.SendRequest{Room: h.room, Key: h.key(), Total: 100, Count: 3, Rain: redpacket.Rain{Waves: 3}, Over: 60 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		stopped, stop := context.WithCancel(context.Background())
-		stop()
-		_ = dead.Run(stopped) // it follows no rain after that
-		h.packets = redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	for name, later := range map[string]bool{"by one that has followed the rain": false, "by one that starts then": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, users(4), func(t *testing.T, h *testService) { resultAfterACrash(t, h, later) })
+		})
+	}
+}
+
+func resultAfterACrash(t *testing.T, h *testService, later bool) {
+	p := h.deadSender(t, time.Minute)
+	if !later {
 		h.run(t)
-		plans, err := h.store.OpenRains(t.Context(), "", 1)
-		if err != nil || len(plans) != 1 {
-			t.Fatalf("%+v, %v", plans, err)
-		}
-		time.Sleep(time.Until(plans[0].Opens[0]) + time.Millisecond)
-		h.grab(t, "u01", sent.Packet)
-		time.Sleep(redpacket.WaveWindow)
-		d, err := h.store.Draw(t.Context(), redpacket.DrawRequest{Ref: sent.Packet.Ref, Why: redpacket.CloseDue})
-		if err != nil || d.New != 1 {
-			t.Fatalf("%+v, %v", d, err)
-		}
-		time.Sleep(2500 * time.Millisecond) // the second wave is not over
-		synctest.Wait()
-		_, drawn := h.waves(sent.Packet.ID)
-		if len(drawn) != 1 || drawn[0].Wave != 1 || drawn[0].Drawn.Won != 1 || drawn[0].Drawn.Winners[0].User.ID != "u01" {
-			t.Errorf("told: %+v", drawn)
-		}
-		if book, err := h.store.Book(t.Context(), sent.Packet.ID); err != nil || len(book.Claims) != 1 {
-			t.Errorf("paid: %+v, %v", book.Claims, err)
-		}
-	})
+	}
+	plans, err := h.store.OpenRains(t.Context(), "", 1)
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("%+v, %v", plans, err)
+	}
+	time.Sleep(time.Until(plans[0].Opens[0]) + time.Millisecond)
+	h.grab(t, "u01", p)
+	time.Sleep(redpacket.WaveWindow)
+	d, err := h.store.Draw(t.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseDue})
+	if err != nil || d.New != 1 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if later {
+		h.run(t)
+	}
+	time.Sleep(2500 * time.Millisecond) // the second wave is not over
+	synctest.Wait()
+	_, drawn := h.waves(p.ID)
+	if len(drawn) != 1 || drawn[0].Wave != 1 || drawn[0].Drawn.Won != 1 || drawn[0].Drawn.Winners[0].User.ID != "u01" {
+		t.Errorf("told: %+v", drawn)
+	}
+	if book, err := h.store.Book(t.Context(), p.ID); err != nil || len(book.Claims) != 1 {
+		t.Errorf("paid: %+v, %v", book.Claims, err)
+	}
 }
 
 // TestRainOfADeletedRoom deletes the room while a wave is open. The wave is drawn, and no other follows.

@@ -218,6 +218,12 @@ func (i *importer) room(ctx context.Context, r Room) error {
 	if r.At != 0 {
 		i.at = time.UnixMilli(r.At)
 	}
+	switch _, err := i.chat.RoomRecord(ctx, r.ID); {
+	case err == nil:
+		return fmt.Errorf("room %s is one of this installation: its own export would add all texts again", r.ID)
+	case !errors.Is(err, chat.ErrNotFound) && !errors.Is(err, chat.ErrBadRequest): // an id of another chat may be longer than ours
+		return err
+	}
 	made, err := i.makeRoom(ctx, r)
 	if err != nil {
 		return err

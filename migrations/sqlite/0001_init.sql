@@ -629,7 +629,7 @@ create table admin_acts (
     at         integer not null,
     instance   text not null,
     actor      text not null,           -- user id of the administrator, or key/ and the name of an API key
-    person     text not null default '', -- who used the key in the console
+    person     text not null default '', -- the user of the console that has used the key
     client     text not null,           -- address
     method     text not null,
     request    text not null,           -- JSON, cut to 2000 bytes

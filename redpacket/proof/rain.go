@@ -53,7 +53,7 @@ func (r Rain) Opens(seed Seed, sender, key string) []int64 {
 	return opens
 }
 
-// Round decides who wins in the waves of a rain. The waves must be drawn in their order.
+// Round decides which users win in the waves of a rain. The waves must be drawn in their order.
 type Round struct {
 	next    int            // the first share that nobody has won yet
 	perWave int            // shares that come up with each wave

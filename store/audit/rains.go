@@ -76,7 +76,7 @@ func (a *auditor) wave(d *auditedDraw) error {
 	return nil
 }
 
-// redrawWave computes when users could enter the wave, and who has won.
+// redrawWave computes when users could enter the wave, and which of them have won.
 func (a *auditor) redrawWave(d *auditedDraw, w *storedWave, seed redpacket.Seed) {
 	p := &d.packet
 	rule := proof.Rain{Waves: p.Rain.Waves, OverS: d.windowS, MaxWins: p.Rain.MaxWins}

@@ -22,7 +22,7 @@ type Act struct {
 	At       time.Time
 	Instance string
 	Actor    string // user ID, or "key/" and the name of an API key
-	Person   string // who used the key in the console; "": a program did, or the actor is no key
+	Person   string // the user of the console that has used the key; "": a program did, or the actor is no key
 	Client   string // address
 	Method   string
 	Request  string // JSON, cut at maxRequest bytes

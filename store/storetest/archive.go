@@ -207,7 +207,12 @@ func exportImport(t *testing.T, s archive.Store) {
 	if done.Rooms != 2 || done.Texts != 3 || done.Members != 3 || done.LeftOut != 1 {
 		t.Errorf("done %+v, want 2 rooms, 3 texts, 3 members, and the recalled text left out", done)
 	}
-	again := strings.NewReplacer(room.ID, "copy", `"ref":"general"`, `"ref":"copy"`, `"ref":"42"`, `"ref":"43"`, `"bob"`, `"ben"`).Replace(lines.String())
+	if _, err := importLines(t.Context(), s, lines.String()); err == nil || !strings.Contains(err.Error(), "is one of this installation") {
+		t.Errorf("its own export is imported: %v", err)
+	}
+	own, err := s.Direct(t.Context(), chat.Pairing{ID: "unused", User: chat.User{ID: "ann"}, Other: "bob", At: time.UnixMilli(1), EntryID: "unused", MaxRooms: 10})
+	noError(t, err)
+	again := strings.NewReplacer(room.ID, "copy", own.Membership.Room.ID, "copy-direct", `"ref":"general"`, `"ref":"copy"`, `"ref":"42"`, `"ref":"43"`, `"bob"`, `"ben"`).Replace(lines.String())
 	_, err = importLines(t.Context(), s, again)
 	noError(t, err)
 	_, after := importedRoom(t, s, "copy")

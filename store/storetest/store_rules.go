@@ -64,7 +64,7 @@ func (b *storeBench) hold(h chat.HeldText) error {
 // waiting returns the keys of the held texts of a room.
 func (b *storeBench) waiting(room string) (keys []string) {
 	b.Helper()
-	all, err := b.HeldTexts(b.ctx, room, 10)
+	all, err := b.HeldTexts(b.ctx, room, b.now.Add(-time.Hour), 10)
 	b.must(err)
 	for _, h := range all {
 		keys = append(keys, h.Message.Key)
@@ -77,7 +77,7 @@ func holdText(b *storeBench) {
 	first := b.held(room, ann, "k1")
 	b.must(b.hold(first))
 	b.must(b.hold(b.held(room, ann, "k1")))
-	all, err := b.HeldTexts(b.ctx, room, 10)
+	all, err := b.HeldTexts(b.ctx, room, b.now, 10)
 	b.must(err)
 	if len(all) != 1 || fmt.Sprint(all[0]) != fmt.Sprint(first) {
 		b.Fatalf("held are %+v, want %+v", all, first)
@@ -114,6 +114,9 @@ func holdFew(b *storeBench) {
 		b.Errorf("%v wait", got)
 	}
 	b.now = b.now.Add(2 * time.Hour)
+	if got := b.waiting(room); len(got) > 0 {
+		b.Errorf("after two hours %v wait", got)
+	}
 	b.must(b.hold(b.held(room, cyn, "c1")))
 	if got := b.waiting(room); !slices.Equal(got, []string{"c1"}) {
 		b.Errorf("after two hours %v wait, want c1", got)

@@ -470,6 +470,9 @@ func (e *eraser) finish() error {
 	if err := wipeUser(e, e.User()); err != nil {
 		return err
 	}
+	if _, err := e.Exec(`delete from held_texts where user_id = $1`, e.User()); err != nil { // of commands that began before the erasure
+		return err
+	}
 	e.Events().User(eventlog.UserErased, e.User(), nil)
 	if _, err := e.Exec(`update erasures set done_at = $2, waits = '' where user_id = $1`, e.User(), e.At.UnixMilli()); err != nil {
 		return err

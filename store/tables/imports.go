@@ -115,7 +115,7 @@ func insertImported(w Tx, room string, rows []importedRow, last, contentNo int64
 		b.Exec(`insert into imported_texts (/*! bucket, */ room_id, id, seq) values (/*! bucket_of($1), */ $1, $2, $3)`, room, r.Draft.ID, r.Seq)
 		r.queueReactions(&b)
 	}
-	// An erasure finds the rooms of a user by these rows. Who is no member must not come back into a private room by them, so it is not 'left'.
+	// An erasure finds the rooms of a user by these rows. They are not 'left': such users may join a private room again.
 	b.Exec(`insert into members (room_id, user_id, state, joined_at) select $1, v.value, 'kicked', $3 from `+w.Values(2)+` v where true on conflict do nothing`,
 		room, w.List(peopleOf(rows)), rows[0].Entry.At.UnixMilli())
 	b.Exec(`update rooms set last_seq = $2, content_no = $3 where id = $1`, room, last, contentNo)

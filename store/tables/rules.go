@@ -84,8 +84,8 @@ func scanHeld(row Row) (h chat.HeldText, err error) {
 }
 
 // HeldTexts implements chat.Store.
-func (t Tables) HeldTexts(ctx context.Context, room string, limit int) ([]chat.HeldText, error) {
-	return list(ctx, t.db, "list held texts", scanHeld, `select `+heldColumns+` from held_texts where room_id = $1 order by id limit $2`, room, limit)
+func (t Tables) HeldTexts(ctx context.Context, room string, since time.Time, limit int) ([]chat.HeldText, error) {
+	return list(ctx, t.db, "list held texts", scanHeld, `select `+heldColumns+` from held_texts where room_id = $1 and at >= $2 order by id limit $3`, room, since.UnixMilli(), limit)
 }
 
 // AdmitHeld implements chat.Store.

@@ -34,7 +34,7 @@ func (m *memory) AddRefusals(_ context.Context, refusals []Refusal) error {
 func (m *memory) DropRefusals(_ context.Context, before time.Time, most, limit int) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.drops++; most != Most || time.Since(before).Round(time.Second) != Keep {
+	if m.drops++; most != Most || !before.Equal(time.Now().Add(-Keep)) {
 		return 0, fmt.Errorf("before %v, at most %d", before, most)
 	}
 	n := min(m.old, limit)

@@ -232,7 +232,7 @@ func (c *converter) text(room string, m *message) error {
 	return nil
 }
 
-// reactions returns who has reacted to the message, by emoji.
+// reactions returns the users that have reacted to the message, by emoji.
 func (c *converter) reactions(m *message) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range m.Reactions {

@@ -34,7 +34,7 @@ type Act struct {
 	At        int64  `json:"at"`
 	Instance  string `json:"instance"`
 	Actor     string `json:"actor"`            // "key/" and the name of an API key, or the id of an administrator
-	Person    string `json:"person,omitempty"` // who used the key in the console
+	Person    string `json:"person,omitempty"` // the user of the console that has used the key
 	Client    string `json:"client"`           // address
 	Operation string `json:"operation"`
 	Request   string `json:"request"` // JSON, cut to 2000 bytes; of a key, without texts of users
