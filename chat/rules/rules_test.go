@@ -138,6 +138,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("she sells he hers", "he she his hers")
 	f.Add("aaaa b aa", "aa a")
 	f.Add("赌博 abc", "赌 abc bc")
+	f.Add("甲乙丙", "甲乙丙丁 乙丙戊 丙")
 	f.Fuzz(func(t *testing.T, text, list string) {
 		var words []string
 		for word := range strings.FieldsSeq(Fold(list)) {

@@ -21,19 +21,33 @@ type lock struct {
 	users int           // guarded by the mu of Locks; callers that hold the lock or wait for it
 }
 
-// Lock waits until the caller holds the key, or ctx ends. Callers get the key in the order in which they wait. After success the caller
-// must call unlock once.
+// Lock waits until the caller holds the key, or ctx ends. A free key is held at once, also if ctx has ended. Callers get the key in the
+// order in which they wait. After success the caller must call unlock once.
 func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error) {
 	own := l.use(key)
-	select {
-	case own.held <- struct{}{}:
-		return func() {
-			<-own.held
-			l.leave(key, own)
-		}, nil
-	case <-ctx.Done():
+	if err := Acquire(ctx, own.held); err != nil {
 		l.leave(key, own)
-		return nil, context.Cause(ctx)
+		return nil, err
+	}
+	return func() {
+		<-own.held
+		l.leave(key, own)
+	}, nil
+}
+
+// Acquire puts a value into the semaphore. It waits for room until ctx ends, and needs no ctx if there is room: so a caller that was late
+// gets what is free.
+func Acquire(ctx context.Context, semaphore chan<- struct{}) error {
+	select {
+	case semaphore <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case semaphore <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -374,6 +374,8 @@ func TestInvalidAnswersDoNotOpenTheBreaker(t *testing.T) {
 func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 	host := newTestHost(t)
 	free := make(chan struct{})
+	answer := sync.OnceFunc(func() { close(free) })
+	defer answer()
 	host.does(func(w http.ResponseWriter, _ *http.Request, body []byte) {
 		if strings.Contains(string(body), `"type":"grab"`) {
 			<-free
@@ -400,7 +402,7 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 	if v, err := hooks.Ask(t.Context(), question("send_packet")); err != nil || v.None {
 		t.Errorf("about another command: %+v, %v", v, err)
 	}
-	close(free)
+	answer()
 	stuck.Wait()
 	if count(hooks, "grab", hook.Full) != 1 {
 		t.Errorf("counted %+v, want one that was full", hooks.Stats())
@@ -412,6 +414,8 @@ func TestStuckHostCostsOnlyTheCommandsThatAsk(t *testing.T) {
 func TestFullQueueCarriesNothingOut(t *testing.T) {
 	host := newTestHost(t)
 	free := make(chan struct{})
+	answer := sync.OnceFunc(func() { close(free) })
+	defer answer()
 	host.does(func(w http.ResponseWriter, _ *http.Request, _ []byte) {
 		<-free
 		_, _ = io.WriteString(w, `{"allow":true}`)
@@ -438,7 +442,7 @@ func TestFullQueueCarriesNothingOut(t *testing.T) {
 	if v, err := ask("cem"); !errors.Is(err, chat.ErrUnavailable) || v.None || !v.NotAsked {
 		t.Errorf("without a place: %+v, %v, want %v", v, err, chat.ErrUnavailable)
 	}
-	close(free)
+	answer()
 	stuck.Wait()
 }
 

@@ -23,7 +23,8 @@ func newPlaces(most, perUser int, wait time.Duration) *places {
 // errFull means that no place was free in time.
 var errFull = errors.New("too many questions wait for the host's answers")
 
-// take waits for a place. The caller must call release when the question has ended. The error is errFull, or that of ctx.
+// take waits for a place, and gets one that is free at once. The caller must call release when the question has ended. The error is
+// errFull, or that of ctx.
 func (p *places) take(ctx context.Context, user string) (release func(), err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, p.wait, errFull)
 	defer cancel()
@@ -31,14 +32,12 @@ func (p *places) take(ctx context.Context, user string) (release func(), err err
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case p.all <- struct{}{}:
-		return func() {
-			<-p.all
-			leave()
-		}, nil
-	case <-waiting.Done():
+	if err := keylock.Acquire(waiting, p.all); err != nil {
 		leave()
-		return nil, context.Cause(waiting)
+		return nil, err
 	}
+	return func() {
+		<-p.all
+		leave()
+	}, nil
 }
