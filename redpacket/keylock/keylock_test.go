@@ -35,6 +35,7 @@ func TestLocks(t *testing.T) {
 			t.Fatalf("after the first caller: %v", err)
 		}
 		unlock()
+		synctest.Wait() // the first caller may still be in its unlock
 		if len(locks.locks) > 0 {
 			t.Errorf("left: %v", locks.locks)
 		}

@@ -23,7 +23,12 @@ func (p *Postgres) SetSynchronous(ctx context.Context, standby *Postgres) error 
 	if err := p.set(ctx, "synchronous_standby_names", name); err != nil || standby == nil {
 		return err
 	}
-	return p.awaitFollower(ctx, "application_name = '"+name+"' and sync_state = 'sync'")
+	if err := p.awaitFollower(ctx, "application_name = '"+name+"' and sync_state = 'sync'"); err != nil {
+		return err
+	}
+	// The process that sends to the standby knows the setting now. But commits wait only after the checkpointer has read it, too, and it does that before
+	// a checkpoint.
+	return p.exec(ctx, "checkpoint")
 }
 
 // setName changes the name that the standby tells its primary.
