@@ -6,6 +6,7 @@ type Scope string
 // The scopes. A key with the scope admin may call all operations. Package hostapi says which operations have which scope.
 const (
 	ScopeRead     Scope = "read"
+	ScopeSupport  Scope = "support"
 	ScopeChat     Scope = "chat"
 	ScopeMoney    Scope = "money"
 	ScopeModerate Scope = "moderate"

@@ -125,6 +125,31 @@ func TestBrowserConsole(t *testing.T) {
 	v.Sees("The session has ended")
 }
 
+// TestBrowserSupportSaysWhyItReadsTexts looks at a room and a packet with a key of the scope support.
+func TestBrowserSupportSaysWhyItReadsTexts(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	c := newTestConsole(t)
+	s := populate(c)
+	key := c.addKey("desk", hostapi.Support)
+	v := webtest.Browser(t).Visit(t, c.URL+"/console/#/room/"+s.room, webtest.Screen{Calm: true})
+	enter(v, key, "Your name")
+	v.Sees("Tea", "Members")
+	before := len(c.acts())
+	v.Press("button", "Read the entries")
+	v.Sees("That you read them is stored")
+	v.Fill("Reason", "asked for a lost text")
+	v.Key("\r")
+	v.Sees("bob", hostile)
+	if act := c.act("get_history"); act.Person != "Mei" || act.Reason != "complaint: asked for a lost text" || len(c.acts()) != before+1 {
+		t.Errorf("stored %+v and %d acts, want 1", act, len(c.acts())-before)
+	}
+	v.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = '#/packet/%s'`, s.packet)))
+	v.Sees("share, rank 1")
+	if text := webtest.Ask[string](v.Tab, `document.querySelector('main dl').innerText`); strings.Contains(text, "Greeting") {
+		t.Errorf("the greeting is shown: %s", text)
+	}
+}
+
 // TestBrowserConsoleIsAccessible runs axe-core on every page.
 func TestBrowserConsoleIsAccessible(t *testing.T) {
 	enginetest.Nightly(t, "page")

@@ -152,6 +152,7 @@ func TestScopesOfTheKeyCount(t *testing.T) {
 		allowed []string
 	}{
 		{hostapi.Read, []string{"GET users"}},
+		{hostapi.Support, []string{"GET users"}},
 		{hostapi.Moderate, []string{"GET reports", "POST users/bob/suspend?reason=r"}},
 		{hostapi.Money, []string{"POST users/bob/wallet/freeze?reason=r"}},
 		{hostapi.Admin, []string{"GET users", "GET acts", "GET reports", "POST users/bob/suspend?reason=r", "POST users/bob/wallet/freeze?reason=r", "POST audit?reason=r"}},

@@ -15,7 +15,7 @@ var systemOperations = func() []Operation {
 		command := m.Name
 		m.Name, m.Does, m.Rate, m.Cost = "system_"+command, "Calls the command "+command+" as the system, in any room. "+m.Does, "", 0
 		operations = append(operations, Operation{
-			Method: m, Verb: "POST", Path: "/v1/server/system/" + command, Scope: m.AsSystem, Command: command, System: true,
+			Method: m, Verb: "POST", Path: "/v1/server/system/" + command, Scope: m.AsSystem, Texts: m.AsSystem == Read, Command: command, System: true,
 		})
 	}
 	return operations
@@ -29,7 +29,7 @@ var actOperations = func() []Operation {
 		m.Name, m.Does, m.Rate, m.Cost = "as_"+command, "Calls the command "+command+" for a user. "+m.Does, "", 0
 		m.Errors = append([]wire.Code{wire.CodeNotFound, wire.CodeSuspended}, m.Errors...)
 		operations = append(operations, Operation{
-			Method: m, Verb: "POST", Path: "/v1/server/as/{" + For + "}/" + command, Scope: m.AsUser, Command: command,
+			Method: m, Verb: "POST", Path: "/v1/server/as/{" + For + "}/" + command, Scope: m.AsUser, Texts: m.AsUser == Read, Command: command,
 		})
 	}
 	return operations

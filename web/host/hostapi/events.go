@@ -12,7 +12,7 @@ var eventOperations = []Operation{
 			Name: "get_events", Does: "Returns events after a cursor, in order. With wait_s it waits for the first one.",
 			Request: GetEventsRequest{}, Reply: EventsReply{}, Errors: []wire.Code{wire.CodeConflict, wire.CodeNotFound},
 		},
-		Verb: "GET", Path: "/v1/server/events", Scope: Read, Example: GetEventsRequest{After: "oldest", Kinds: "message.*,packet.claimed", Limit: 3},
+		Verb: "GET", Path: "/v1/server/events", Scope: Read, Texts: true, Example: GetEventsRequest{After: "oldest", Kinds: "message.*,packet.claimed", Limit: 3},
 	},
 	{
 		Method: wire.Method{

@@ -14,6 +14,7 @@ type Scope = wire.Scope
 // The scopes. Each operation needs one of them. A key with the scope admin may call all operations.
 const (
 	Read     = wire.ScopeRead     // operations and commands that change nothing; reports need moderate, and acts need admin
+	Support  = wire.ScopeSupport  // the operations of Read; those whose replies hold texts of users need a reason, and are acts
 	Chat     = wire.ScopeChat     // changes of users, rooms, members, texts and consumers; replays; commands for a user that change something else
 	Money    = wire.ScopeMoney    // changes of wallets and their limits; send_packet, grab and cancel_packet for a user
 	Moderate = wire.ScopeModerate // suspensions and reports; recall, kick, unban and mute as the system
@@ -22,7 +23,7 @@ const (
 )
 
 // Scopes returns all scopes.
-func Scopes() []Scope { return []Scope{Read, Chat, Money, Moderate, Privacy, Admin} }
+func Scopes() []Scope { return []Scope{Read, Support, Chat, Money, Moderate, Privacy, Admin} }
 
 // Operation is one request of the server API.
 type Operation struct {
@@ -32,6 +33,7 @@ type Operation struct {
 	Path     string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
 	Scope    Scope
 	Reasoned bool // the query must say why (reason)
+	Texts    bool // its reply holds texts of users, so callers with the scope support alone must say why, and are stored as acts
 	Keyed    bool // the header Idempotency-Key is required, so that a repeated request counts once
 
 	Command string // the command of users that it calls for the user that the path names; "": none

@@ -71,7 +71,7 @@ var roomOperations = []Operation{
 			Name: "get_history", Does: "Returns a page of the entries of a room, as the command history does.", Request: wire.HistoryRequest{}, Reply: wire.HistoryReply{},
 			Errors: []wire.Code{wire.CodeNotFound},
 		},
-		Verb: "GET", Path: "/v1/server/rooms/{room}/history", Scope: Read, Example: wire.HistoryRequest{Room: "r-1", Limit: 50},
+		Verb: "GET", Path: "/v1/server/rooms/{room}/history", Scope: Read, Texts: true, Example: wire.HistoryRequest{Room: "r-1", Limit: 50},
 	},
 	{
 		Method: wire.Method{

@@ -18,7 +18,7 @@ var storyOperations = []Operation{
 			Name: "get_campaign", Does: "Returns a finished packet with its rules, participants, winners and proof, as one file to keep.", Request: GetPacketRequest{}, Reply: Campaign{},
 			Errors: []wire.Code{wire.CodeNotFound, wire.CodeConflict},
 		},
-		Verb: "GET", Path: "/v1/server/packets/{packet}/campaign", Scope: Read, Example: GetPacketRequest{Packet: "p-1"},
+		Verb: "GET", Path: "/v1/server/packets/{packet}/campaign", Scope: Read, Texts: true, Example: GetPacketRequest{Packet: "p-1"},
 	},
 	{
 		Method: wire.Method{
@@ -67,7 +67,7 @@ type ListPacketsRequest struct {
 
 // ListPacketsReply is the reply of list_packets.
 type ListPacketsReply struct {
-	Packets []wire.PacketState `json:"packets"` // mine is of the user; missing in the list of a room
+	Packets []wire.PacketState `json:"packets"` // mine is of the user; missing in the list of a room. Without greetings for the scope support
 	Next    string             `json:"next,omitempty"`
 }
 
@@ -80,7 +80,7 @@ type PacketStory struct {
 	Claims      []PacketClaim      `json:"claims"` // by share
 	Refunded    int64              `json:"refunded"`
 	Transfers   []LedgerTransfer   `json:"transfers"`       // the sending, the claims by share, the refund
-	Entries     []wire.Entry       `json:"entries"`         // packet, and packet_done once the packet has ended
+	Entries     []wire.Entry       `json:"entries"`         // packet, and packet_done once the packet has ended; none for the scope support
 	Proof       *wire.Proof        `json:"proof,omitempty"` // once the packet has ended
 	Quarantined []QuarantinedClaim `json:"quarantined"`
 }

@@ -29,10 +29,17 @@ type Key struct {
 	Rate   chat.Rate // of requests, on one instance; keys of the same name use up one token bucket
 }
 
-// May reports whether the key has the scope.
+// May reports whether the key may call operations of the scope.
 func (k Key) May(scope hostapi.Scope) bool {
+	return k.has(scope) || scope == hostapi.Read && slices.Contains(k.Scopes, hostapi.Support)
+}
+
+func (k Key) has(scope hostapi.Scope) bool {
 	return slices.Contains(k.Scopes, scope) || slices.Contains(k.Scopes, hostapi.Admin)
 }
+
+// readsTexts reports whether the key may read texts of users without a reason.
+func (k Key) readsTexts() bool { return k.has(hostapi.Read) }
 
 // DefaultRate limits the requests of a key whose line names no rate.
 var DefaultRate = chat.Rate{PerSecond: 500, Burst: 1000}

@@ -130,7 +130,7 @@ func TestEachOperationNeedsItsScope(t *testing.T) {
 	for _, o := range hostapi.Operations() {
 		var others []hostapi.Scope
 		for _, s := range hostapi.Scopes() {
-			if s != o.Scope && s != hostapi.Admin {
+			if s != o.Scope && s != hostapi.Admin && (o.Scope != hostapi.Read || s != hostapi.Support) {
 				others = append(others, s)
 			}
 		}
@@ -140,6 +140,53 @@ func TestEachOperationNeedsItsScope(t *testing.T) {
 		h.refused(h.send(key, o.Verb, path, nil, "Idempotency-Key", "k"), wire.CodeForbidden, "forbidden scope="+string(o.Scope))
 		if len(h.acts()) != before {
 			t.Errorf("%s: an act was stored for a request that was refused", o.Name)
+		}
+	}
+}
+
+// TestSupportReadsNoTextsWithoutAReason sends each operation with a key that has only the scope support. Those of the scope read must be allowed, those
+// that show texts only with a reason, and those must be stored.
+func TestSupportReadsNoTextsWithoutAReason(t *testing.T) {
+	h := newTestHost(t)
+	key := h.newKey("desk", hostapi.Support)
+	for _, o := range hostapi.Operations() {
+		path := strings.NewReplacer("{", "", "}", "").Replace(o.Path)
+		before := len(h.acts())
+		got := h.send(key, o.Verb, path, nil, "Idempotency-Key", "k")
+		if allowed := got.status != http.StatusForbidden; allowed != (o.Scope == hostapi.Read) {
+			t.Errorf("%s: status %d, and needs the scope %s", o.Name, got.status, o.Scope)
+		}
+		if asked := strings.Contains(string(got.body), "field=reason"); asked != o.Texts || len(h.acts()) != before {
+			t.Errorf("%s, without a reason: asked for one: %t; shows texts: %t; %d acts", o.Name, asked, o.Texts, len(h.acts())-before)
+		}
+		if !o.Texts {
+			continue
+		}
+		if got := h.send(key, o.Verb, path+"?reason=complaint+7", nil); strings.Contains(string(got.body), "field=reason") {
+			t.Errorf("%s, with a reason: status %d", o.Name, got.status)
+		}
+		if act := h.act(o.Name); len(h.acts()) != before+1 || act.Reason != "complaint 7" {
+			t.Errorf("%s: %d acts are stored, the last is %+v, want one with the reason", o.Name, len(h.acts())-before, act)
+		}
+	}
+}
+
+// TestSupportSeesNoGreeting reads a packet with its greeting, by keys with and without the right to read texts.
+func TestSupportSeesNoGreeting(t *testing.T) {
+	h := newTestHost(t)
+	h.known("u-ann")
+	as := func(command string, body any) answer { return h.send(h.all, "POST", "/v1/server/as/u-ann/"+command, body) }
+	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/u-ann/credit", `{"amount":1000}`, "Idempotency-Key", "money"))
+	room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"room","kind":"private"}`)).Room.ID
+	packet := ok[wire.SendPacketReply](h, as("send_packet", map[string]any{"room": room, "key": "k", "mode": "equal", "total": 100, "count": 1, "greeting": "my secret"})).Packet.ID
+	read, desk := h.newKey("reader", hostapi.Read), h.newKey("desk", hostapi.Support)
+	for _, path := range []string{"packets/" + packet, "packets?room=" + room} {
+		if got := h.send(read, "GET", "/v1/server/"+path, nil); !strings.Contains(string(got.body), "my secret") {
+			t.Errorf("%s for the scope read: %s", path, got.body)
+		}
+		got := h.send(desk, "GET", "/v1/server/"+path, nil)
+		if strings.Contains(string(got.body), "my secret") || !strings.Contains(string(got.body), packet) {
+			t.Errorf("%s for the scope support: %s", path, got.body)
 		}
 	}
 }

@@ -266,8 +266,13 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 	if err := headers(req, c, o.Keyed); err != nil {
 		return nil, err
 	}
-	if o.Reasoned && c.Reason == "" {
-		return nil, chat.BadField(reasonParameter, "is missing: say why, in the query")
+	if c.Reason == "" {
+		switch {
+		case o.Reasoned:
+			return nil, chat.BadField(reasonParameter, "is missing: say why, in the query")
+		case o.Texts && !c.Key.readsTexts():
+			return nil, chat.BadField(reasonParameter, "is missing: a key with the scope support must say why it reads texts of users, in the query")
+		}
 	}
 	sent, err := readBody(w, req)
 	if err != nil {
@@ -282,7 +287,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 			return nil, chat.BadField(hostapi.For, "is not escaped as a part of a path")
 		}
 	}
-	if isAct(o) {
+	if isAct(o) || o.Texts && !c.Key.readsTexts() {
 		if err := s.record(ctx, c, o, data); err != nil {
 			return nil, err
 		}

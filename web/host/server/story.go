@@ -9,9 +9,10 @@ import (
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/host/hostapi"
+	"hongbao/web/wire"
 )
 
-func (s money) listPackets(ctx context.Context, _ Caller, r *hostapi.ListPacketsRequest) (hostapi.ListPacketsReply, error) {
+func (s money) listPackets(ctx context.Context, c Caller, r *hostapi.ListPacketsRequest) (hostapi.ListPacketsReply, error) {
 	limit, err := pageSize(r.Limit)
 	if err != nil {
 		return hostapi.ListPacketsReply{}, err
@@ -29,10 +30,16 @@ func (s money) listPackets(ctx context.Context, _ Caller, r *hostapi.ListPackets
 		q.Of, q.Direction = r.Room, redpacket.DirRoom
 	}
 	page, err := s.o.Packets.Packets(ctx, q)
-	return hostapi.ListPacketsReply{Packets: convert.List(page.Packets, convert.PacketState), Next: page.Next}, err
+	reply := hostapi.ListPacketsReply{Packets: convert.List(page.Packets, convert.PacketState), Next: page.Next}
+	if !c.Key.readsTexts() {
+		for i := range reply.Packets {
+			reply.Packets[i].Packet.Greeting = ""
+		}
+	}
+	return reply, err
 }
 
-func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
+func (s money) getPacket(ctx context.Context, c Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
 	story, proof, err := s.o.Packets.Story(ctx, r.Packet)
 	if err != nil {
 		return hostapi.PacketStory{}, err
@@ -49,6 +56,12 @@ func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequ
 	}
 	if !story.ClosedAt.IsZero() {
 		reply.ClosedAt = convert.Millis(story.ClosedAt)
+	}
+	if !c.Key.readsTexts() { // the greeting, also that in the entry
+		reply.Entries = []wire.Entry{}
+		if reply.Packet != nil {
+			reply.Packet.Greeting = ""
+		}
 	}
 	return reply, nil
 }

@@ -95,6 +95,9 @@ func serverOperation(all schemas, examples exampleSet, o hostapi.Operation) obje
 	codes := slices.Concat(hostapi.Always, m.Errors)
 	slices.Sort(codes)
 	does := m.Does + " Needs the scope `" + string(o.Scope) + "`."
+	if o.Texts {
+		does += " With `support` in its place, say why (`reason`)."
+	}
 	described := object{
 		"operationId": m.Name, "summary": strings.TrimSuffix(m.Does, "."), "description": does, "tags": []string{o.Group},
 		"x-scope":   o.Scope,

@@ -16,8 +16,13 @@ export function change(to) {
   draw();
 }
 
-/** Reports whether the key has the scope. */
-export function may(scope) {
+/** Reports whether the key may call operations of the scope. */
+export function may(scope) { return has(scope) || scope === 'read' && has('support'); }
+
+/** Reports whether the key reads texts of users without a reason. */
+export function readsTexts() { return has('read'); }
+
+function has(scope) {
   const scopes = state.session?.scopes ?? [];
   return scopes.includes(scope) || scopes.includes('admin');
 }

@@ -1,13 +1,20 @@
-// Entries of a room. Texts of users appear only as texts.
-import { h } from '../dom.js';
-import { may } from '../state.js';
+// Entries of a room. Texts of users appear only as texts. A key that reads no texts without a reason is asked for one first.
+import { h, Component } from '../dom.js';
+import { may, readsTexts } from '../state.js';
 import { t, said } from '../words.js';
 import { call, get, part } from '../api.js';
 import { Pages, userLink, link, when, actButton } from '../parts.js';
 
-export function entries({ room, before, mark }) {
+export class Entries extends Component {
+  render({ room, before, mark }, { reason, of }) {
+    if (readsTexts() || of === room) return entries({ room, before, mark, reason });
+    return h('p', null, actButton(t('entries.read'), { says: t('entries.readSays'), run: ({ reason: why }) => this.setState({ reason: why, of: room }) }));
+  }
+}
+
+function entries({ room, before, mark, reason }) {
   return h(Pages, { of: `${room} ${before}`, load: async (next) => {
-    const page = await get(`rooms/${part(room)}/history`, { before: next ?? before, limit: 30 });
+    const page = await get(`rooms/${part(room)}/history`, { before: next ?? before, limit: 30 }, { reason });
     const newest = [...page.entries].reverse();
     return { rows: newest, next: page.more && newest.length ? newest[newest.length - 1].seq : undefined };
   }, show: (rows, again) => rows.length ? h('div', null, rows.map((e) => entry(room, e, e.seq === mark, again))) : h('p', { class: 'muted' }, t('none')) });

@@ -1,9 +1,10 @@
 // All that is stored about one packet, in the order in which it happened.
 import { h } from '../dom.js';
+import { readsTexts } from '../state.js';
 import { t, said } from '../words.js';
 import { get, part } from '../api.js';
 import { money, count, span } from '../format.js';
-import { Load, facts, table, link, userLink, when, status, download } from '../parts.js';
+import { Load, facts, table, link, userLink, when, status, download, actButton } from '../parts.js';
 
 const mostRefusals = 1000;
 
@@ -17,12 +18,18 @@ export function packet({ id, query }) {
       story.packet ? rules(story.packet, story) : h('p', { role: 'alert', class: 'bad' }, t('packet.lost')),
       h('div', { class: 'acts' },
         story.proof && h('button', { onClick: () => download(`proof-${id}.json`, story.proof) }, t('packet.proof')),
-        story.packet && story.status !== 'open' && h('button', { onClick: async () => download(`campaign-${id}.json`, await get(`packets/${part(id)}/campaign`)) }, t('packet.campaign'))),
+        story.packet && story.status !== 'open' && campaign(id)),
       h('h2', null, t('packet.timeline')),
       table(t('packet.timeline'), [[t('at'), (s) => when(s.at)], [t('what'), (s) => s.what], [t('users.user'), (s) => s.user && userLink(s.user.id, s.user.name)], [t('amount'), (s) => s.amount === undefined ? undefined : money(s.amount), 'number']], steps(story)),
       story.more && h('p', { class: 'note' }, t('packet.moreRefusals', { n: count(mostRefusals) })),
       story.quarantined.length > 0 && [h('h2', null, t('nav.quarantine')), quarantineTable(story.quarantined)],
     ] }));
+}
+
+/** Saves the campaign file, which has the greeting. */
+function campaign(id) {
+  const save = async ({ reason } = {}) => download(`campaign-${id}.json`, await get(`packets/${part(id)}/campaign`, {}, { reason }));
+  return readsTexts() ? h('button', { onClick: () => save() }, t('packet.campaign')) : actButton(t('packet.campaign'), { says: t('entries.readSays'), run: save });
 }
 
 function rules(p, story) {

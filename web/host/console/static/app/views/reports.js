@@ -5,7 +5,7 @@ import { t, said } from '../words.js';
 import { call, get, part } from '../api.js';
 import { go } from '../route.js';
 import { Load, Pages, search, choice, facts, table, link, userLink, when, actButton } from '../parts.js';
-import { entries } from './entries.js';
+import { Entries } from './entries.js';
 
 export function reports({ query }) {
   const wanted = query.state ?? 'open';
@@ -30,7 +30,7 @@ export function report({ id }) {
     r.state === 'open' && h('div', { class: 'acts' }, decision(r, 'acted', again), decision(r, 'dismissed', again),
       r.room && actButton(t('reports.mute'), { run: ({ reason }) => call('POST', 'system/mute', { body: { room: r.room, user: r.about, seconds: 86_400 }, reason }) }),
       actButton(t('user.suspend'), { says: t('user.suspendSays'), run: ({ reason }) => call('POST', `users/${part(r.about)}/suspend`, { reason }) })),
-    r.room && r.seq > 0 && may('read') && [h('h2', null, t('reports.context')), entries({ room: r.room, before: r.seq + 11, mark: r.seq })],
+    r.room && r.seq > 0 && may('read') && [h('h2', null, t('reports.context')), h(Entries, { room: r.room, before: r.seq + 11, mark: r.seq })],
   ] }));
 }
 

@@ -6,7 +6,7 @@ import { call, get, part } from '../api.js';
 import { go, href } from '../route.js';
 import { count } from '../format.js';
 import { Load, Pages, search, field, facts, table, link, userLink, when, actButton } from '../parts.js';
-import { entries } from './entries.js';
+import { Entries } from './entries.js';
 
 export function rooms({ query }) {
   return h('div', null, h('h1', null, t('nav.rooms')),
@@ -40,7 +40,7 @@ export function room({ id, query }) {
       ]),
   ] }),
   h('h2', null, t('rooms.entries')),
-  entries({ room: id, before: query.before ? Number(query.before) : undefined, mark: Number(query.mark ?? 0) }),
+  h(Entries, { room: id, before: query.before ? Number(query.before) : undefined, mark: Number(query.mark ?? 0) }),
   h('h2', null, t('rooms.members')),
   h(Pages, { of: id, load: async (next) => {
     const page = await get(`rooms/${part(id)}/members`, { next, limit: 50 });

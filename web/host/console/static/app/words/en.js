@@ -10,7 +10,7 @@ export const en = {
   findNone: 'Nobody and nothing has this name, id or ref.',
   who: ({ person, key }) => `${person} · key ${key}`,
   signOut: 'Sign out',
-  noScope: 'This key may read nothing here. It needs the scope read or moderate.',
+  noScope: 'This key may read nothing here. It needs the scope read, support or moderate.',
   loading: 'Loading…',
   again: 'Try again',
   more: 'More',
@@ -106,7 +106,7 @@ export const en = {
     itsPackets: 'Packets of the room', freeze: 'Freeze', freezeSays: 'Only the system may post. Grabs go on.', thaw: 'Unfreeze', thawSays: 'Members can post again.', noPackets: 'Switch packets off', allowPackets: 'Switch packets on',
     role: 'Role', mutedUntil: 'Muted until', bans: 'Bans', until: 'Until', forGood: 'until it is lifted', unban: 'Lift ban',
   },
-  entries: { recall: 'Recall', recalled: 'recalled' },
+  entries: { recall: 'Recall', recalled: 'recalled', read: 'Read the entries', readSays: 'They hold texts of users. That you read them is stored with the reason.' },
   reports: {
     search: 'Choose reports', state: 'State', open: 'open', resolved: 'decided', none: 'No report waits.', one: 'Report', kind: 'About', reason: 'Reason', about: 'Reported', by: 'Reporter', outcome: 'Decision', text: 'Words of the reporter',
     note: 'Note', resolvedBy: 'Decided by', acted: 'Decide: something was done', dismissed: 'Decide: dismissed', mute: 'Mute for a day', context: 'Context',

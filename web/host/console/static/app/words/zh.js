@@ -10,7 +10,7 @@ export const zh = {
   findNone: '没有找到叫这个名字或编号的用户、群或红包。',
   who: ({ person, key }) => `${person} · 密钥 ${key}`,
   signOut: '退出',
-  noScope: '这个密钥在这里没有可看的内容，需要 read 或 moderate 权限。',
+  noScope: '这个密钥在这里没有可看的内容，需要 read、support 或 moderate 权限。',
   loading: '加载中…',
   again: '重试',
   more: '更多',
@@ -104,7 +104,7 @@ export const zh = {
     itsPackets: '群里的红包', freeze: '冻结', freezeSays: '只有系统能发言，仍可抢红包。', thaw: '解除冻结', thawSays: '成员恢复发言。', noPackets: '关闭红包', allowPackets: '开启红包',
     role: '身份', mutedUntil: '禁言至', bans: '封禁名单', until: '截止', forGood: '直到解除', unban: '解除封禁',
   },
-  entries: { recall: '撤回', recalled: '已撤回' },
+  entries: { recall: '撤回', recalled: '已撤回', read: '查看聊天记录', readSays: '其中有用户发的内容。你的查看会连同原因一起记录。' },
   reports: {
     search: '选择举报', state: '状态', open: '待处理', resolved: '已处理', none: '没有待处理的举报。', one: '举报', kind: '对象', reason: '理由', about: '被举报人', by: '举报人', outcome: '处理结果', text: '举报人的说明',
     note: '备注', resolvedBy: '处理人', acted: '处理：已采取措施', dismissed: '处理：不成立', mute: '禁言一天', context: '上下文',
