@@ -201,6 +201,8 @@ func (s *Service) History(ctx context.Context, user, room string, p Page) (entri
 		return nil, false, BadField("before", "must not be negative")
 	case p.After != nil && *p.After < 0:
 		return nil, false, BadField("after", "must not be negative")
+	case !slices.Contains([]FileKind{"", PictureFile, VoiceFile, OtherFile}, p.Files):
+		return nil, false, BadField("files", "must be picture, voice or file")
 	}
 	if p.Limit, err = pageLimit(p.Limit); err != nil {
 		return nil, false, err

@@ -337,6 +337,7 @@ type Draft struct {
 // Page selects a part of a room's history. Without a cursor it is the newest part.
 type Page struct {
 	Before, After *int64
+	Files         FileKind // only texts with files of this kind that can be read; "": all entries
 	Limit         int
 	MaxBytes      int // limit of all bodies together; 0: no limit; the first entry is returned even if it is larger
 }

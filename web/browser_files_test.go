@@ -75,7 +75,7 @@ func choose(t *testing.T, v *webtest.Visitor, pictures bool, files ...picked) {
 	webtest.Ask[int](v.Tab, fmt.Sprintf(`((files, pictures) => {
 		const data = new DataTransfer();
 		for (const { Name, Type, Content } of files) data.items.add(new File([Uint8Array.from(atob(Content), (c) => c.charCodeAt(0))], Name, { type: Type }));
-		const input = [...document.querySelectorAll('.attach-choices input')].find((e) => !!e.accept === pictures);
+		const input = [...document.querySelectorAll('.attach-choices input')].find((e) => !!e.accept === pictures && !e.hasAttribute('capture'));
 		input.files = data.files;
 		input.dispatchEvent(new Event('change', { bubbles: true }));
 		return 0;
@@ -137,8 +137,56 @@ func TestBrowserFilesShown(t *testing.T) {
 	ann.Sees("That is all there is in this room.")
 	ann.WaitForAnimations()
 	ann.Screenshot("media")
-	ann.Press("button", "Voice and files")
+	ann.Press("button", "Files")
 	ann.Has("button", "Download minutes of the meeting.pdf")
+}
+
+// TestBrowserMediaOfALongRoom looks at the pictures of a room with much said since. Their grid must not read these messages, and have what comes and goes meanwhile. The
+// viewer turns among the pictures of the grid.
+func TestBrowserMediaOfALongRoom(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	picture := func(tint uint8, text string) int64 {
+		return bob.does("send", `"room":%q,"files":[%q],"text":%q`, tea, bob.upload(tea, "picture", drawn(t, 300, 200, tint), ""), text).Seq
+	}
+	for n := range uint8(60) {
+		picture(4*n, fmt.Sprintf("old %d", n))
+	}
+	for n := range 60 {
+		bob.does("send", `"room":%q,"text":"line %d"`, tea, n)
+	}
+	ann.Press("link", "Tea")
+	ann.Sees("line 59")
+	ann.Press("button", "Tea")
+	ann.Press("button", "Pictures and files")
+	grid := func(count int) {
+		t.Helper()
+		awaitAsk(t, ann, fmt.Sprintf(`document.querySelectorAll('.media-grid li').length === %d`, count))
+	}
+	awaitAsk(t, ann, `document.querySelectorAll('.media-grid li').length >= 50`)
+	awaitAsk(t, ann, `(document.querySelector('.panel .sheet-body').scrollTop = 1e6, document.querySelectorAll('.media-grid li').length === 60)`)
+	ann.Sees("That is all there is in this room.")
+	ann.WaitForAnimations()
+	ann.Screenshot("grid")
+	late := picture(0, "late")
+	grid(61)
+	bob.does("edit", `"room":%q,"seq":%d,"text":"later"`, tea, late)
+	webtest.Ask[int](ann.Tab, `document.querySelector('.media-grid button').click(), 0`)
+	ann.Sees("61 of 61")
+	ann.Sees("later")
+	ann.Key(kb.ArrowLeft)
+	ann.Sees("60 of 61")
+	ann.Sees("old 59")
+	ann.Back()
+	grid(61)
+	bob.does("recall", `"room":%q,"seq":%d`, tea, late)
+	grid(60)
+	ann.Misses("old 59") // the timeline still begins after the old pictures
+	ann.Press("button", "Voice")
+	ann.Sees("Nothing of this kind was sent here yet.")
 }
 
 // brokenLinks makes the links of pictures wrong while window.broken is set.
@@ -213,6 +261,30 @@ func TestBrowserViewerOnAPhone(t *testing.T) {
 	ann.Lacks("dialog", "Picture")
 }
 
+// deskAndPhone opens a room for Ann on a desk and for Mei on a phone in Chinese, who is behind a line. Bob has made the room.
+func deskAndPhone(t *testing.T, phone webtest.Screen) (bob *httpGuest, ann, mei *webtest.Visitor, line *loopback.Proxy, room string) {
+	t.Helper()
+	s := newTestServer(t, withGuests)
+	addr := s.listen(t)
+	line, err := loopback.StartProxy(addr)
+	noError(t, err)
+	t.Cleanup(line.Close)
+	browser := webtest.Browser(t)
+	ann = visitAsGuest(t, browser, "http://"+addr, "Ann", webtest.Screen{})
+	mei = browser.Visit(t, "http://"+line.Addr(), phone)
+	expectOffline(mei)
+	mei.Expect("ERR_")
+	mei.Fill("怎么称呼你？", "Mei")
+	mei.Key("\r")
+	mei.Has("button", "Mei")
+	bob = s.httpGuest(t, "Bob")
+	room = bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(mei)).Room.ID
+	ann.Press("link", "Tea")
+	mei.Press("link", "Tea")
+	mei.Has("textbox", "消息")
+	return bob, ann, mei, line, room
+}
+
 // kept evaluates to how many files of unsent messages the browser keeps, which is known a moment later.
 const kept = `(indexedDB.databases().then(async (all) => {
 	if (!all.some(({ name }) => name === 'hongbao-pending')) return;
@@ -225,24 +297,7 @@ const kept = `(indexedDB.databases().then(async (all) => {
 // once, in the order of the tray and with their caption, and be gone after a recall.
 func TestBrowserFilesSent(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	addr := s.listen(t)
-	line, err := loopback.StartProxy(addr)
-	noError(t, err)
-	t.Cleanup(line.Close)
-	browser := webtest.Browser(t)
-	ann := visitAsGuest(t, browser, "http://"+addr, "Ann", webtest.Screen{})
-	mei := browser.Visit(t, "http://"+line.Addr(), webtest.Screen{Phone: true, Language: "zh-CN"})
-	expectOffline(mei)
-	mei.Expect("ERR_")
-	mei.Fill("怎么称呼你？", "Mei")
-	mei.Key("\r")
-	mei.Has("button", "Mei")
-	bob := s.httpGuest(t, "Bob")
-	tea := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(mei)).Room.ID
-	ann.Press("link", "Tea")
-	mei.Press("link", "Tea")
-	mei.Has("textbox", "消息")
+	bob, ann, mei, line, tea := deskAndPhone(t, webtest.Screen{Phone: true, Language: "zh-CN"})
 	choose(t, mei, true, picked{"one.png", "image/png", drawn(t, 900, 600, 10)}, picked{"two.png", "image/png", drawn(t, 300, 900, 120)}, picked{"three.png", "image/png", drawn(t, 640, 480, 240)})
 	awaitAsk(t, mei, `document.querySelectorAll('.tray-file img').length === 3`)
 	mei.Press("button", "three.png，第3个，共3个")
@@ -300,24 +355,7 @@ func noisy(t *testing.T, width, height int) []byte {
 // all must arrive once and in order, without a reload.
 func TestBrowserFilesThroughACut(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	addr := s.listen(t)
-	line, err := loopback.StartProxy(addr)
-	noError(t, err)
-	t.Cleanup(line.Close)
-	browser := webtest.Browser(t)
-	ann := visitAsGuest(t, browser, "http://"+addr, "Ann", webtest.Screen{})
-	mei := browser.Visit(t, "http://"+line.Addr(), webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
-	expectOffline(mei)
-	mei.Expect("ERR_")
-	mei.Fill("怎么称呼你？", "Mei")
-	mei.Key("\r")
-	mei.Has("button", "Mei")
-	bob := s.httpGuest(t, "Bob")
-	bob.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(mei))
-	ann.Press("link", "Tea")
-	mei.Press("link", "Tea")
-	mei.Has("textbox", "消息")
+	_, ann, mei, line, _ := deskAndPhone(t, webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
 	choose(t, mei, true, picked{"1.png", "image/png", noisy(t, 600, 400)}, picked{"2.png", "image/png", noisy(t, 300, 600)}, picked{"3.png", "image/png", noisy(t, 500, 500)})
 	awaitAsk(t, mei, `document.querySelectorAll('.tray-file img').length === 3`)
 	mei.Fill("消息", "路上拍的")
@@ -411,6 +449,34 @@ func TestBrowserVoice(t *testing.T) {
 	ann.Has("textbox", "Message")
 }
 
+// TestBrowserVoiceThroughACut records on a phone in Chinese while the line is lost. The recording must wait, go through the line when it is back, once and without a reload, and
+// play on a desk in English.
+func TestBrowserVoiceThroughACut(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	_, ann, mei, line, _ := deskAndPhone(t, webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
+	mei.Press("button", "录一段语音")
+	awaitAsk(t, mei, longEnough)
+	line.Swallow(true)
+	line.Cut()
+	mei.Sees("正在重新连接")
+	mei.Press("button", "停止并试听")
+	mei.Press("button", "发送")
+	mei.Sees("等待网络…")
+	awaitAsk(t, mei, kept+` === 1`)
+	mei.WaitForAnimations()
+	mei.Screenshot("lost")
+	ann.Lacks("group", "Recording, 0:0")
+	line.Swallow(false)
+	line.Cut()
+	ann.Has("group", "Recording, 0:0")
+	awaitAsk(t, mei, `document.querySelectorAll('.line .voice').length === 1 && !document.querySelector('.line.unsent')`)
+	awaitAsk(t, mei, kept+` === 0`)
+	ann.Press("button", "Play")
+	awaitAsk(t, ann, `document.querySelector('.line .voice .played')`)
+	awaitAsk(t, ann, `document.querySelectorAll('.line .voice').length === 1`)
+	mei.Screenshot("back")
+}
+
 // bitmap returns a picture that browsers read, but not the server.
 func bitmap(t *testing.T) []byte {
 	t.Helper()
@@ -485,6 +551,41 @@ func TestBrowserFilesChosen(t *testing.T) {
 	ann.Misses("slow.bin")
 	line.Swallow(false)
 	line.Cut()
+}
+
+// TestBrowserCamera takes a picture: a phone must offer its camera beside its pictures, and a desk must not.
+func TestBrowserCamera(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	twoRooms(t, bob, ann)
+	mei := ann.Again(t, page, webtest.Screen{Phone: true, Language: "zh-CN"})
+	ann.Press("link", "Tea")
+	ann.Press("button", "Attach pictures or files")
+	ann.Sees("Files, as they are")
+	ann.Misses("Take a picture")
+	mei.Press("link", "Tea")
+	mei.Press("button", "添加图片或文件")
+	mei.Sees("拍照")
+	mei.WaitForAnimations()
+	mei.Screenshot("choices")
+	awaitAsk(t, mei, `(([camera, ...others]) => others.length === 0 && camera?.getAttribute('capture') === 'environment' && camera.accept === 'image/*' && !camera.multiple)(
+		[...document.querySelectorAll('.attach-choices input')].filter((e) => e.hasAttribute('capture')))`)
+	photo, err := json.Marshal(drawn(t, 60, 80, 10))
+	noError(t, err)
+	webtest.Ask[int](mei.Tab, fmt.Sprintf(`((content) => {
+		const data = new DataTransfer();
+		data.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], 'image.png', { type: 'image/png' }));
+		const input = document.querySelector('.attach-choices input[capture]');
+		input.files = data.files;
+		input.dispatchEvent(new Event('change', { bubbles: true }));
+		return 0;
+	})(%s)`, photo))
+	mei.Has("button", "image.png，第1个，共1个")
+	mei.Press("button", "发送")
+	mustLoad(t, ann, 1)
 }
 
 // heic is the beginning of a photo as iPhones make them.

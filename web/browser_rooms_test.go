@@ -109,7 +109,7 @@ func TestBrowserRoomList(t *testing.T) {
 	if got := title(ann); got != "(3) hongbao" {
 		t.Errorf("the title is %q", got)
 	}
-	ann.Press("searchbox", "Search your rooms")
+	ann.Press("searchbox", "Search rooms and people")
 	ann.Key("ca")
 	ann.Misses("just you")
 	mustListRooms(t, ann, "Cake")

@@ -104,6 +104,51 @@ func TestBrowserSearch(t *testing.T) {
 	mustMark(t, ann, "")
 }
 
+// TestBrowserSearchInTheList types a name into the list of rooms: it must find rooms, people that the user has met, and the way to the texts. A person leads to a direct
+// chat, which is a room of the list from then on.
+func TestBrowserSearchInTheList(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob, rose := s.httpGuest(t, "Bob Rosen"), s.httpGuest(t, "Rose")
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	garden := bob.does("create_room", `"name":"Rose garden","members":[%q,%q]`, userID(ann), rose.User.ID).Room.ID
+	tea, _ := twoRooms(t, bob, ann)
+	bob.does("send", `"room":%q,"text":"a rose for you"`, tea)
+	rose.does("send", `"room":%q,"text":"hello"`, garden)
+	ann.Sees("a rose for you")
+	ann.Press("searchbox", "Search rooms and people")
+	ann.Key("ros")
+	mustListRooms(t, ann, "Rose garden")
+	ann.Has("button", "Rose")
+	ann.Has("button", "Bob Rosen")
+	ann.Has("button", "Search messages for “ros”")
+	ann.Screenshot("found")
+	for range 2 {
+		ann.Key(kb.ArrowDown) // over the room to the people
+	}
+	awaitAsk(t, ann, `document.activeElement.matches('.person-row')`)
+	ann.Press("button", "Rose")
+	ann.Has("heading", "Rose")
+	awaitAsk(t, ann, `document.querySelector('input[type=search]').value === ''`)
+	ann.Press("searchbox", "Search rooms and people")
+	ann.Key("ros")
+	mustListRooms(t, ann, "Rose", "Rose garden")
+	awaitAsk(t, ann, `document.querySelectorAll('.rooms .person-row').length === 1`)
+	ann.Press("searchbox", "Search rooms and people")
+	ann.Key(" nowhere")
+	ann.Sees("None of your rooms is called “ros nowhere”, and nobody you have met.")
+
+	mei := ann.Again(t, page, webtest.Screen{Phone: true, Dark: true, Language: "zh-CN"})
+	mei.Sees("a rose for you")
+	mei.Press("searchbox", "搜索群聊和联系人")
+	mei.Key("rosen")
+	mei.Sees("联系人")
+	mei.Screenshot("phone")
+	mei.Press("button", "Bob Rosen")
+	mei.Has("heading", "Bob Rosen")
+}
+
 // TestBrowserSearchOnAPhone chooses a hit on a phone. The way back must lead to the hits, at the same place.
 func TestBrowserSearchOnAPhone(t *testing.T) {
 	enginetest.Nightly(t, "page")
@@ -111,7 +156,7 @@ func TestBrowserSearchOnAPhone(t *testing.T) {
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
 	roomsToSearch(t, bob, ann)
-	ann.Press("searchbox", "Search your rooms")
+	ann.Press("searchbox", "Search rooms and people")
 	ann.Key("biscuit")
 	ann.Press("button", "Search messages for “biscuit”")
 	ann.Sees("line 59 of biscuit")

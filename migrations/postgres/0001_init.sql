@@ -275,6 +275,7 @@ create table files (
     room_id    text collate "C" not null,
     id         text collate "C" not null,
     user_id    text collate "C" not null,              -- the uploader
+    kind       text collate "C" not null check (kind in ('picture', 'voice', 'file')),
     at         bigint not null,
     state      text collate "C" not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
     upload     bigint not null,            -- bytes of the upload
@@ -291,6 +292,7 @@ create table files (
 );
 
 create index files_entry on files (room_id, seq) where seq > 0;
+create index files_shown on files (room_id, kind, seq) where seq > 0 and state = 'ready';
 create index files_hash on files (room_id, hash) where hash is not null;
 create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';

@@ -259,6 +259,7 @@ create table files (
     room_id    text not null,
     id         text not null,
     user_id    text not null,              -- the uploader
+    kind       text not null check (kind in ('picture', 'voice', 'file')),
     at         integer not null,
     state      text not null check (state in ('coming', 'held', 'ready', 'dropped', 'removed')),
     upload     integer not null,            -- bytes of the upload
@@ -275,6 +276,7 @@ create table files (
 ) strict;
 
 create index files_entry on files (room_id, seq) where seq > 0;
+create index files_shown on files (room_id, kind, seq) where seq > 0 and state = 'ready';
 create index files_hash on files (room_id, hash) where hash is not null;
 create index files_kept on files (room_id) where state <> 'dropped';
 create index files_unused on files (at) where seq = 0 and state <> 'dropped';

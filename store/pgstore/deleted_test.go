@@ -4,14 +4,17 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/chat"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/tables"
 )
 
-// TestDeletedRoomsUseIndexes checks the plans of the queries: they must not scan all packets or all deleted rooms.
-func TestDeletedRoomsUseIndexes(t *testing.T) {
+// TestQueriesUseIndexes checks the plans of queries: they must not scan all packets, all deleted rooms, or all files of a room.
+func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, migratedDatabase(t))
+	before := int64(9)
+	pictures, ofRoom := tables.SeqsWithFiles(chat.Page{Before: &before, Files: chat.PictureFile, Limit: 50}, "room")
 	for name, of := range map[string]struct {
 		query   string
 		args    []any
@@ -19,6 +22,7 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 	}{
 		"rooms":   {tables.DeletedRoomsQuery(pg.Dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room", "members_list"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
+		"files":   {pictures, ofRoom, []string{"files_shown"}},
 	} {
 		var plan []string
 		must(t, s.tx(t.Context(), func(w *writer) (err error) { // disables table scans, which Postgres prefers for small tables

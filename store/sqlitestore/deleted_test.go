@@ -4,12 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/chat"
 	"hongbao/store/tables"
 )
 
-// TestPacketQueriesUseIndexes checks the plans of queries for open packets: they must not read all packets or all deleted rooms.
-func TestPacketQueriesUseIndexes(t *testing.T) {
+// TestQueriesUseIndexes checks the plans of queries: they must not read all packets, all deleted rooms, or all files of a room.
+func TestQueriesUseIndexes(t *testing.T) {
 	s := openStore(t, t.TempDir())
+	before := int64(9)
+	pictures, ofRoom := tables.SeqsWithFiles(chat.Page{Before: &before, Files: chat.PictureFile, Limit: 50}, "room")
 	for name, of := range map[string]struct {
 		query   string
 		args    []any
@@ -18,6 +21,7 @@ func TestPacketQueriesUseIndexes(t *testing.T) {
 		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room", "members_list"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
 		"sender":  {openOfSender, []any{"sender"}, []string{"packets_open_sender"}},
+		"files":   {pictures, ofRoom, []string{"files_shown (room_id=? AND kind=? AND seq>? AND seq<?)"}},
 	} {
 		plan, err := tables.List(s.reader(t.Context()), func(rs tables.Row) (step string, err error) {
 			err = rs.Scan(new(int), new(int), new(int), &step)

@@ -65,7 +65,7 @@ var neverFilled = []string{
 var firstRows = []string{
 	`insert into blocks (user_id, blocked, at) values ('u', 'v', 1)`,
 	`insert into erasures (user_id, texts, asked_at, done_at, next_at) values ('u', 1, 1, 1, 1)`,
-	`insert into files (room_id, id, user_id, at, state, upload, counted, body, touched_at) values ('r', 'f', 'u', 1, 'ready', 0, 0, '{}', 1)`,
+	`insert into files (room_id, id, user_id, kind, at, state, upload, counted, body, touched_at) values ('r', 'f', 'u', 'picture', 1, 'ready', 0, 0, '{}', 1)`,
 	`insert into held_texts (room_id, id, user_id, name, at, rule, key, message) values ('r', 'h', 'u', 'u', 1, 'w', 'k', '{}')`,
 	`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
 	`insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,

@@ -26,6 +26,7 @@ func fileTests() []storeTest {
 		{"a held file is released, and listed", fileHeld},
 		{"a file is found by its name", fileSearched},
 		{"files are counted", filesCounted},
+		{"texts with files of one kind", textsWithFiles},
 	}
 }
 
@@ -41,8 +42,13 @@ func (b *storeBench) files() files.Rows {
 // upload begins an upload of 10 bytes.
 func (b *storeBench) upload(room, user string) files.Stored {
 	b.Helper()
+	return b.uploadOf(chat.OtherFile, room, user)
+}
+
+func (b *storeBench) uploadOf(kind chat.FileKind, room, user string) files.Stored {
+	b.Helper()
 	f := files.Stored{
-		File: chat.File{ID: b.id("f"), Kind: chat.OtherFile, Name: "Report.pdf", Type: "application/pdf", Size: 10},
+		File: chat.File{ID: b.id("f"), Kind: kind, Name: "Report.pdf", Type: "application/pdf", Size: 10},
 		Room: room, User: user, At: b.tick(), State: files.Coming, Upload: 10,
 	}
 	b.must(b.files().AddFile(b.ctx, f, 0))
@@ -507,5 +513,62 @@ func fileSearched(b *storeBench) {
 	b.must(second(b.Amend(b.ctx, b.amending(chat.KindRecall, room, ann, e.Seq))))
 	if got := b.searched("report", chat.Search{User: bob}, 10); len(got) != 0 {
 		b.Errorf("found %v after the recall", got)
+	}
+}
+
+// textsWithFiles reads the texts of a room that have pictures, among others.
+func textsWithFiles(b *storeBench) {
+	room, other := b.room(ann, bob), b.room(ann)
+	at := func(seq int64) *int64 { return &seq }
+	picture := func(room string, n byte) files.Stored {
+		b.Helper()
+		f := b.uploadOf(chat.PictureFile, room, ann)
+		return b.finish(f, n, f.ID)
+	}
+	send := func(room string, all ...files.Stored) int64 {
+		b.Helper()
+		e, err := b.sendFiles(room, ann, all...)
+		b.must(err)
+		return e.Seq
+	}
+	var pictures []int64
+	for n := range byte(3) {
+		b.say(room, bob)
+		pictures = append(pictures, send(room, picture(room, 10*n), picture(room, 10*n+1), b.ready(room, ann, 10*n+2)))
+		send(room, b.ready(room, ann, 10*n+3))
+	}
+	send(other, picture(other, 1))
+	picture(room, 50) // not sent
+	recalled, deleted := send(room, picture(room, 51)), picture(room, 52)
+	b.must(second(b.Amend(b.ctx, b.amending(chat.KindRecall, room, ann, recalled))))
+	send(room, deleted)
+	b.must(b.files().DropFile(b.ctx, room, deleted.ID, b.now, files.DropAny))
+	last := send(room, picture(room, 53))
+	pictures = append(pictures, last)
+	for _, test := range []struct {
+		page chat.Page
+		want []int64
+		more bool
+	}{
+		{chat.Page{Limit: 2}, pictures[2:], true},
+		{chat.Page{Limit: 4}, pictures, false},
+		{chat.Page{Limit: 1, Before: at(pictures[1])}, pictures[:1], false},
+		{chat.Page{Limit: 2, Before: at(last)}, pictures[1:3], true},
+		{chat.Page{Limit: 2, After: at(pictures[0])}, pictures[1:3], true},
+		{chat.Page{Limit: 3, After: at(pictures[0])}, pictures[1:], false},
+		{chat.Page{Limit: 3, After: at(last)}, []int64{}, false},
+		{chat.Page{Limit: 4, MaxBytes: 1}, []int64{last}, true},
+	} {
+		test.page.Files = chat.PictureFile
+		found, more, err := b.History(b.ctx, room, test.page)
+		b.must(err)
+		if got := seqsOf(found); !slices.Equal(got, test.want) || more != test.more {
+			b.Errorf("%+v: %v, more %v; want %v, %v", test.page, got, more, test.want, test.more)
+		}
+	}
+	found, more, err := b.History(b.ctx, room, chat.Page{Files: chat.VoiceFile, Limit: 5})
+	b.must(err)
+	if len(found) > 0 || more {
+		b.Errorf("recordings %v, more %v", seqsOf(found), more)
 	}
 }

@@ -53,16 +53,12 @@ func (s storedFold) Fold() (f chat.Fold, err error) {
 
 // History implements chat.Store.
 func (t Tables) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
-	query, args := `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */`, []any{room, p.Limit + 1}
-	switch {
-	case p.After != nil:
-		query, args = query+` and seq > $3 order by seq limit $2`, append(args, *p.After)
-	case p.Before != nil:
-		query, args = query+` and seq < $3 order by seq desc limit $2`, append(args, *p.Before)
-	default:
-		query += ` order by seq desc limit $2`
+	if p.Files != "" {
+		entries, err = t.textsWithFiles(ctx, room, p)
+	} else {
+		end, args := endOf(p, room, p.Limit+1)
+		entries, err = list(ctx, t.db, "read history", scanFolded, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */`+end, args...)
 	}
-	entries, err = list(ctx, t.db, "read history", scanFolded, query, args...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -73,6 +69,54 @@ func (t Tables) History(ctx context.Context, room string, p chat.Page) (entries 
 		slices.Reverse(entries)
 	}
 	return entries, more, nil
+}
+
+// endOf returns the end of a query of a page: the cursor, the order and the limit. Arguments are appended to args, the room and the limit.
+func endOf(p chat.Page, args ...any) (end string, all []any) {
+	switch {
+	case p.After != nil:
+		return ` and seq > $3 order by seq limit $2`, append(args, *p.After)
+	case p.Before != nil:
+		return ` and seq < $3 order by seq desc limit $2`, append(args, *p.Before)
+	default:
+		return ` order by seq desc limit $2`, args
+	}
+}
+
+// textsWithFiles returns the texts of a page with Files, and one more if there is one. On Citus, files and entries lie on different nodes.
+func (t Tables) textsWithFiles(ctx context.Context, room string, p chat.Page) ([]chat.Entry, error) {
+	query, args := SeqsWithFiles(p, room)
+	seqs, err := list(ctx, t.db, "list the files of a room", into(func(seq *int64) []any { return []any{seq} }), query, args...)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]place, len(seqs))
+	for n, seq := range seqs {
+		places[n] = place{room: room, seq: seq}
+	}
+	entries, err := entriesAt(ctx, t.db, places)
+	return entries, Outcome("read entries with files", err)
+}
+
+// SeqsWithFiles returns the query for the seqs of textsWithFiles.
+func SeqsWithFiles(p chat.Page, room string) (query string, args []any) {
+	end, args := endOf(p, room, p.Limit+1)
+	args = append(args, p.Files)
+	return fmt.Sprintf(`select distinct seq from files where room_id = $1 and kind = $%d and seq > 0 and state = 'ready'`, len(args)) + end, args
+}
+
+// entriesAt reads entries in their present state.
+func entriesAt(ctx context.Context, db DB, places []place) (entries []chat.Entry, err error) {
+	entries = make([]chat.Entry, len(places))
+	err = db.ReadBatch(ctx, func(_ Querier, b *Batch) {
+		for i, p := range places {
+			b.Each(func(row Row) (err error) {
+				entries[i], err = scanFolded(row)
+				return err
+			}, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, p.room, p.seq)
+		}
+	})
+	return entries, err
 }
 
 // scanFolded scans EntryColumns and the column fold, and returns the entry in its present state.

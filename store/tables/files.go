@@ -57,8 +57,8 @@ func (t Tables) AddFile(ctx context.Context, f files.Stored, most int64) error {
 		if coming == files.ComingAtOnce {
 			return files.TooManyComing()
 		}
-		_, err = w.Exec(`insert into files (room_id, id, user_id, at, state, upload, counted, body, touched_at) values ($1, $2, $3, $4, $5, $6, $6, $7, $4)`,
-			f.Room, f.ID, f.User, f.At.UnixMilli(), f.State, f.Upload, string(body))
+		_, err = w.Exec(`insert into files (room_id, id, user_id, kind, at, state, upload, counted, body, touched_at) values ($1, $2, $3, $8, $4, $5, $6, $6, $7, $4)`,
+			f.Room, f.ID, f.User, f.At.UnixMilli(), f.State, f.Upload, string(body), f.Kind)
 		return err
 	}))
 }

@@ -368,15 +368,7 @@ func (l *listed) comparing(words int) []any {
 // take reads the entries at the places, and adds those that the query finds to the page. If the page is full before the last of them, it sets the
 // cursor.
 func (s *search) take(ctx context.Context, places []place) (full bool, err error) {
-	entries := make([]chat.Entry, len(places))
-	err = s.db.ReadBatch(ctx, func(_ Querier, b *Batch) {
-		for i, p := range places {
-			b.Each(func(row Row) (err error) {
-				entries[i], err = scanFolded(row)
-				return err
-			}, `select `+EntryColumns+`, fold from entries where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, p.room, p.seq)
-		}
-	})
+	entries, err := entriesAt(ctx, s.db, places)
 	if err != nil {
 		return false, err
 	}

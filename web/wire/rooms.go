@@ -265,6 +265,7 @@ type HistoryRequest struct {
 	Room   string `json:"room"`
 	Before *int64 `json:"before,omitempty" min:"0" doc:"a seq; both together are 'bad_request'; with none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
 	After  *int64 `json:"after,omitempty" min:"0" doc:"a seq; both together are 'bad_request'; with none: the newest entries; 0 is a cursor ('after: 0' reads from the start)"`
+	Files  string `json:"files,omitempty" enum:"picture,voice,file" doc:"only texts that have files of this kind: 'picture', 'voice' or 'file'; default: all entries"`
 	Limit  int    `json:"limit,omitempty" min:"1"`
 }
 

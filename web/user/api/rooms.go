@@ -240,7 +240,7 @@ func (a *Commands) spendMentionAll(ctx context.Context, c Caller, m chat.Message
 }
 
 func (a *Commands) history(ctx context.Context, c Caller, r *wire.HistoryRequest) (wire.HistoryReply, error) {
-	entries, more, err := a.chat.History(ctx, c.User.ID, r.Room, chat.Page{Before: r.Before, After: r.After, Limit: r.Limit})
+	entries, more, err := a.chat.History(ctx, c.User.ID, r.Room, chat.Page{Before: r.Before, After: r.After, Files: chat.FileKind(r.Files), Limit: r.Limit})
 	if err != nil {
 		return wire.HistoryReply{}, err
 	}

@@ -7,6 +7,7 @@ import { filesInWords } from './model/files.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
 import { noteHits } from './model/search.js';
+import { noteMedia } from './model/media.js';
 import { dropArrived, noteOwn } from './model/outbox.js';
 import { setLink } from './model/link.js';
 import { isDraw } from './model/draws.js';
@@ -118,6 +119,7 @@ function entry({ room, entry: e, state: packetState }) {
   }
   noteMention(room, e);
   noteHits(room, e);
+  noteMedia(view, e);
   noteRecall(view, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
@@ -200,6 +202,7 @@ function renew(view) {
   if (!view) return;
   const { loaded, loading } = view.timeline;
   view.timeline = emptyTimeline();
+  view.media.clear();
   dropArrived(view);
   if (loaded || loading !== 'no') loadNewest(view.room.id);
   wantLast(view.room.id, true);

@@ -491,7 +491,7 @@ export class Methods {
 
   /**
    * history reads entries of the room, in ascending order; texts as they are now. Without a cursor they are the newest.
-   * @param {{room: string, before?: number, after?: number, limit?: number}} request
+   * @param {{room: string, before?: number, after?: number, files?: 'picture'|'voice'|'file', limit?: number}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').HistoryReply>}
    */

@@ -77,12 +77,6 @@ export function keepLocal(id, url) {
 /** The content of a file in this browser, if it is there. @param {ShownFile} file */
 export function localOf(file) { return file.local ?? locals.get(file.id); }
 
-/** All pictures of a room that are loaded, in their order. @param {import('../state.js').RoomView} view */
-export function picturesOf({ timeline }) {
-  return timeline.items.flatMap(({ seq, from, at, body }) => (
-    (body.files ?? []).filter(({ kind }) => kind === 'picture').map((file) => ({ seq, from, at, text: body.text ?? '', file }))));
-}
-
 /** The bytes of a base64 text; none if it is not one. @param {string|undefined} text @returns {number[]} */
 export function bytesOf(text) {
   try {

@@ -1,5 +1,6 @@
 // The users that this page has met.
 import { state } from '../state.js';
+import { holds } from '../matching.js';
 import { isSystemUser } from './members.js';
 
 /** Stores a user. @param {import('../state.js').User} user */
@@ -19,6 +20,9 @@ export function peopleMet() {
   return [...state.people.values()].filter((user) => user.id && user.id !== state.me?.id && !isSystemUser(user.id))
     .sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
 }
+
+/** Known people whose name contains the text, or whose id it is. @param {string} text @param {number} most */
+export function peopleCalled(text, most) { return peopleMet().filter((user) => holds(user.name, text) || user.id === text).slice(0, most); }
 
 /**
  * The id of a user that another one shares the name with; '': the name is enough.

@@ -127,8 +127,8 @@ function amend(t, e, me) {
   alter(t, e.body.target, (i) => amended(i, e));
 }
 
-/** @param {Item} i @param {Entry} e @returns {Item} */
-function amended(i, e) {
+/** What an entry makes of its target. @param {Item} i @param {Entry} e @returns {Item} */
+export function amended(i, e) {
   const { body } = i;
   if (body.recalled) return i;
   if (e.kind === 'recall') return recalled(i, e.from);

@@ -11,7 +11,10 @@ import { IconButton } from './parts.js';
 
 const pictures = 'image/jpeg,image/png,image/gif,image/webp,image/*'; // a phone turns its own format into one of the first
 
-/** The button with two choices: pictures, or files as they are. */
+/** Whether it is a phone or a tablet: others open the dialog for files instead of their camera. */
+const hasCamera = () => matchMedia('(pointer: coarse)').matches;
+
+/** The button with its choices: pictures, a new one, or files as they are. */
 export class AttachButton extends Component {
   state = { open: false };
   root = createRef();
@@ -38,10 +41,10 @@ export class AttachButton extends Component {
     this.close(true);
   };
 
-  choice(icon, label, accept) {
+  choice(icon, label, accept, capture) {
     return h('li', null, h('label', { class: 'attach-choice' },
       h(Icon, { name: icon }), label,
-      h('input', { class: 'only-read', type: 'file', multiple: true, accept, onChange: (e) => this.chosen(e, !accept), onCancel: (e) => e.stopPropagation() })));
+      h('input', { class: 'only-read', type: 'file', multiple: !capture, accept, capture, onChange: (e) => this.chosen(e, !accept), onCancel: (e) => e.stopPropagation() })));
   }
 
   render(_, { open }) {
@@ -54,6 +57,7 @@ export class AttachButton extends Component {
     }),
     open && h('ul', { class: 'attach-choices' },
       this.choice('picture', t('attach.pictures'), pictures),
+      hasCamera() && this.choice('camera', t('attach.camera'), 'image/*', 'environment'),
       this.choice('file', t('attach.files'), undefined)));
   }
 }

@@ -1,10 +1,9 @@
 // The sheet that begins a direct chat: with a known user, or by id.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
-import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
 import { isSystemUser } from '../model/members.js';
-import { distinction, peopleMet } from '../model/people.js';
+import { distinction, peopleCalled } from '../model/people.js';
 import { openDirect } from '../actions/rooms.js';
 import { Avatar } from './parts.js';
 import { Icon } from './icon.js';
@@ -30,7 +29,7 @@ export class Direct extends Component {
 
   render(_, { text, asking, error }) {
     const wanted = text.trim();
-    const people = met(wanted);
+    const people = peopleCalled(wanted, shownAtMost);
     const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !isSystemUser(wanted) && !people.some((user) => user.id === wanted);
     const submit = (e) => {
       e.preventDefault();
@@ -58,9 +57,4 @@ export class Direct extends Component {
           asking === user.id && h('span', { class: 'spinner', 'aria-hidden': 'true' }))))),
       !people.length && !isId && h('p', { class: 'muted', role: 'status' }, t(wanted ? 'direct.nobody' : 'direct.metNobody')));
   }
-}
-
-/** Known users whose name or id contains the text. @param {string} text */
-function met(text) {
-  return peopleMet().filter((user) => holds(user.name, text) || user.id === text).slice(0, shownAtMost);
 }

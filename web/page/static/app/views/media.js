@@ -1,57 +1,45 @@
-// The pictures, recordings and files of a room, the newest first: those of the messages that are loaded. Older messages are read when the user asks for it.
-import { h, Component, Fragment } from '../dom.js';
+// The pictures, recordings and files of a room, the newest first.
+import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { brief, day } from '../format.js';
+import { brief } from '../format.js';
 import { openSheet } from '../route.js';
-import { loadOlder } from '../actions/history.js';
+import { moreMedia } from '../actions/media.js';
+import { filesIn, kinds, mediaOf } from '../model/media.js';
+import { Endless } from './endless.js';
 import { Files } from './line-files.js';
-import { Failed, Loading, Time } from './parts.js';
+import { Time } from './parts.js';
 import { Picture } from './picture.js';
 
-const pagesAtOnce = 8; // of messages, for one press
-const kinds = ['pictures', 'others'];
-
 export class Media extends Component {
-  state = { kind: 'pictures', looking: false };
+  state = { kind: kinds[0] };
 
-  componentWillUnmount() { this.gone = true; }
+  componentDidMount() { this.look(); }
 
-  /** All files of a kind, the newest first. */
-  found() {
-    const { timeline } = this.props.view;
-    const pictures = this.state.kind === 'pictures';
-    const all = timeline.items.flatMap(({ seq, from, at, body }) => (
-      (body.files ?? []).filter(({ kind }) => (kind === 'picture') === pictures).map((file) => ({ seq, from, at, file }))));
-    return all.reverse();
+  componentDidUpdate() { this.look(); }
+
+  /** Reads the first page, unless that was done or has failed. */
+  look() {
+    const pages = mediaOf(this.props.view, this.state.kind);
+    if (!pages.loaded && !pages.loading && !pages.error) this.more();
   }
 
-  /** Reads older messages until there is something more of this kind. */
-  async look() {
-    const { view } = this.props;
-    const before = this.found().length;
-    this.setState({ looking: true });
-    for (let n = 0; n < pagesAtOnce && !this.gone; n++) {
-      await loadOlder(view.room.id);
-      if (view.timeline.complete || view.timeline.error || this.found().length > before) break;
-    }
-    if (!this.gone) this.setState({ looking: false });
-  }
+  more = () => moreMedia(this.props.view, this.state.kind);
 
-  render({ view }, { kind, looking }) {
-    const { timeline, room } = view;
-    const found = this.found();
+  render({ view }, { kind }) {
+    const pages = mediaOf(view, kind);
+    const found = filesIn(pages.items, kind);
     return h('div', { class: 'stack tall media' },
       h('div', { class: 'panel-switch', role: 'group', 'aria-label': t('media.which') }, kinds.map((one) => h('button', {
         key: one, type: 'button', 'aria-pressed': kind === one, onClick: () => this.setState({ kind: one }),
       }, t(`media.${one}`)))),
-      kind === 'pictures' ? h(Grid, { room: room.id, found }) : h(Others, { room: room.id, found }),
-      h(End, { timeline, looking, none: !found.length, look: () => this.look() }));
+      found.length > 0 && h(kind === 'picture' ? Grid : Others, { room: view.room.id, found }),
+      pages.complete && h('p', { class: 'muted media-end' }, t(found.length ? 'media.all' : 'media.none')),
+      h(Endless, { key: kind, pages, keeps: true, first: this.more, more: this.more }));
   }
 }
 
 function Grid({ room, found }) {
-  if (!found.length) return null;
   return h('ul', { class: 'media-grid' }, found.map(({ seq, from, at, file }) => h('li', { key: `${seq}.${file.id}` }, h(Picture, {
     room, file, version: 'small',
     button: {
@@ -61,20 +49,9 @@ function Grid({ room, found }) {
 }
 
 function Others({ room, found }) {
-  if (!found.length) return null;
   return h('ul', { class: 'media-list' }, found.map(({ seq, from, at, file }) => h('li', { key: `${seq}.${file.id}` },
     h('p', { class: 'small muted row' }, h('bdi', { class: 'cut grow' }, nameOf(from)), h(Time, { at }, brief(at))),
     h(Files, { room, seq, files: [file] }))));
-}
-
-/** How far back the messages are known, and the way to more. */
-function End({ timeline: { loaded, complete, error, items, loading }, looking, none, look }) {
-  if (error) return h(Failed, { error, again: look });
-  if (!loaded || looking || loading === 'older') return h(Loading, null);
-  if (complete) return h('p', { class: 'muted media-end' }, t(none ? 'media.none' : 'media.all'));
-  return h(Fragment, null,
-    h('p', { class: 'muted media-end', role: 'status' }, t(none ? 'media.noneSince' : 'media.since', { day: day(items[0]?.at ?? Date.now()) })),
-    h('button', { class: 'button wide', type: 'button', onClick: look }, t('media.look')));
 }
 
 function nameOf(user) { return user.id === state.me?.id ? t('you') : user.name || user.id; }

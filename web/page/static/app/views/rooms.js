@@ -7,7 +7,10 @@ import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { unreadMentions } from '../model/mentions.js';
 import { listedRooms, nameOf } from '../model/rooms.js';
+import { distinction, peopleCalled } from '../model/people.js';
 import { maySearch } from '../model/search.js';
+import { attempt } from '../actions/attempt.js';
+import { openDirect } from '../actions/rooms.js';
 import { openSearch } from '../actions/search.js';
 import { lacksName, unwantLast, wantLast } from '../actions/lasts.js';
 import { Balance } from './balance.js';
@@ -18,6 +21,8 @@ import { NoRooms } from './no-rooms.js';
 import { SecondGuest } from './second-guest.js';
 import { RoomRow } from './room-row.js';
 import { lineOf } from './room-line.js';
+
+const peopleShown = 5; // for one query
 
 export class RoomList extends Component {
   state = { query: '', archive: false };
@@ -52,6 +57,7 @@ export class RoomList extends Component {
     if (current && !state.wide && this.drawn) return this.drawn; // it is not visible
     const all = listedRooms();
     const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all.filter((view) => !view.prefs.archived);
+    const people = query ? strangers(query, rooms) : [];
     const away = query ? [] : all.filter((view) => view.prefs.archived);
     this.drawn = [
       !state.route.room && !state.route.link && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
@@ -61,14 +67,16 @@ export class RoomList extends Component {
         key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step),
       }),
       h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
-        !all.length ? h(NoRooms, null) : query && !rooms.length ? h(NoMatch, { query }) :
-          h('ul', { ref: this.list, class: 'room-list', 'aria-label': t('rooms.title'), onKeyDown: (e) => this.move(e) },
-            rooms.map((view) => this.row(view, view === current)),
-            archive && away.map((view) => this.row(view, view === current))),
+        !all.length ? h(NoRooms, null) : query && !rooms.length && !people.length ? h(NoMatch, { query }) :
+          h('div', { ref: this.list, onKeyDown: (e) => this.move(e) },
+            h('ul', { class: 'room-list', 'aria-label': t('rooms.title') },
+              rooms.map((view) => this.row(view, view === current)),
+              archive && away.map((view) => this.row(view, view === current))),
+            people.length > 0 && h(People, { people, done: () => this.setState({ query: '' }) })),
         away.length > 0 && h('button', {
           class: 'rooms-archive', type: 'button', 'aria-expanded': archive, onClick: () => this.setState({ archive: !archive }),
         }, h(Icon, { name: 'archive', size: 20 }), t(archive ? 'rooms.hideArchive' : 'rooms.archive', { count: away.length })),
-        rooms.length > 0 && query && maySearch() && h(InMessages, { query, class: 'rooms-archive' }),
+        rooms.length + people.length > 0 && query && maySearch() && h(InMessages, { query, class: 'rooms-archive' }),
         all.length < 3 && !query && !state.isNew && h(SecondGuest, null)),
       h(More, { key: 'more' }),
     ];
@@ -95,9 +103,9 @@ export class RoomList extends Component {
     this.step(step);
   }
 
-  /** Moves the focus by so many rooms; from elsewhere to the first. @param {number} step */
+  /** Moves the focus by so many rooms or people; from elsewhere to the first. @param {number} step */
   step(step) {
-    const links = [...this.list.current?.querySelectorAll('a') ?? []];
+    const links = [...this.list.current?.querySelectorAll('a, button') ?? []];
     const at = links.indexOf(document.activeElement);
     links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
   }
@@ -138,6 +146,26 @@ function Search({ query, set, into }) {
       },
     }),
     maySearch() && h(IconButton, { icon: 'search-text', label: t('search.title'), onClick: () => openSearch(query) }));
+}
+
+/** Known people by this name that no direct room of the list is with. @param {string} query @param {any[]} rooms */
+function strangers(query, rooms) {
+  const listed = new Set(rooms.map(({ other }) => other?.id));
+  return peopleCalled(query, peopleShown + listed.size).filter(({ id }) => !listed.has(id)).slice(0, peopleShown);
+}
+
+/** The people that the user can write to. Done: a chat is open. */
+function People({ people, done }) {
+  const write = async (user) => {
+    if (await attempt(openDirect(user.id).then(() => true))) done();
+  };
+  return h('section', { 'aria-labelledby': 'rooms-people' },
+    h('h2', { class: 'rooms-people small muted', id: 'rooms-people' }, t('rooms.people')),
+    h('ul', null, people.map((user) => h('li', { key: user.id }, h('button', { class: 'person-row', type: 'button', onClick: () => write(user) },
+      h(Avatar, { user }),
+      h('span', { class: 'grow public-room-words' },
+        h('strong', { class: 'cut', dir: 'auto' }, user.name || user.id),
+        distinction(user, people) && h('span', { class: 'muted small cut' }, user.id)))))));
 }
 
 function NoMatch({ query }) {

@@ -8,7 +8,8 @@ import { brief, number } from '../format.js';
 import { closeSheet, go } from '../route.js';
 import { download } from '../actions/files.js';
 import { loadOlder } from '../actions/history.js';
-import { picturesOf } from '../model/files.js';
+import { moreMedia } from '../actions/media.js';
+import { filesIn, mediaOf } from '../model/media.js';
 import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 import { Picture } from './picture.js';
@@ -36,16 +37,21 @@ export class Viewer extends Component {
     this.more();
   }
 
-  /** All pictures, and where this one is. */
+  /** The pictures that were read, in their order, and where this one is: among those of the grid, or else of the timeline. */
   place() {
-    const all = picturesOf(this.props.view);
-    return { all, at: all.findIndex(({ seq, file }) => `${seq}.${file.id}` === this.props.id) };
+    const { view, id } = this.props;
+    for (const [items, more] of [[[...mediaOf(view, 'picture').items].reverse(), () => moreMedia(view, 'picture')], [view.timeline.items, () => loadOlder(view.room.id)]]) {
+      const all = filesIn(items, 'picture');
+      const at = all.findIndex(({ seq, file }) => `${seq}.${file.id}` === id);
+      if (at >= 0) return { all, at, more };
+    }
+    return { all: [], at: -1, more: () => {} };
   }
 
-  /** Reads older messages before the first picture is reached. */
+  /** Reads older pictures before the first one is reached. */
   more() {
-    const { view } = this.props;
-    if (this.place().at <= 1 && view.timeline.loading === 'no') loadOlder(view.room.id);
+    const { at, more } = this.place();
+    if (at <= 1) more();
   }
 
   /** Shows another picture. Reports whether there is one. @param {number} by */
