@@ -22,8 +22,14 @@ const (
 // reportReasons are the reasons that a report may give.
 var reportReasons = []string{"spam", "scam", "abuse", "sexual", "violence", "other"}
 
-// reportOutcomes are the outcomes that a host may give a report.
-var reportOutcomes = []string{"acted", "dismissed"}
+// The outcomes that a host may give a report.
+const (
+	ReportActed     = "acted"
+	ReportDismissed = "dismissed"
+)
+
+// reportCauses are why a report may have each outcome. Both sides are told the cause.
+var reportCauses = map[string][]string{ReportActed: reportReasons, ReportDismissed: {"no_breach", "no_evidence", "other"}}
 
 // reportChars is the largest number of characters of a report's text, and of the note of its resolution.
 const reportChars = 500
@@ -35,6 +41,7 @@ type ReportState string
 const (
 	ReportOpen     ReportState = "open"
 	ReportResolved ReportState = "resolved"
+	ReportAppealed ReportState = "appealed" // it was resolved, and waits again
 )
 
 // Report is what a user has told the host about an entry or about another user. It holds no copy of the entry.
@@ -52,9 +59,13 @@ type Report struct {
 	State  ReportState
 
 	// After the resolution.
-	Outcome, Note string
-	ResolvedBy    string
-	ResolvedAt    time.Time
+	Outcome    string
+	Cause      string // of the outcome
+	Note       string // for the host only
+	ResolvedBy string
+	ResolvedAt time.Time
+
+	Appeal Appeal
 }
 
 // Details returns the JSON details of events about the report. They have neither the report's text nor the note.
@@ -67,7 +78,9 @@ func (r Report) Details() json.RawMessage {
 		Packet  string     `json:"packet,omitempty"`
 		Reason  string     `json:"reason"`
 		Outcome string     `json:"outcome,omitempty"`
-	}{r.ID, r.Kind, r.About, r.Seq, r.Packet, r.Reason, r.Outcome})
+		Cause   string     `json:"cause,omitempty"`
+		Appeal  string     `json:"appeal_by,omitempty"`
+	}{r.ID, r.Kind, r.About, r.Seq, r.Packet, r.Reason, r.Outcome, r.Cause, r.Appeal.By})
 	if err != nil {
 		return nil // strings and numbers are always encoded
 	}
@@ -218,9 +231,9 @@ type ReportQuery struct {
 // Reports lists reports for the host. more says that there are others after the page.
 func (s *Service) Reports(ctx context.Context, q ReportQuery) (page []Report, more bool, err error) {
 	switch q.State {
-	case "", ReportOpen, ReportResolved:
+	case "", ReportOpen, ReportResolved, ReportAppealed:
 	default:
-		return nil, false, BadField("state", "must be open or resolved")
+		return nil, false, BadField("state", "must be open, resolved or appealed")
 	}
 	if q.Limit, err = pageLimit(q.Limit); err != nil {
 		return nil, false, err
@@ -249,37 +262,48 @@ func (s *Service) ReportByID(ctx context.Context, id string) (Report, error) {
 
 // Resolution is what the host has decided about a report.
 type Resolution struct {
-	Report, Outcome, Note string
-	By                    string
-	At                    time.Time
+	Report, Outcome, Cause, Note string
+
+	By string
+	At time.Time
 }
 
-// ResolveReport stores the outcome of a report. If the report is resolved already, the same outcome and note change nothing,
-// and any other outcome or note is ErrConflict.
-func (s *Service) ResolveReport(ctx context.Context, r Resolution) (Report, error) {
+func (r Resolution) check() error {
 	if err := checkID("report", r.Report); err != nil {
-		return Report{}, err
+		return err
 	}
-	if !slices.Contains(reportOutcomes, r.Outcome) {
-		return Report{}, BadField("outcome", fmt.Sprintf("must be one of %v", reportOutcomes))
+	causes := reportCauses[r.Outcome]
+	if causes == nil {
+		return BadField("outcome", "must be acted or dismissed")
 	}
-	if err := checkOptional("note", r.Note, reportChars); err != nil {
+	if !slices.Contains(causes, r.Cause) {
+		return BadField("cause", fmt.Sprintf("must be one of %v, because the outcome is %s", causes, r.Outcome))
+	}
+	return checkOptional("note", r.Note, reportChars)
+}
+
+// ResolveReport stores the outcome of a report, and tells both sides. If the report is resolved already, the same outcome, cause and note change nothing,
+// and any others are ErrConflict.
+func (s *Service) ResolveReport(ctx context.Context, r Resolution) (Report, error) {
+	if err := r.check(); err != nil {
 		return Report{}, err
 	}
 	r.At = s.now()
-	return s.store.ResolveReport(ctx, r)
-}
-
-// With returns the report as it is after the resolution.
-func (r Report) With(by Resolution) Report {
-	r.State, r.Outcome, r.Note, r.ResolvedBy, r.ResolvedAt = ReportResolved, by.Outcome, by.Note, by.By, by.At
-	return r
-}
-
-// Resolved returns nil if the resolved report has this outcome and note, otherwise ErrConflict.
-func (r Report) Resolved(by Resolution) error {
-	if r.Outcome != by.Outcome || r.Note != by.Note {
-		return &FieldError{Err: ErrConflict, Field: "outcome", Reason: "the report was resolved with another outcome or note"}
+	stored, err := s.store.ResolveReport(ctx, r)
+	if err == nil {
+		s.tellDecision(stored)
 	}
-	return nil
+	return stored, err
+}
+
+// With returns the report as it is after the resolution. The error says that it was resolved in another way.
+func (r Report) With(by Resolution) (Report, error) {
+	if r.State != ReportResolved {
+		r.State, r.Outcome, r.Cause, r.Note, r.ResolvedBy, r.ResolvedAt = ReportResolved, by.Outcome, by.Cause, by.Note, by.By, by.At
+		return r, nil
+	}
+	if r.Outcome != by.Outcome || r.Cause != by.Cause || r.Note != by.Note {
+		return r, &FieldError{Err: ErrConflict, Field: "outcome", Reason: "the report was resolved with another outcome, cause or note"}
+	}
+	return r, nil
 }

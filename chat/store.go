@@ -242,6 +242,10 @@ type ReportStore interface {
 	AddReport(ctx context.Context, n NewReport) (stored Report, dup bool, err error)
 	// ReportByID returns a report; ErrNotFound if there is none.
 	ReportByID(ctx context.Context, id string) (Report, error)
+	// OwnReports lists those of one side of a user, in the opposite order of their ids.
+	OwnReports(ctx context.Context, q OwnReports) ([]Report, error)
+	// AppealReport stores the result of Report.Appealed. Errors: ErrNotFound, ErrConflict.
+	AppealReport(ctx context.Context, id string, a Appeal) (Report, error)
 	// Reports lists reports in the order of their ids, so the oldest first.
 	Reports(ctx context.Context, q ReportQuery) ([]Report, error)
 	// ResolveReport resolves an open report. A report that has this outcome and note already is returned unchanged. Errors:

@@ -70,6 +70,52 @@ func TestBrowserReports(t *testing.T) {
 	}
 }
 
+// TestBrowserAppeals decides two reports. Both users are told, see what was decided, and the one against whom it went objects once.
+func TestBrowserAppeals(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	chromium := webtest.Browser(t)
+	ann := visitAsGuest(t, chromium, page, "Ann", webtest.Screen{})
+	bob := visitAsGuest(t, chromium, page, "Bob", webtest.Screen{}).Again(t, page, webtest.Screen{Phone: true, Language: "zh-CN", Dark: true})
+	host := s.httpGuest(t, "Host")
+	room := host.does("create_room", `"name":"Tea","kind":"public","members":[%q,%q]`, userID(ann), userID(bob)).Room.ID
+	report := func(by, about string) string {
+		stored, _, err := s.chat.Report(t.Context(), chat.User{ID: by}, chat.ReportRequest{Room: room, User: about, Reason: "spam", Key: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored.ID
+	}
+	decide := func(report, outcome, cause string) {
+		t.Helper()
+		if _, err := s.chat.ResolveReport(t.Context(), chat.Resolution{Report: report, Outcome: outcome, Cause: cause, By: "key/desk"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann.Has("link", "Tea")
+	bob.Has("link", "Tea")
+	first := report(userID(ann), userID(bob))
+	decide(first, "acted", "spam")
+	ann.Sees("There is a decision about your report")
+	bob.Sees("有一项针对你的处理")
+	bob.Press("button", "查看")
+	bob.Sees("你被举报了", "已采取措施：垃圾广告")
+	bob.Press("button", "申诉")
+	bob.Fill("为什么认为处理有误？", "那是引用别人的话")
+	bob.Press("button", "提交申诉")
+	bob.Sees("正在复核", "你的申诉：那是引用别人的话")
+	bob.Lacks("button", "申诉")
+
+	webtest.Ask[string](ann.Tab, `location.hash = '#/settings'`)
+	ann.Press("button", "Reports")
+	ann.Sees("You reported somebody", "Spam or advertising", "It is looked at once more")
+	decide(first, "dismissed", "no_evidence")
+	ann.Sees("Nothing was done about it: there is no evidence")
+	ann.Lacks("button", "Object") // the report has had its appeal
+	bob.Sees("未采取措施：证据不足")
+}
+
 // mustSay sends a text on the page, and returns its seq.
 func mustSay(t *testing.T, v *webtest.Visitor, text string) int {
 	t.Helper()

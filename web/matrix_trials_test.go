@@ -50,6 +50,8 @@ var trials = []trial{
 	{"report", nil, func(c *cell) any {
 		return wire.ReportRequest{Key: "k-" + c.name, Room: c.room, User: c.other.User.ID, Reason: "spam"}
 	}, inside},
+	{"reports", nil, func(*cell) any { return wire.ReportsRequest{Side: "reporter"} }, everyone},
+	{"appeal", nil, func(*cell) any { return wire.AppealRequest{Report: "none", Text: "no"} }, absent},
 	{"mentions", nil, func(*cell) any { return wire.MentionsRequest{} }, everyone},
 	{"search", nil, func(c *cell) any { return wire.SearchRequest{Words: "hello", Room: c.room} }, inside},
 	{"begin_file", nil, func(c *cell) any {

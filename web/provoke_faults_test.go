@@ -359,6 +359,20 @@ func (s faultyStore) Search(ctx context.Context, q chat.Search) (_ chat.Found, e
 	return s.Store.Search(ctx, q)
 }
 
+func (s faultyStore) OwnReports(ctx context.Context, q chat.OwnReports) (_ []chat.Report, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.OwnReports(ctx, q)
+}
+
+func (s faultyStore) AppealReport(ctx context.Context, id string, a chat.Appeal) (_ chat.Report, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.AppealReport(ctx, id, a)
+}
+
 func (s faultyStore) History(ctx context.Context, room string, p chat.Page) (_ []chat.Entry, _ bool, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -27,6 +27,7 @@ type errorFixture struct {
 
 	rooms map[string]string
 
+	reported                     string // report of ann that waits
 	said, heard, taken, crowded  int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
 	open, others, locked         string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
 	whole, mine                  string // packets by ann in the room plain: one without a grab, one with a grab
@@ -130,7 +131,7 @@ func (s *errorFixture) speak(ann, bob api.Caller) {
 	call[wire.SendReply](s.t, s.testServer, ann, "send", wire.SendRequest{Room: s.rooms["plain"], Key: "with-file", Files: []string{s.sentFile}})
 	s.said = s.say(s.t, ann, s.rooms["plain"], "ann's").Seq
 	s.heard = s.say(s.t, bob, s.rooms["plain"], "bob's").Seq
-	call[wire.ReportReply](s.t, s.testServer, ann, "report", wire.ReportRequest{Key: "report", Room: s.rooms["plain"], User: "bob", Reason: "other"})
+	s.reported = call[wire.ReportReply](s.t, s.testServer, ann, "report", wire.ReportRequest{Key: "report", Room: s.rooms["plain"], User: "bob", Reason: "other"}).Report
 	s.taken = s.say(s.t, ann, s.rooms["mine"], "taken back").Seq
 	call[wire.SeqReply](s.t, s.testServer, ann, "recall", wire.RecallRequest{Room: s.rooms["mine"], Seq: s.taken})
 	s.crowded = s.say(s.t, bob, s.rooms["plain"], "crowded").Seq
@@ -242,6 +243,8 @@ func goodRequest(method string, n requestNames) object {
 		"cancel_file":      {"room": n.room, "file": "mine"},
 		"file_links":       {"room": n.room, "files": []string{"mine"}},
 		"report":           {"key": "new", "room": n.room, "user": n.user, "reason": "spam"},
+		"reports":          {"side": "reporter"},
+		"appeal":           {"report": "none", "text": "no"},
 		"read":             {"room": n.room, "seq": 1},
 		"presence":         {"room": n.room},
 		"send_packet":      {"room": n.room, "key": "new", "total": 10, "count": 3},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/chat"
 	"hongbao/web/spec/spectest"
 	"hongbao/web/user/api"
 	"hongbao/web/wire"
@@ -101,6 +102,12 @@ var told = map[string]func(h *pushTest){
 		made := call[wire.CreateLinkReply](h.t, h.testServer, h.owner, "create_link", wire.CreateLinkRequest{Room: closed, Approval: true})
 		call[wire.JoinLinkReply](h.t, h.testServer, h.me, "join_link", wire.JoinLinkRequest{Code: made.Code})
 		call[wire.AnswerRequestReply](h.t, h.testServer, h.owner, "answer_request", wire.AnswerRequestRequest{Room: closed, User: "ann"})
+	},
+	"report_decided": func(h *pushTest) {
+		report := call[wire.ReportReply](h.t, h.testServer, h.owner, "report", wire.ReportRequest{Key: "report", Room: h.room, User: "ann", Reason: "spam"}).Report
+		if _, err := h.chat.ResolveReport(h.t.Context(), chat.Resolution{Report: report, Outcome: "acted", Cause: "spam"}); err != nil {
+			h.t.Fatal(err)
+		}
 	},
 	"room_prefs": func(h *pushTest) {
 		call[wire.SetRoomPrefsReply](h.t, h.testServer, h.me, "set_room_prefs", wire.SetRoomPrefsRequest{Room: h.room, Pinned: new(true)})

@@ -140,6 +140,11 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeTooLong:   {data: changed(plain, "text", long(501))},
 			wire.CodeKeyReused: {data: changed(plain, "key", "report")},
 		},
+		"appeal": {
+			wire.CodeNotFound: {data: plain},
+			wire.CodeConflict: {data: changed(plain, "report", s.reported)}, // nothing is decided yet
+			wire.CodeTooLong:  {data: changed(plain, "text", long(501))},
+		},
 		"cancel_packet": {wire.CodePacketFinished: {data: mine}},
 	}[method][code]
 	return p, ok

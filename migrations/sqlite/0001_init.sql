@@ -610,11 +610,17 @@ create table reports (
     reason      text not null,
     words       text not null default '',
     at          integer not null,
-    state       text not null default 'open' check (state in ('open', 'resolved')),
+    state       text not null default 'open' check (state in ('open', 'resolved', 'appealed')),
     outcome     text not null default '',
+    cause       text not null default '',
     note        text not null default '',
     resolved_by text not null default '',
     resolved_at integer not null default 0,
+    appeal_by   text not null default '', -- the user that has appealed against the outcome; '': nobody
+    appeal      text not null default '',
+    appealed_at integer not null default 0,
+
+    seen_by_about integer not null default 0, -- 1: the outcome is or was acted, so the user in about may know of it
     primary key (bucket, id)
 ) strict, without rowid;
 
@@ -622,7 +628,10 @@ create unique index reports_key on reports (bucket, reporter, key);
 create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
 create index reports_list on reports (state, id);
 create index reports_id on reports (id);
-create index reports_about on reports (about);
+create index reports_by on reports (bucket, reporter, id);
+create index reports_about on reports (about, id);
+create index reports_against on reports (about, id) where seen_by_about = 1;
+create index reports_appeals on reports (appeal_by) where appeal <> '';
 
 -- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
 -- injected statement would change; a writer of the file can remove the triggers.

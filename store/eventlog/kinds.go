@@ -34,6 +34,7 @@ const (
 	UserOffline     = "user.offline_message"
 	ReportNew       = "report.new"
 	ReportResolved  = "report.resolved"
+	ReportAppealed  = "report.appealed"
 )
 
 // TransferReversed says that a funding of the host is void. It is no transfer: nothing came into a wallet.
@@ -48,7 +49,7 @@ func AllKinds() []string {
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserErased, UserOffline,
-		ReportNew, ReportResolved,
+		ReportNew, ReportResolved, ReportAppealed,
 	}
 }
 

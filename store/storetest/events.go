@@ -225,9 +225,13 @@ func (b *eventsBench) life() []eventCase {
 		{"kick", change(b.changing(chat.Kick, member(4))), []string{"member.left room-1 member-04", "member.changed room-1 10"}},
 		{"report", func() error { _, _, err := b.rooms.AddReport(b.ctx, report); return err }, []string{"report.new room-1 member-03"}},
 		{"resolve", func() error {
-			_, err := b.rooms.ResolveReport(b.ctx, chat.Resolution{Report: report.ID, Outcome: "acted", By: "key/shop", At: b.now})
+			_, err := b.rooms.ResolveReport(b.ctx, chat.Resolution{Report: report.ID, Outcome: "acted", Cause: "spam", By: "key/shop", At: b.now})
 			return err
 		}, []string{"report.resolved room-1 member-03"}},
+		{"appeal", func() error {
+			_, err := b.rooms.AppealReport(b.ctx, report.ID, chat.Appeal{By: sender, Text: "no", At: b.now})
+			return err
+		}, []string{"report.appealed room-1 member-03"}},
 		{"rename", change(b.changing(chat.UpdateRoom)), []string{"room.updated room-1 11"}},
 		{"profile", func() error {
 			_, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: chat.User{ID: outsider, Name: "new name"}}, 0)

@@ -113,6 +113,10 @@ func erasedWithTexts(b *storeBench) {
 		_, _, err := b.AddReport(b.ctx, r)
 		b.must(err)
 	}
+	_, err = b.ResolveReport(b.ctx, chat.Resolution{Report: reports[1].ID, Outcome: "acted", Cause: "spam", At: b.tick()})
+	b.must(err)
+	_, err = b.AppealReport(b.ctx, reports[1].ID, chat.Appeal{By: bob, Text: "quince appeal", At: b.tick()})
+	b.must(err)
 	b.must(b.PutPicture(b.ctx, bob, 1, chat.Picture{Hash: []byte("pear"), Data: []byte("jpeg")}, b.tick()))
 
 	all := b.eraser().erase(bob, true)
@@ -143,7 +147,7 @@ func erasedWithTexts(b *storeBench) {
 	}
 	b.wantMentions(cyn, 10)
 	for i, want := range []string{"", "", "look"} {
-		if r, err := b.ReportByID(b.ctx, reports[i].ID); err != nil || r.Text != want || r.Reason == "" {
+		if r, err := b.ReportByID(b.ctx, reports[i].ID); err != nil || r.Text != want || r.Reason == "" || r.Appeal.Text != "" {
 			b.Errorf("report %d: %+v, %v", i, r, err)
 		}
 	}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ func reportTests() []storeTest {
 	return []storeTest{
 		{"a report is stored once for each key, and once while it is open", reportsOnce},
 		{"reports are listed by state, and resolved once", reportsResolved},
+		{"each side of a report is listed, and one appeal is decided", reportsAppealed},
 	}
 }
 
@@ -96,8 +98,9 @@ func reportsResolved(b *storeBench) {
 	list(chat.ReportQuery{Limit: 2}, "report-a", "report-b")
 	list(chat.ReportQuery{State: chat.ReportOpen, After: "report-a", Limit: 9}, "report-b", "report-c")
 	at := time.UnixMilli(1_700_000_009_000).UTC()
-	r := chat.Resolution{Report: "report-b", Outcome: "acted", Note: "muted", By: "key/shop", At: at}
-	want := b.newReport("b", 2).With(r)
+	r := chat.Resolution{Report: "report-b", Outcome: "acted", Cause: "spam", Note: "muted", By: "key/shop", At: at}
+	want, err := b.newReport("b", 2).With(r)
+	b.must(err)
 	for range 2 { // the second time changes nothing
 		got, err := b.ResolveReport(b.ctx, r)
 		b.must(err)
@@ -124,5 +127,82 @@ func reportsResolved(b *storeBench) {
 	list(chat.ReportQuery{State: chat.ReportResolved, Limit: 9}, "report-b")
 	if stored, dup, err := b.AddReport(b.ctx, b.newReport("d", 2)); err != nil || dup || stored.ID != "report-d" {
 		b.Errorf("again after it was resolved: %+v, %t, %v; want a new report", stored, dup, err)
+	}
+}
+
+// reportsAppealed decides reports of ann about bob. Bob must learn only of those that were acted on. One appeal must be stored, and decided.
+func reportsAppealed(b *storeBench) {
+	at := time.UnixMilli(1_700_000_009_000).UTC()
+	resolve := func(key, outcome, cause string) error {
+		_, err := b.ResolveReport(b.ctx, chat.Resolution{Report: "report-" + key, Outcome: outcome, Cause: cause, By: "key/shop", At: at})
+		return err
+	}
+	for i, key := range []string{"a", "b", "c", "d"} {
+		_, _, err := b.AddReport(b.ctx, b.newReport(key, int64(i+1)))
+		b.must(err)
+	}
+	b.must(resolve("a", "acted", "spam"))
+	b.must(resolve("b", "dismissed", "no_breach"))
+	b.must(resolve("c", "acted", "abuse"))
+	list := func(q chat.OwnReports, want ...string) {
+		b.Helper()
+		page, err := b.OwnReports(b.ctx, q)
+		b.must(err)
+		ids := []string{}
+		for _, r := range page {
+			ids = append(ids, strings.TrimPrefix(r.ID, "report-"))
+		}
+		if !slices.Equal(ids, want) {
+			b.Errorf("%+v lists %q, want %q", q, ids, want)
+		}
+	}
+	list(chat.OwnReports{User: ann, Side: chat.Reporter, Limit: 9}, "d", "c", "b", "a")
+	list(chat.OwnReports{User: ann, Side: chat.Reporter, Before: "report-c", Limit: 1}, "b")
+	list(chat.OwnReports{User: bob, Side: chat.Reported, Limit: 9}, "c", "a")
+	list(chat.OwnReports{User: bob, Side: chat.Reported, Before: "report-c", Limit: 9}, "a")
+	list(chat.OwnReports{User: bob, Side: chat.Reporter, Limit: 9}, []string{}...)
+
+	appeal := func(key, by, text string) (chat.Report, error) {
+		return b.AppealReport(b.ctx, "report-"+key, chat.Appeal{By: by, Text: text, At: at.Add(time.Minute)})
+	}
+	first, err := appeal("a", bob, "it was a joke")
+	if err != nil || first.State != chat.ReportAppealed || first.Outcome != "acted" || first.Appeal != (chat.Appeal{By: bob, Text: "it was a joke", At: at.Add(time.Minute)}) {
+		b.Errorf("appealed: %+v, %v", first, err)
+	}
+	if again, err := appeal("a", bob, "it was a joke"); err != nil || again != first {
+		b.Errorf("appealed again: %+v, %v; want %+v", again, err, first)
+	}
+	for _, c := range []struct {
+		key, by string
+		want    error
+	}{
+		{"a", bob, chat.ErrConflict}, // with another text
+		{"b", bob, chat.ErrNotFound}, // dismissed: bob knows nothing of it
+		{"c", ann, chat.ErrConflict}, // in ann's favour
+		{"c", cyn, chat.ErrNotFound}, // a third user
+		{"d", ann, chat.ErrConflict}, // still open
+		{"missing", bob, chat.ErrNotFound},
+	} {
+		if r, err := appeal(c.key, c.by, "other words"); !errors.Is(err, c.want) {
+			b.Errorf("%s appeals %s: %+v, %v; want %v", c.by, c.key, r, err, c.want)
+		}
+	}
+	if _, err := appeal("b", ann, "look again"); err != nil {
+		b.Errorf("the reporter appeals: %v", err)
+	}
+	open, err := b.Reports(b.ctx, chat.ReportQuery{State: chat.ReportAppealed, Limit: 9})
+	if err != nil || len(open) != 2 {
+		b.Errorf("waiting again: %+v, %v; want a and b", open, err)
+	}
+	b.must(resolve("a", "dismissed", "no_evidence"))
+	b.must(resolve("b", "acted", "spam"))
+	list(chat.OwnReports{User: bob, Side: chat.Reported, Limit: 9}, "c", "b", "a") // the appeal has succeeded, and bob still sees it
+	for _, c := range []struct{ key, by string }{{"a", ann}, {"b", bob}} {
+		if _, err := appeal(c.key, c.by, "once more"); !errors.Is(err, chat.ErrConflict) {
+			b.Errorf("a second appeal about %s: %v, want %v", c.key, err, chat.ErrConflict)
+		}
+	}
+	if err := resolve("a", "acted", "spam"); !errors.Is(err, chat.ErrConflict) {
+		b.Errorf("decided a third time: %v, want %v", err, chat.ErrConflict)
 	}
 }

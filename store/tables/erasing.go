@@ -481,12 +481,17 @@ func (e *eraser) finish() error {
 	return nil
 }
 
-// reports erases the words of the user's reports and, if texts go, those of reports about the user, which may quote them.
+// reports erases the words of the user's reports and appeals and, if texts go, those of reports about the user, which may quote them.
 func (e *eraser) reports() (left bool, err error) {
 	changed, err := e.Exec(`update reports set words = '', hash = $3 where bucket = $1 and reporter = $2 and words <> ''`, chat.UserBucket(e.User()), e.User(), []byte{})
 	if err != nil {
 		return false, err
 	}
+	appeals, err := e.Exec(`update reports set appeal = '' where appeal_by = $1 and appeal <> ''`, e.User())
+	if err != nil {
+		return false, err
+	}
+	changed += appeals
 	if e.Texts {
 		about, err := e.Exec(`update reports set words = '', hash = $2 where about = $1 and words <> ''`, e.User(), []byte{})
 		if err != nil {

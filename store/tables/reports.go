@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strconv"
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
 )
 
-const reportColumns = `id, kind, reporter, about, room_id, seq, packet_id, reason, words, at, state, outcome, note, resolved_by, resolved_at`
+const reportColumns = `id, kind, reporter, about, room_id, seq, packet_id, reason, words, at, state, outcome, cause, note, resolved_by, resolved_at, appeal_by, appeal, appealed_at`
 
 func reportInto(r *chat.Report) []any {
 	return []any{
-		&r.ID, &r.Kind, &r.By, &r.About, &r.Room, &r.Seq, &r.Packet, &r.Reason, &r.Text, Time(&r.At), &r.State, &r.Outcome, &r.Note,
-		&r.ResolvedBy, Time(&r.ResolvedAt),
+		&r.ID, &r.Kind, &r.By, &r.About, &r.Room, &r.Seq, &r.Packet, &r.Reason, &r.Text, Time(&r.At), &r.State, &r.Outcome, &r.Cause, &r.Note,
+		&r.ResolvedBy, Time(&r.ResolvedAt), &r.Appeal.By, &r.Appeal.Text, timeOrZero(&r.Appeal.At),
 	}
 }
 
@@ -83,22 +84,47 @@ func (t Tables) Reports(ctx context.Context, q chat.ReportQuery) ([]chat.Report,
 	return list(ctx, t.db, "list reports", into(reportInto), query+` order by id limit $2`, args...)
 }
 
+// OwnReports implements chat.Store.
+func (t Tables) OwnReports(ctx context.Context, q chat.OwnReports) ([]chat.Report, error) {
+	query, args := `select `+reportColumns+` from reports where about = $1 and seen_by_about = 1`, []any{q.User, q.Limit}
+	if q.Side == chat.Reporter {
+		query, args = `select `+reportColumns+` from reports where bucket = $3 and reporter = $1`, append(args, chat.UserBucket(q.User))
+	}
+	if q.Before != "" {
+		args = append(args, q.Before)
+		query += ` and id < $` + strconv.Itoa(len(args))
+	}
+	return list(ctx, t.db, "list reports of a user", into(reportInto), query+` order by id desc limit $2`, args...)
+}
+
 // ResolveReport implements chat.Store.
 func (t Tables) ResolveReport(ctx context.Context, r chat.Resolution) (chat.Report, error) {
-	return write(ctx, t.db, "resolve report", func(w Tx, _ chat.Report) (stored chat.Report, err error) {
-		found, err := w.Row(`select `+reportColumns+` from reports where id = $1`+w.Lock(), []any{r.Report}, reportInto(&stored)...)
+	return t.decide(ctx, "resolve report", r.Report, eventlog.ReportResolved, func(stored chat.Report) (chat.Report, error) { return stored.With(r) })
+}
+
+// AppealReport implements chat.Store.
+func (t Tables) AppealReport(ctx context.Context, id string, a chat.Appeal) (chat.Report, error) {
+	return t.decide(ctx, "appeal report", id, eventlog.ReportAppealed, func(stored chat.Report) (chat.Report, error) { return stored.Appealed(a) })
+}
+
+// decide changes what is decided about a report, and adds the event if that changes something.
+func (t Tables) decide(ctx context.Context, does, id, event string, change func(chat.Report) (chat.Report, error)) (chat.Report, error) {
+	return write(ctx, t.db, does, func(w Tx, _ chat.Report) (stored chat.Report, err error) {
+		found, err := w.Row(`select `+reportColumns+` from reports where id = $1`+w.Lock(), []any{id}, reportInto(&stored)...)
 		switch {
 		case err != nil:
 			return stored, err
 		case !found:
 			return stored, chat.ErrNotFound
-		case stored.State == chat.ReportResolved:
-			return stored, stored.Resolved(r)
 		}
-		stored = stored.With(r)
-		w.Events().Report(eventlog.ReportResolved, stored)
-		_, err = w.Exec(`update reports set state = $3, outcome = $4, note = $5, resolved_by = $6, resolved_at = $7 where bucket = $1 and id = $2`,
-			chat.UserBucket(stored.By), stored.ID, stored.State, stored.Outcome, stored.Note, stored.ResolvedBy, stored.ResolvedAt.UnixMilli())
-		return stored, err
+		r, err := change(stored)
+		if err != nil || r == stored {
+			return stored, err
+		}
+		w.Events().Report(event, r)
+		_, err = w.Exec(`update reports set state = $3, outcome = $4, cause = $5, note = $6, resolved_by = $7, resolved_at = $8, appeal_by = $9, appeal = $10, appealed_at = $11,
+			seen_by_about = case when $4 = 'acted' then 1 else seen_by_about end where bucket = $1 and id = $2`,
+			chat.UserBucket(r.By), r.ID, r.State, r.Outcome, r.Cause, r.Note, r.ResolvedBy, r.ResolvedAt.UnixMilli(), r.Appeal.By, r.Appeal.Text, millisOr(r.Appeal.At, 0))
+		return r, err
 	})
 }

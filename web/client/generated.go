@@ -199,6 +199,22 @@ func (c *Client) React(ctx context.Context, room string, seq int64, emoji string
 	return c.Call(ctx, "react", wire.ReactRequest{Room: room, Seq: seq, Emoji: emoji, On: on}, new(wire.ReactReply))
 }
 
+// Reports lists reports of the user, or decisions about the user, the newest first.
+func (c *Client) Reports(ctx context.Context, side string) iter.Seq2[wire.OwnReport, error] {
+	return pages(func(next string) ([]wire.OwnReport, string, error) {
+		var reply wire.ReportsReply
+		err := c.Call(ctx, "reports", wire.ReportsRequest{Side: side, Next: next, Limit: pageLimit}, &reply)
+		return reply.Reports, reply.Next, err
+	})
+}
+
+// Appeal asks the host to decide a report again. The decision went against the user. A report has one appeal at most.
+func (c *Client) Appeal(ctx context.Context, report string, text string) (wire.OwnReport, error) {
+	var reply wire.AppealReply
+	err := c.Call(ctx, "appeal", wire.AppealRequest{Report: report, Text: text}, &reply)
+	return reply.Report, err
+}
+
 // Mentions lists texts that mention the user, newest first. A page may be empty and have a next one.
 func (c *Client) Mentions(ctx context.Context) iter.Seq2[model.Entry, error] {
 	return pages(func(next string) ([]model.Entry, string, error) {

@@ -259,3 +259,21 @@ func Audit(a redpacket.AuditReport) wire.AuditReply {
 func Heads(heads []redpacket.Head) wire.HeadsReply {
 	return wire.HeadsReply{Heads: List(heads, redpacket.Head.String)}
 }
+
+// OwnReport converts a report as one of its sides may see it.
+func OwnReport(r chat.Report, user string) wire.OwnReport {
+	out := wire.OwnReport{
+		Report: r.ID, Side: string(r.SideOf(user)), Kind: string(r.Kind), Room: r.Room, Seq: r.Seq, Packet: r.Packet, At: Millis(r.At),
+		State: string(r.State), Outcome: r.Outcome, Cause: r.Cause, MayAppeal: r.MayAppeal(user),
+	}
+	if r.SideOf(user) == chat.Reporter {
+		out.About, out.Reason = r.About, r.Reason
+	}
+	if r.State != chat.ReportOpen {
+		out.ResolvedAt = Millis(r.ResolvedAt)
+	}
+	if r.Appeal.By == user {
+		out.Appeal = r.Appeal.Text
+	}
+	return out
+}

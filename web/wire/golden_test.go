@@ -257,6 +257,8 @@ func replies() map[string]any {
 		"recall":         wire.SeqReply{Seq: 48},
 		"react":          wire.ReactReply{},
 		"report":         wire.ReportReply{Report: "01957a1c-0000-7000-8000-000000000001"},
+		"reports":        wire.ReportsReply{Reports: []wire.OwnReport{decidedReport()}, Next: "01957a1c-0000-7000-8000-000000000001"},
+		"appeal":         wire.AppealReply{Report: appealedReport()},
 		"search":         wire.SearchReply{Hits: []wire.Hit{{Room: "r-1", Entry: textEntry(), Places: []wire.Place{{From: 12, To: 14}}}}, Next: "bmV4dA"},
 		"begin_file":     wire.FileState{File: wire.File{ID: "f-1", Kind: "picture", Name: "beach.jpg", Size: 204800}, State: "coming"},
 		"file_state":     wire.FileState{File: picture(), State: "ready", Received: 204800},
@@ -346,15 +348,17 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"packet_wave-result": {PacketWave: &wire.WavePush{Packet: "p-4", Room: "r-1", Wave: 2, EndsAt: 1767225614000, Result: &wire.WaveResult{
 			Participants: 3, Won: 2, Winners: []wire.WaveWinner{{User: "u-bob", Amount: 45, Rank: 3}, {User: "u-eve", Amount: 12, Rank: 4}},
 		}}},
-		"wallet":        {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
-		"read":          {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
-		"typing":        {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
-		"presence":      {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
-		"contacts":      {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
-		"join_refused":  {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
-		"join_requests": {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
-		"room_prefs":    {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
-		"left":          {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
+		"wallet":       {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
+		"read":         {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
+		"typing":       {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
+		"presence":     {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
+		"contacts":     {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
+		"join_refused": {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
+
+		"report_decided": {ReportDecided: new(decidedReport())},
+		"join_requests":  {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
+		"room_prefs":     {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
+		"left":           {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))
 	}
@@ -535,4 +539,18 @@ func noError(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// decidedReport is a report about a user that something was done about.
+func decidedReport() wire.OwnReport {
+	return wire.OwnReport{
+		Report: "01957a1c-0000-7000-8000-000000000001", Side: "reported", Kind: "message", Room: "r-1", Seq: 42, At: 1767225600000, State: "resolved",
+		Outcome: "acted", Cause: "spam", ResolvedAt: 1767229200000, MayAppeal: true,
+	}
+}
+
+func appealedReport() wire.OwnReport {
+	r := decidedReport()
+	r.State, r.MayAppeal, r.Appeal = "appealed", false, "It was a quotation."
+	return r
 }

@@ -73,6 +73,7 @@ var (
 	authors     = Right{"the author of the text, within 2 minutes, not muted", "the same"}
 	recallers   = Right{"the author within 2 minutes; owner and admins any text at any time, the owner's too", "the author only"}
 	uploaders   = Right{"the uploader", "the same"}
+	appellants  = Right{"the user against whom a report was decided, if nobody has appealed", "the same; there are no reports"}
 	grabbers    = Right{"see [`grab`](packets.md#grab); a banned user gets `not_member`", "the same"}
 	senders     = Right{"the sender of the packet, member or not", "the same"}
 )

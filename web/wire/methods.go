@@ -218,6 +218,15 @@ var Methods = []Method{
 		Group: "messages", AsUser: ScopeChat, Right: members, Errors: slices.Concat(outside, []Code{CodeTooLong, CodeKeyReused}), Rate: "report",
 	},
 	{
+		Name: "reports", Does: "Lists reports of the user, or decisions about the user, the newest first.", Request: ReportsRequest{}, Reply: ReportsReply{},
+		Group: "messages", AsUser: ScopeRead, Right: anyone, Cost: 5,
+	},
+	{
+		Name: "appeal", Does: "Asks the host to decide a report again.", Note: "The decision went against the user. A report has one appeal at most.",
+		Request: AppealRequest{}, Reply: AppealReply{}, Group: "messages", AsUser: ScopeChat, Right: appellants,
+		Errors: []Code{CodeNotFound, CodeConflict, CodeTooLong}, Rate: "report",
+	},
+	{
 		Name: "mentions", Does: "Lists texts that mention the user, newest first.",
 		Note: "A page may be empty and have a next one.", Request: MentionsRequest{}, Reply: MentionsReply{},
 		Group: "messages", AsUser: ScopeRead, Right: anyone, Cost: 5,

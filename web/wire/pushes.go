@@ -112,6 +112,7 @@ type Message struct {
 	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty" event:"RoomPrefs"`
 	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty" event:"JoinRequested"`
 	JoinRefused    *JoinRefusedPush  `json:"join_refused,omitempty" event:"JoinRefused"`
+	ReportDecided  *OwnReport        `json:"report_decided,omitempty" event:"ReportDecided"`
 }
 
 // JoinRefusedPush says that the user's request to enter a room was dropped.

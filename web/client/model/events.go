@@ -8,7 +8,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, RoomPrefs, Progress, Wave, Wallet, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wave, Wallet, MemberCount, JoinRequested, JoinRefused, ReportDecided, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -121,6 +121,11 @@ type JoinRefused struct {
 	Room string
 }
 
+// ReportDecided says what the host has decided about a report of the user, or about one that is about the user.
+type ReportDecided struct {
+	Report wire.OwnReport
+}
+
 // SeedMismatch says that a packet has ended with another seed than that of Commitment. The server had named this packet when it refused
 // the commitment, so the server has not told the truth.
 type SeedMismatch struct {
@@ -150,6 +155,7 @@ func (Wallet) event()          {}
 func (MemberCount) event()     {}
 func (JoinRequested) event()   {}
 func (JoinRefused) event()     {}
+func (ReportDecided) event()   {}
 func (SeedMismatch) event()    {}
 func (OtherEvent) event()      {}
 
@@ -180,6 +186,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return JoinRequested(*m.JoinRequests)
 	case m.JoinRefused != nil:
 		return JoinRefused(*m.JoinRefused)
+	case m.ReportDecided != nil:
+		return ReportDecided{*m.ReportDecided}
 	}
 	return OtherEvent{Raw: raw}
 }

@@ -45,5 +45,6 @@ func EventKinds() []EventKind {
 		},
 		{Kind: "report.new", Does: "A user has reported a text, a packet or another user.", Room: true, User: true, Details: ReportDetails{}},
 		{Kind: "report.resolved", Does: "The host has resolved a report.", Room: true, User: true, Details: ReportDetails{}},
+		{Kind: "report.appealed", Does: "A user asks the host to decide a report again.", Room: true, User: true, Details: ReportDetails{}},
 	}
 }

@@ -15,11 +15,11 @@ var reportOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "resolve_report", Does: "Stores what the host has decided about a report. The same outcome and note again change nothing.",
+			Name: "resolve_report", Does: "Stores what the host has decided about a report, and tells the user that has reported and, if something was done, the reported one. After an appeal it decides again, for good. The same outcome, cause and note again change nothing.",
 			Request: ResolveReportRequest{}, Reply: ReportReply{}, Errors: []wire.Code{wire.CodeNotFound, wire.CodeConflict, wire.CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/server/reports/{report}/resolve", Scope: Moderate,
-		Example: ResolveReportRequest{Report: "report-1", Outcome: "acted", Note: "muted for a day"},
+		Example: ResolveReportRequest{Report: "report-1", Outcome: "acted", Cause: "spam", Note: "muted for a day"},
 	},
 }
 
@@ -35,19 +35,24 @@ type Report struct {
 	Reason string `json:"reason" enum:"spam,scam,abuse,sexual,violence,other"`
 	Text   string `json:"text,omitempty"`
 	At     int64  `json:"at"`
-	State  string `json:"state" enum:"open,resolved"`
+	State  string `json:"state" enum:"open,resolved,appealed"`
 
 	Outcome    string `json:"outcome,omitempty" enum:"acted,dismissed"`
+	Cause      string `json:"cause,omitempty" enum:"spam,scam,abuse,sexual,violence,no_breach,no_evidence,other"`
 	Note       string `json:"note,omitempty"`
 	ResolvedBy string `json:"resolved_by,omitempty"` // key/ and the name of the API key
 	ResolvedAt int64  `json:"resolved_at,omitempty"`
+
+	AppealBy   string `json:"appeal_by,omitempty"` // the user that has appealed
+	Appeal     string `json:"appeal,omitempty"`    // what the user says
+	AppealedAt int64  `json:"appealed_at,omitempty"`
 }
 
 // ListReportsRequest is the request of list_reports.
 type ListReportsRequest struct {
-	State string `json:"state,omitempty" enum:"open,resolved"` // "": all
-	After string `json:"after,omitempty"`                      // the next of the page before; missing: the first page
-	Limit int    `json:"limit,omitempty" min:"1"`              // at most 100; missing: 50
+	State string `json:"state,omitempty" enum:"open,resolved,appealed"` // "": all
+	After string `json:"after,omitempty"`                               // the next of the page before; missing: the first page
+	Limit int    `json:"limit,omitempty" min:"1"`                       // at most 100; missing: 50
 }
 
 // ListReportsReply is the reply of list_reports.
@@ -65,7 +70,8 @@ type GetReportRequest struct {
 type ResolveReportRequest struct {
 	Report  string `json:"report"`
 	Outcome string `json:"outcome" enum:"acted,dismissed"`
-	Note    string `json:"note,omitempty"` // at most 500 characters
+	Cause   string `json:"cause" enum:"spam,scam,abuse,sexual,violence,no_breach,no_evidence,other"` // told to both sides; no_breach and no_evidence are of dismissed, other of both, all else of acted
+	Note    string `json:"note,omitempty"`                                                           // for the host only, at most 500 characters
 }
 
 // ReportReply is a reply that holds one report.
@@ -81,5 +87,7 @@ type ReportDetails struct {
 	Seq     int64  `json:"seq,omitempty"`
 	Packet  string `json:"packet,omitempty"`
 	Reason  string `json:"reason" enum:"spam,scam,abuse,sexual,violence,other"`
-	Outcome string `json:"outcome,omitempty" enum:"acted,dismissed"` // of report.resolved
+	Outcome string `json:"outcome,omitempty" enum:"acted,dismissed"` // of report.resolved and report.appealed
+	Cause   string `json:"cause,omitempty" enum:"spam,scam,abuse,sexual,violence,no_breach,no_evidence,other"`
+	Appeal  string `json:"appeal_by,omitempty"` // the user that has appealed
 }

@@ -150,6 +150,9 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	ok[hostapi.ConsumerReply](h, h.send(h.all, "PUT", "/v1/server/consumers/search", `{"after":"oldest"}`))
 	file := h.uploaded(room, "u-ann")
 	made := scene{names: map[string]string{"r-1": room, "f-1": file, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
+	if o.Name == "as_appeal" {
+		ok[hostapi.ReportReply](h, h.send(h.all, "POST", "/v1/server/reports/"+made.names["report-1"]+"/resolve", `{"outcome":"acted","cause":"spam"}`))
+	}
 	if o.Name == "get_audit" {
 		h.audited()
 	}
@@ -358,7 +361,8 @@ func (h *testHost) everyEvent() {
 	h.reversed("ann", room)
 	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q}`, packet))
 	report := h.report(room, sent.Seq, "report")
-	ok[hostapi.ReportReply](h, h.send(h.all, "POST", "/v1/server/reports/"+report+"/resolve", `{"outcome":"dismissed"}`))
+	ok[hostapi.ReportReply](h, h.send(h.all, "POST", "/v1/server/reports/"+report+"/resolve", `{"outcome":"dismissed","cause":"no_breach"}`))
+	ok[wire.AppealReply](h, as("bob", "appeal", `{"report":%q,"text":"look again"}`, report))
 	ok[wire.MuteReply](h, as("ann", "mute", `{"room":%q,"user":"bob","seconds":60}`, room))
 	ok[wire.LeaveReply](h, as("bob", "leave", `{"room":%q}`, room))
 	ok[wire.UpdateRoomReply](h, as("ann", "update_room", `{"room":%q,"name":"Green tea"}`, room))

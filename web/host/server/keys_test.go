@@ -175,7 +175,9 @@ func TestSupportReadsNoTextsWithoutAReason(t *testing.T) {
 func TestSupportSeesNoGreeting(t *testing.T) {
 	h := newTestHost(t)
 	h.known("u-ann")
-	as := func(command string, body any) answer { return h.send(h.all, "POST", "/v1/server/as/u-ann/"+command, body) }
+	as := func(command string, body any) answer {
+		return h.send(h.all, "POST", "/v1/server/as/u-ann/"+command, body)
+	}
 	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/u-ann/credit", `{"amount":1000}`, "Idempotency-Key", "money"))
 	room := ok[wire.CreateRoomReply](h, as("create_room", `{"name":"Tea","key":"room","kind":"private"}`)).Room.ID
 	packet := ok[wire.SendPacketReply](h, as("send_packet", map[string]any{"room": room, "key": "k", "mode": "equal", "total": 100, "count": 1, "greeting": "my secret"})).Packet.ID

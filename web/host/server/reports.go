@@ -30,17 +30,21 @@ func (s reports) getReport(ctx context.Context, _ Caller, r *hostapi.GetReportRe
 }
 
 func (s reports) resolveReport(ctx context.Context, c Caller, r *hostapi.ResolveReportRequest) (hostapi.ReportReply, error) {
-	report, err := s.o.Chat.ResolveReport(ctx, chat.Resolution{Report: r.Report, Outcome: r.Outcome, Note: r.Note, By: c.Actor()})
+	report, err := s.o.Chat.ResolveReport(ctx, chat.Resolution{Report: r.Report, Outcome: r.Outcome, Cause: r.Cause, Note: r.Note, By: c.Actor()})
 	return hostapi.ReportReply{Report: reportOf(report)}, err
 }
 
 func reportOf(r chat.Report) hostapi.Report {
 	out := hostapi.Report{
 		ID: r.ID, Kind: string(r.Kind), By: r.By, About: r.About, Room: r.Room, Seq: r.Seq, Packet: r.Packet, Reason: r.Reason, Text: r.Text,
-		At: convert.Millis(r.At), State: string(r.State), Outcome: r.Outcome, Note: r.Note, ResolvedBy: r.ResolvedBy,
+		At: convert.Millis(r.At), State: string(r.State), Outcome: r.Outcome, Cause: r.Cause, Note: r.Note, ResolvedBy: r.ResolvedBy,
+		AppealBy: r.Appeal.By, Appeal: r.Appeal.Text,
 	}
-	if r.State == chat.ReportResolved {
+	if r.State != chat.ReportOpen {
 		out.ResolvedAt = convert.Millis(r.ResolvedAt)
+	}
+	if !r.Appeal.At.IsZero() {
+		out.AppealedAt = convert.Millis(r.Appeal.At)
 	}
 	return out
 }

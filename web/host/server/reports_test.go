@@ -35,17 +35,19 @@ func TestReports(t *testing.T) {
 		t.Error("the last page has a next one")
 	}
 	resolve := "/v1/server/reports/" + ids[1] + "/resolve"
-	r := ok[hostapi.ReportReply](h, h.send(h.all, "POST", resolve, `{"outcome":"acted","note":"muted"}`)).Report
+	r := ok[hostapi.ReportReply](h, h.send(h.all, "POST", resolve, `{"outcome":"acted","cause":"abuse","note":"muted"}`)).Report
 	if r.State != "resolved" || r.Outcome != "acted" || r.Note != "muted" || r.ResolvedBy != "key/all" || r.ResolvedAt == 0 || r.By != "bob" || r.About != "ann" {
 		t.Errorf("resolved: %+v", r)
 	}
-	ok[hostapi.ReportReply](h, h.send(h.all, "POST", resolve, `{"outcome":"acted","note":"muted"}`))
+	ok[hostapi.ReportReply](h, h.send(h.all, "POST", resolve, `{"outcome":"acted","cause":"abuse","note":"muted"}`))
 	for what, c := range map[string]struct {
 		key, verb, path, body string
 		status                int
 	}{
-		"another outcome":   {h.all, "POST", resolve, `{"outcome":"dismissed"}`, 409},
-		"no outcome":        {h.all, "POST", resolve, `{"outcome":"later"}`, 400},
+		"another outcome":   {h.all, "POST", resolve, `{"outcome":"dismissed","cause":"other"}`, 409},
+		"no outcome":        {h.all, "POST", resolve, `{"outcome":"later","cause":"spam"}`, 400},
+		"no cause":          {h.all, "POST", resolve, `{"outcome":"acted"}`, 400},
+		"a cause of others": {h.all, "POST", resolve, `{"outcome":"acted","cause":"no_breach"}`, 400},
 		"an unknown report": {h.all, "GET", "/v1/server/reports/none", "", 404},
 		"an unknown state":  {h.all, "GET", "/v1/server/reports?state=lost", "", 400},
 	} {

@@ -260,6 +260,8 @@ var commands = map[string]*command{
 	"mentions": scanning((*Commands).mentions),
 	"search":   searching((*Commands).search),
 	"report":   ordered((*Commands).report),
+	"reports":  overlapping((*Commands).reports),
+	"appeal":   ordered((*Commands).appeal),
 
 	"begin_file":  ordered((*Commands).beginFile),
 	"file_state":  overlapping((*Commands).fileState),

@@ -223,6 +223,8 @@ func messageOf(e chat.Event) []byte {
 		m.JoinRequests = &wire.JoinRequestsPush{Room: e.Room, Count: e.Count}
 	case chat.JoinRefused:
 		m.JoinRefused = &wire.JoinRefusedPush{Room: e.Room}
+	case chat.ReportDecided:
+		m.ReportDecided = new(convert.OwnReport(e.Report, e.User))
 	case chat.PrefsChanged:
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:

@@ -1,6 +1,7 @@
 // Applies the client's events to the model, and has actions read what the events leave out. No other module listens to events of rooms.
 import { state, change, currentRoom, toast } from './state.js';
 import { money } from './format.js';
+import { openSheet } from './route.js';
 import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
 import { filesInWords } from './model/files.js';
@@ -25,6 +26,7 @@ import { askPresence, learnUnread, namedUpTo } from './actions/looking.js';
 import { renewMentions } from './actions/mentions.js';
 import { tellNews } from './actions/news.js';
 import { askRain, endRain, wave } from './actions/rain.js';
+import { renewReport } from './actions/reports.js';
 import { learnOwn } from './actions/packets.js';
 import { sayUnsent } from './actions/messages.js';
 import { renewPush } from './notifications.js';
@@ -50,6 +52,7 @@ export function listen(client) {
   on('contacts', contactsChanged);
   on('joinRequested', joinRequested);
   on('joinRefused', joinRefused);
+  on('reportDecided', reportDecided);
   on('seedMismatch', () => toast(t('envelope.seedMismatch'), undefined, 60_000));
   on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
 }
@@ -65,6 +68,11 @@ function joinRequested({ room, count }) {
 function joinRefused({ room }) {
   state.refusedBy = room;
   if (!state.route.link || roomOfCode(state.route.link) !== room) toast(t('rooms.refused'));
+}
+
+function reportDecided(report) {
+  renewReport(report);
+  if (state.route.sheet?.name !== 'reports') toast(t(`reports.told.${report.side}`), { label: t('reports.look'), run: () => openSheet('reports') }, 8000);
 }
 
 function ready(e) {

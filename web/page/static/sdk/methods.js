@@ -23,6 +23,7 @@ export const pushEvents = {
   room_prefs: 'roomPrefs',
   join_requests: 'joinRequested',
   join_refused: 'joinRefused',
+  report_decided: 'reportDecided',
 };
 
 export class Methods {
@@ -423,6 +424,27 @@ export class Methods {
    */
   report(request, o) {
     return this.call('report', { ...request, key: request.key || newKey() }, o);
+  }
+
+  /**
+   * reports lists reports of the user, or decisions about the user, the newest first.
+   * @param {{side: 'reporter'|'reported', next?: string, limit?: number}} request
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').ReportsReply>}
+   */
+  reports(request, o) {
+    return this.call('reports', request, o);
+  }
+
+  /**
+   * appeal asks the host to decide a report again. The decision went against the user. A report has one appeal at most.
+   * @param {string} report
+   * @param {string} text
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').AppealReply>}
+   */
+  appeal(report, text, o) {
+    return this.call('appeal', { report, text }, o);
   }
 
   /**

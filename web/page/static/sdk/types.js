@@ -168,6 +168,15 @@
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{report: string, dup: boolean}} ReportReply
+ *
+ * @typedef {object} ReportsReply
+ * @property {ReportDecidedEvent[]} reports
+ * @property {string} [next]  missing: it is the last page
+ * @typedef {{report: string, side: 'reporter'|'reported', kind: 'message'|'packet'|'person', room?: string, seq?: number,
+ *   packet?: string, about?: string, reason?: ReportReason, at: number, state: 'open'|'resolved'|'appealed',
+ *   outcome?: 'acted'|'dismissed', cause?: 'spam'|'scam'|'abuse'|'sexual'|'violence'|'no_breach'|'no_evidence'|'other',
+ *   resolved_at?: number, may_appeal?: boolean, appeal?: string}} ReportDecidedEvent
+ * @typedef {{report: ReportDecidedEvent}} AppealReply
  * @typedef {{mentions: Mention[], next?: string}} MentionsReply
  * @typedef {{room: string, entry: Entry}} Mention
  * @typedef {{hits: Hit[], next?: string, behind?: boolean}} SearchReply
@@ -228,7 +237,7 @@
  * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
  * @typedef {{memberCount: MemberCountEvent, progress: ProgressEvent, wave: WaveEvent, wallet: WalletEvent, read: ReadEvent,
  *   typing: TypingEvent, presence: PresenceEvent, contacts: ContactsEvent, roomPrefs: RoomPrefsEvent,
- *   joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent}} PushEvents  as on the wire
+ *   joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent, reportDecided: ReportDecidedEvent}} PushEvents  as on the wire
  */
 // end
 

@@ -6,6 +6,7 @@ import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { canNotify, respeak, setNotifications } from '../notifications.js';
+import { openSheet } from '../route.js';
 import { signOut } from '../session.js';
 import { shownBalance } from '../model/draws.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
@@ -34,6 +35,7 @@ export function Settings() {
     h(ContactSetting, null),
     state.by === 'guest' && h(DeviceLink, null),
     h(SecondGuest, null),
+    h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('reports') }, h(Icon, { name: 'flag', size: 20 }), t('reports.title')),
     h(Leave, null),
     h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
 }

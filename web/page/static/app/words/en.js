@@ -898,6 +898,37 @@ export default {
     send: 'Send report',
     thanks: 'Thank you. Your report was sent, and somebody will look at it.',
   },
+  reports: {
+    title: 'Reports',
+    none: 'You have reported nothing, and nothing was decided about you.',
+    aboutMe: 'Decisions about you',
+    mine: 'Your reports',
+    more: 'Older ones',
+    look: 'Look',
+    what: {
+      reporter: { message: 'You reported a message', packet: 'You reported a red packet', person: 'You reported somebody' },
+      reported: { message: 'A message of yours was reported', packet: 'A red packet of yours was reported', person: 'You were reported' },
+    },
+    open: 'Nobody has looked at it yet.',
+    appealed: 'It is looked at once more.',
+    outcome: {
+      acted: ({ cause }) => `Something was done about it: ${cause}.`,
+      dismissed: ({ cause }) => `Nothing was done about it: ${cause}.`,
+    },
+    cause: {
+      spam: 'spam or advertising', scam: 'fraud or a scam', abuse: 'insults or harassment', sexual: 'sexual content', violence: 'violence or threats', other: 'another reason',
+      no_breach: 'no rule was broken', no_evidence: 'there is no evidence',
+    },
+    yourAppeal: ({ text }) => `You objected: ${text}`,
+    appeal: 'Object',
+    appealWhy: 'Why is the decision wrong?',
+    appealOnce: 'You can object once. The second decision stays.',
+    appealSend: 'Send objection',
+    told: {
+      reporter: 'There is a decision about your report.',
+      reported: 'There is a decision about you.',
+    },
+  },
   person: {
     title: 'Person',
     guest: 'Guest',

@@ -886,6 +886,37 @@ export default {
     send: '提交举报',
     thanks: '感谢反馈。举报已提交，我们会尽快处理。',
   },
+  reports: {
+    title: '举报记录',
+    none: '你没有举报过，也没有针对你的处理。',
+    aboutMe: '对你的处理',
+    mine: '我的举报',
+    more: '更早的',
+    look: '查看',
+    what: {
+      reporter: { message: '你举报了一条消息', packet: '你举报了一个红包', person: '你举报了一个人' },
+      reported: { message: '你的一条消息被举报', packet: '你的一个红包被举报', person: '你被举报了' },
+    },
+    open: '还没有人处理。',
+    appealed: '正在复核。',
+    outcome: {
+      acted: ({ cause }) => `已采取措施：${cause}。`,
+      dismissed: ({ cause }) => `未采取措施：${cause}。`,
+    },
+    cause: {
+      spam: '垃圾广告', scam: '诈骗', abuse: '辱骂或骚扰', sexual: '色情内容', violence: '暴力或威胁', other: '其他原因',
+      no_breach: '没有违反规定', no_evidence: '证据不足',
+    },
+    yourAppeal: ({ text }) => `你的申诉：${text}`,
+    appeal: '申诉',
+    appealWhy: '为什么认为处理有误？',
+    appealOnce: '只能申诉一次，复核结果为最终结果。',
+    appealSend: '提交申诉',
+    told: {
+      reporter: '你的举报有结果了。',
+      reported: '有一项针对你的处理。',
+    },
+  },
   person: {
     title: '个人信息',
     guest: '访客',

@@ -108,11 +108,11 @@ export const en = {
   },
   entries: { recall: 'Recall', recalled: 'recalled', read: 'Read the entries', readSays: 'They hold texts of users. That you read them is stored with the reason.' },
   reports: {
-    search: 'Choose reports', state: 'State', open: 'open', resolved: 'decided', none: 'No report waits.', one: 'Report', kind: 'About', reason: 'Reason', about: 'Reported', by: 'Reporter', outcome: 'Decision', text: 'Words of the reporter',
+    search: 'Choose reports', state: 'State', open: 'open', appealed: 'appealed', resolved: 'decided', cause: 'Cause', both: 'The reporter is told the cause and, if something was done, so is the reported user.', appeal: 'Appeal', none: 'No report waits.', one: 'Report', kind: 'About', reason: 'Reason', about: 'Reported', by: 'Reporter', outcome: 'Decision', text: 'Words of the reporter',
     note: 'Note', resolvedBy: 'Decided by', acted: 'Decide: something was done', dismissed: 'Decide: dismissed', mute: 'Mute for a day', context: 'Context',
   },
   reported: { message: 'a text', packet: 'a packet', person: 'a person' },
-  why: { spam: 'spam', scam: 'scam', abuse: 'abuse', sexual: 'sexual content', violence: 'violence', other: 'other' },
+  why: { spam: 'spam', scam: 'scam', abuse: 'abuse', sexual: 'sexual content', violence: 'violence', other: 'other', no_breach: 'no rule was broken', no_evidence: 'no evidence' },
   decided: { acted: 'something was done', dismissed: 'dismissed' },
   actsList: { search: 'Filter acts', key: 'Name of the key', user: 'User id', actor: 'Who', what: 'What', request: 'Request', client: 'Address' },
   events: {

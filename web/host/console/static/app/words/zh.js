@@ -106,11 +106,11 @@ export const zh = {
   },
   entries: { recall: '撤回', recalled: '已撤回', read: '查看聊天记录', readSays: '其中有用户发的内容。你的查看会连同原因一起记录。' },
   reports: {
-    search: '选择举报', state: '状态', open: '待处理', resolved: '已处理', none: '没有待处理的举报。', one: '举报', kind: '对象', reason: '理由', about: '被举报人', by: '举报人', outcome: '处理结果', text: '举报人的说明',
+    search: '选择举报', state: '状态', open: '待处理', appealed: '已申诉', resolved: '已处理', cause: '依据', both: '举报人会收到处理依据；若已采取措施，被举报人也会收到。', appeal: '申诉', none: '没有待处理的举报。', one: '举报', kind: '对象', reason: '理由', about: '被举报人', by: '举报人', outcome: '处理结果', text: '举报人的说明',
     note: '备注', resolvedBy: '处理人', acted: '处理：已采取措施', dismissed: '处理：不成立', mute: '禁言一天', context: '上下文',
   },
   reported: { message: '消息', packet: '红包', person: '用户' },
-  why: { spam: '垃圾信息', scam: '诈骗', abuse: '辱骂骚扰', sexual: '色情', violence: '暴力', other: '其他' },
+  why: { spam: '垃圾信息', scam: '诈骗', abuse: '辱骂骚扰', sexual: '色情', violence: '暴力', other: '其他', no_breach: '没有违规', no_evidence: '证据不足' },
   decided: { acted: '已采取措施', dismissed: '不成立' },
   actsList: { search: '筛选操作记录', key: '密钥名称', user: '用户 ID', actor: '操作人', what: '操作', request: '请求', client: '地址' },
   events: {
