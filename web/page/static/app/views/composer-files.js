@@ -57,7 +57,7 @@ export class AttachButton extends Component {
     }),
     open && h('ul', { class: 'attach-choices' },
       this.choice('picture', t('attach.pictures'), pictures),
-      hasCamera() && this.choice('camera', t('attach.camera'), 'image/*', 'environment'),
+      hasCamera() && this.choice('camera', t('attach.camera'), pictures, 'environment'),
       this.choice('file', t('attach.files'), undefined)));
   }
 }
