@@ -2,9 +2,7 @@ package chat_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,15 +36,7 @@ func TestAway(t *testing.T) {
 func TestAwayInALargeRoom(t *testing.T) {
 	h := newTestService(t, chat.Options{Presence: newTestPresence(t)})
 	room := h.room(chat.Public, "ann")
-	var joining sync.WaitGroup
-	for i := range chat.AwayRoom {
-		joining.Go(func() {
-			if _, err := h.Join(h.ctx, person(fmt.Sprint("guest-", i)), room); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	joining.Wait()
+	h.fill(room, chat.AwayRoom)
 	_, err := h.Away(h.ctx, room, "ann")
 	var wrong *chat.FieldError
 	if !errors.As(err, &wrong) || wrong.Field != "hold_away" || !errors.Is(err, chat.ErrLimitExceeded) {

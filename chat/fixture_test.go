@@ -154,18 +154,22 @@ func (h *testService) room(kind chat.RoomKind, owner string, members ...string) 
 func (h *testService) largeRoom(owner string, members ...string) string {
 	h.Helper()
 	room := h.room(chat.Public, owner, members...)
-	var joining sync.WaitGroup // at the same time, so that the joins share the store's commits
-	for i := len(members); i < chat.SmallRoom; i++ {
-		joining.Go(func() {
-			if _, err := h.Join(h.ctx, person(fmt.Sprint("guest-", i)), room); err != nil {
-				h.Error(err)
-			}
-		})
-	}
-	joining.Wait()
+	h.fill(room, chat.SmallRoom-len(members))
 	h.Stop() // no member count is published later
 	h.published.take()
 	return room
+}
+
+// fill adds the users guest-0, guest-1, … to a room.
+func (h *testService) fill(room string, n int) {
+	h.Helper()
+	users := make([]string, n)
+	for i := range users {
+		users[i] = fmt.Sprint("guest-", i)
+	}
+	if done, err := h.AddMembers(h.ctx, room, users, false); err != nil || done.Changed != n {
+		h.Fatalf("added %+v, %v, want %d members", done, err, n)
+	}
 }
 
 func (h *testService) must(err error) {

@@ -68,6 +68,8 @@ var steps = []step{
 	command("create_room", "{winner}", "create_room", `{"key":"{key}","name":"Growth","members":["`+friend+`"]}`).keeping("room=room.id"),
 	command("send", "{winner}", "send", `{"room":"{room}","key":"{key}","text":"hello"}`).keeping("seq=seq"),
 	command("report", friend, "report", `{"key":"{key}","room":"{room}","seq":{seq},"reason":"spam"}`),
+	command("reports: of the reporter", friend, "reports", `{"side":"reporter","limit":10}`),
+	command("reports: about a user", "{winner}", "reports", `{"side":"reported","limit":10}`),
 	command("invite", "{winner}", "invite", `{"room":"{room}","users":["`+stranger+`"]}`),
 	command("mute", "{winner}", "mute", `{"room":"{room}","user":"`+stranger+`","seconds":60}`),
 	command("kick", "{winner}", "kick", `{"room":"{room}","user":"`+stranger+`","ban":true}`),
