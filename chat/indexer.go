@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// indexAfter is how long new entries wait, so that one transaction takes those of many rooms. Only if more rooms wait than one takes, the next
-	// comes sooner.
+	// indexAfter is how long new entries wait, so that one transaction takes those of many rooms. Only if more rooms or entries wait than one takes,
+	// the next comes sooner.
 	indexAfter = time.Second
 	// indexShare is the part of the time, 1/indexShare, in which the index may be written: sends come first. While more is sent than that allows, the
 	// index falls behind, and catches up later.
@@ -85,8 +85,9 @@ func (i *Indexer) Run(ctx context.Context) {
 				break
 			}
 			began := time.Now()
-			pause = max(i.index(ctx, rooms), (indexShare-1)*time.Since(began))
-			if len(rooms) < indexedRooms {
+			least, left := i.index(ctx, rooms)
+			pause = max(least, (indexShare-1)*time.Since(began))
+			if len(rooms) < indexedRooms && !left {
 				pause = max(pause, indexAfter)
 			}
 		}
@@ -109,12 +110,12 @@ func (i *Indexer) take() []string {
 }
 
 // index puts the next entries of the rooms into the index. If that fails, it tries each room by itself, so that a room with a bad entry keeps out only
-// itself. It returns how long to wait at least before the next call.
-func (i *Indexer) index(ctx context.Context, rooms []string) (pause time.Duration) {
+// itself. It returns how long to wait at least before the next call, and whether the rooms may have other entries.
+func (i *Indexer) index(ctx context.Context, rooms []string) (pause time.Duration, more bool) {
 	left, err := i.store.IndexEntries(ctx, rooms, indexedEntries)
 	i.add(left...)
 	if err == nil {
-		return 0
+		return 0, len(left) > 0
 	}
 	failed := 0
 	for _, room := range rooms {
@@ -128,7 +129,7 @@ func (i *Indexer) index(ctx context.Context, rooms []string) (pause time.Duratio
 			break
 		}
 	}
-	return indexPause
+	return indexPause, true
 }
 
 // wait waits, and returns false if ctx ends meanwhile.

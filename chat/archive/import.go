@@ -46,6 +46,7 @@ type Options struct {
 	Files  *files.Service // nil: an archive with files is refused
 	Folder fs.FS          // with the contents of files
 	Limits chat.Limits
+	Index  bool       // the search finds the texts at once
 	Told   func(Done) // called after each step; may be nil
 	Log    *slog.Logger
 }
@@ -368,11 +369,21 @@ func (i *importer) putTexts(ctx context.Context) (err error) {
 		}
 		drafts = append(drafts, d)
 	}
-	if len(drafts) == 0 {
-		return nil
+	if len(drafts) > 0 {
+		added, err := i.store.Import(ctx, room, drafts)
+		i.done.Texts += added
+		if err != nil {
+			return err
+		}
 	}
-	added, err := i.store.Import(ctx, room, drafts)
-	i.done.Texts += added
+	return i.index(ctx, room)
+}
+
+// index puts the texts of the room into the index of the search, also those of an import that broke off.
+func (i *importer) index(ctx context.Context, room string) (err error) {
+	for left := []string{room}; i.o.Index && len(left) > 0 && err == nil; {
+		left, err = i.store.IndexEntries(ctx, left, textsAtOnce)
+	}
 	return err
 }
 

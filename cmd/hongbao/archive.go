@@ -57,7 +57,7 @@ func (p *program) importFrom(ctx context.Context, file string) (err error) {
 	}
 	defer func() { err = errors.Join(err, engines.Close()) }()
 	done, err := archive.Import(ctx, engines.Store, from, archive.Options{
-		Files: engines.Files, Folder: root.FS(), Limits: chat.DefaultLimits(), Told: p.archiveProgress("importing"), Log: p.log(),
+		Files: engines.Files, Folder: root.FS(), Limits: chat.DefaultLimits(), Index: p.config.Search != "off", Told: p.archiveProgress("importing"), Log: p.log(),
 	})
 	if err != nil {
 		return fmt.Errorf("%w\nwhat stands before is imported; run the command again when the line is right: it goes on", err)

@@ -2,10 +2,15 @@ package main
 
 import (
 	"archive/zip"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hongbao/chat"
+	"hongbao/store"
 )
 
 // TestArchiveCommands converts an export of Slack, imports it twice, exports it and imports that into another installation.
@@ -39,6 +44,44 @@ func TestArchiveCommands(t *testing.T) {
 	noError(t, os.WriteFile(in("wrong.jsonl"), []byte("{\"type\":\"user\",\"id\":\"ann\"}\nhello\n"), 0o600))
 	mustPrint(t, 1, "line 2: is no JSON object", "import", "--data-dir", in("two"), "--from", in("wrong.jsonl"))
 	mustPrint(t, 1, "no such file", "import", "--data-dir", in("two"), "--from", in("none.jsonl"))
+}
+
+// TestImportedTextsAreFound imports a room with more texts than a search looks at outside the index, with the search and without. With it, the oldest text must be found at once,
+// also if an import without it came before.
+func TestImportedTextsAreFound(t *testing.T) {
+	dir := t.TempDir()
+	lines := `{"type":"user","id":"ann","name":"Ann"}
+{"type":"room","id":"r","name":"Room","kind":"private","owner":"ann"}
+{"type":"text","room":"r","id":"old","from":"ann","at":1500000000000,"text":"the harbour 夜里的港口"}
+`
+	for n := range 1200 {
+		lines += fmt.Sprintf(`{"type":"text","room":"r","id":"t%d","from":"ann","at":%d,"text":"line %d"}`+"\n", n, 1500000001000+n, n)
+	}
+	file := filepath.Join(dir, "archive.jsonl")
+	noError(t, os.WriteFile(file, []byte(lines), 0o600))
+	mustPrint(t, 0, "1201 texts", "import", "--data-dir", filepath.Join(dir, "data"), "--from", file, "--search", "off")
+	for n, search := range []string{"off", "on"} {
+		mustPrint(t, 0, "1201 texts were imported before", "import", "--data-dir", filepath.Join(dir, "data"), "--from", file, "--search", search)
+		if found := searchAs(t, filepath.Join(dir, "data"), "ann", "港口"); len(found.Hits) != n || found.Behind != (search == "off") {
+			t.Errorf("with the search %s: %d hits, behind %t", search, len(found.Hits), found.Behind)
+		}
+	}
+}
+
+// searchAs searches as a server does that has just started.
+func searchAs(t *testing.T, dir, user, words string) chat.Found {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	engines, err := store.Open(t.Context(), store.Config{DataDir: dir}, log)
+	noError(t, err)
+	defer func() { noError(t, engines.Close()) }()
+	made, err := wireUp(t.Context(), config{
+		DataDir: dir, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32), MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2},
+	}, "node", engines, log)
+	noError(t, err)
+	found, err := made.rooms.Search(t.Context(), words, chat.Search{User: user})
+	noError(t, err)
+	return found
 }
 
 // TestExampleOfAnArchive imports the example of the documents.
