@@ -16,6 +16,7 @@ type language struct {
 	talk, reply         string
 	nameOrID            string
 	signOut, make       string
+	saveRules, reported string
 	coin, result, kept  string
 	gone, proven        string
 	noRooms, working    string
@@ -48,7 +49,7 @@ var english = language{
 	finished:   "For the cook", open: "Safe travels, everyone", locked: "What did we eat last year?", passphrase: "dumplings",
 	thanks: "That was quick 😄 thank you!",
 	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "Play money to begin with", leave: "Leave this room",
-	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room",
+	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room", saveRules: "Save rules", reported: "You reported somebody",
 	coin: "Open", result: "Details and proof", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
 	noRooms: "No rooms yet", working: "Links that work", makeLink: "Make a link", qr: "QR code of the link", asks: "Ask before letting people in",
 	makeDevice: "Make a link", profile: "Change name and picture", tiger: "Tiger", you: "You",
@@ -73,7 +74,7 @@ var chinese = language{
 	finished:   "大厨辛苦了，恭喜发财", open: "一路平安，团团圆圆", locked: "去年我们吃的什么？", passphrase: "饺子",
 	thanks: "手速也太快了 😄 谢谢！",
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
-	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊",
+	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊", saveRules: "保存群规", reported: "你举报了一个人",
 	coin: "开", result: "详情与验证", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
 	noRooms: "还没有群聊", working: "有效的链接", makeLink: "生成链接", qr: "邀请链接的二维码", asks: "进群需要审批",
 	makeDevice: "生成链接", profile: "修改名字和头像", tiger: "虎", you: "你",

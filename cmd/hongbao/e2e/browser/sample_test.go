@@ -45,6 +45,7 @@ func (f *fixture) populate(u *browserUser, in language) *sample {
 	s.addMessages()
 	s.addPackets()
 	s.addOtherRooms()
+	command[wire.ReportReply](s.me, "report", wire.ReportRequest{Key: newKey(), Room: s.room, User: s.friends[4].User.ID, Reason: "spam"})
 	return s
 }
 

@@ -31,6 +31,8 @@ func (s *sample) views() []view {
 		{name: "wallet", hash: room + "/wallet", shows: in.gift},
 		{name: "my packets", hash: room + "/packets", shows: in.finished},
 		{name: "about the room", hash: room + "/info", shows: in.leave},
+		{name: "rules", hash: room + "/rules", shows: in.saveRules},
+		{name: "reports", hash: room + "/reports", shows: in.reported},
 		{name: "mentions", hash: room + "/mentions", shows: in.talkLines[5]},
 		{name: "search", hash: "#/search", shows: in.search, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},
 		{name: "search in the room", hash: room + "/search-room", shows: in.room, fill: in.wanted, text: in.soup, finds: in.talkLines[3]},

@@ -4,7 +4,9 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { inviters, takesPackets } from '../model/rooms.js';
 import { setRoom } from '../actions/governing.js';
+import { openSheet } from '../route.js';
 import { Choice } from './choice.js';
+import { Icon } from './icon.js';
 
 export function RoomSettings({ view }) {
   const { room } = view;
@@ -17,5 +19,6 @@ export function RoomSettings({ view }) {
       h('input', { type: 'checkbox', role: 'switch', checked: guests, onChange: (e) => setRoom(view, { guests: e.target.checked }) })),
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('info.packets'), h('span', { class: 'muted small' }, t('info.packetsMeans'))),
-      h('input', { type: 'checkbox', role: 'switch', checked: takesPackets(room), onChange: (e) => setRoom(view, { packets: e.target.checked }) })));
+      h('input', { type: 'checkbox', role: 'switch', checked: takesPackets(room), onChange: (e) => setRoom(view, { packets: e.target.checked }) })),
+    h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('rules') }, h(Icon, { name: 'flag', size: 20 }), t('rules.title')));
 }

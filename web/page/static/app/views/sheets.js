@@ -28,6 +28,7 @@ const sheets = {
     load: async () => (await import('./viewer.js')).Viewer, modal: true, needsRoom: true, stays: true, kind: () => 'of-viewer', title: () => t('viewer.title'),
   },
   mentions: { load: async () => (await import('./mentions.js')).Mentions, title: () => t('mentions.title') },
+  rules: { load: async () => (await import('./rules.js')).Rules, needsRoom: true, title: () => t('rules.title') },
   reports: { load: async () => (await import('./reports.js')).Reports, title: () => t('reports.title') },
   search: { load: async () => (await import('./search.js')).SearchAll, title: () => t('search.title') },
   'search-room': {
