@@ -46,6 +46,7 @@
 //	│   PaidNow   ──► publish, queue Ack, answer  │
 //	│   Duplicate ──► queue Ack, answer           │
 //	│   Conflict ──► queue Ack, copy, grab again ─┘
+//	│   Unbound ──► queue Ack, bind the person, grab again
 //	│   TooLate  ──► queue Ack, copy, answer expired or empty
 //	│
 //	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel │ room deleted │ from before the epoch
@@ -82,6 +83,9 @@
 //     refused.
 //   - The status is read inside the settling transaction, and unique keys guard share and user. Otherwise a share is paid
 //     after its refund, or twice.
+//   - A packet that pays one share a person pays only users to whom a person is bound, and they are bound before they are granted a share.
+//     Otherwise two accounts of a person get shares: a database that has lost a binding binds the person to another account, while the Pool
+//     still has the grant of the first.
 //   - A claim leaves the outbox when Settle has paid or refused it for good, or when it is put into quarantine because it can
 //     never be paid. A claim that cannot be settled now stays in the outbox and is paused: recovery tries it again later.
 //     Otherwise one bad row keeps all others unpaid.
@@ -103,7 +107,7 @@
 //
 // Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
 // the rules of unsettled claims. closing.go holds the sweep, and the rules of deleted rooms and of lost commits. send.go,
-// early.go, hold.go, persons.go, grab.go, draw.go, details.go and books.go hold most calls of users, entering.go lets users that enter draws share transactions, and
+// early.go, hold.go, persons.go, grab.go, draw.go, details.go and books.go hold most calls of users, together.go lets users of one packet share transactions, and
 // document.go makes receipts and proofs. wallet.go holds what the host's back end does with wallets, and
 // the limits per day. memory.go caches packets, events.go publishes, and service.go runs the goroutines.
 package redpacket

@@ -194,7 +194,7 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 	if p.OnePerPerson {
 		entrant.Person = p.personIn(r.Person, r.User)
 	}
-	e, err := s.entering.enter(ctx, k, entrant)
+	e, err := s.entering.do(ctx, k, entrant)
 	if err != nil {
 		return Result{}, err
 	}
@@ -218,6 +218,16 @@ func (s *Service) enter(ctx context.Context, r GrabRequest, k *cachedPacket, sta
 		result.Outcome = OutcomeExpired // the window has ended
 	}
 	return result, nil
+}
+
+// enterAll enters users that come at the same time, and counts the new participants.
+func (s *Service) enterAll(ctx context.Context, k *cachedPacket, users []Entrant) (Entering, error) {
+	e, err := s.ledger.Enter(ctx, k.packet.ID, users)
+	crashpoint.Here("enter.after-commit")
+	if err == nil && len(e.New) > 0 {
+		s.progress.enter(k, e.Participants, e.New)
+	}
+	return e, err
 }
 
 // answerEnded answers a grab of a packet that has just been found to have ended. Many users may find that at once.

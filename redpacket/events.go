@@ -92,11 +92,6 @@ func (p *progress) add(k *cachedPacket, taken int, user string, cause trace.Link
 	}
 }
 
-// entered implements what entering tells: it counts the participants of a draw.
-func (s *Service) entered(k *cachedPacket, e *Entering) {
-	s.progress.enter(k, e.Participants, e.New)
-}
-
 // enter does for the participants of a draw what add does for claims. total is the number of participants that this instance has seen.
 func (p *progress) enter(k *cachedPacket, total int, users []string) {
 	p.mu.Lock()

@@ -45,3 +45,10 @@ func (s *Service) ClosesOfDraws() (n int) {
 	}
 	return n
 }
+
+// WaitToBind returns how many grabs of the packet wait for the next transaction that binds persons.
+func (s *Service) WaitToBind(packet string) int {
+	s.binding.mu.Lock()
+	defer s.binding.mu.Unlock()
+	return len(s.binding.packets[packet])
+}

@@ -132,6 +132,8 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error) (grabbed, error)
 				return v, fmt.Errorf("grab %s: share taken twice over: %w", a.ID, chat.ErrUnavailable)
 			}
 			regranted = true
+		case Unbound:
+			return v, errUnbound
 		default:
 			return v, fmt.Errorf("grab %s: share %d cannot be paid: %s: %w", a.ID, c.Share, s.Why, chat.ErrUnavailable)
 		}
@@ -375,7 +377,7 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Gran
 			case PaidNow:
 				f.settledAtClose.Add(1)
 				f.observer.paid(ctx, c, s)
-			case Unpayable:
+			case Unpayable, Unbound:
 				if err := f.ledger.Quarantine(ctx, []Claim{c}, s.Why); err != nil {
 					failed = cmp.Or(failed, err)
 					continue

@@ -149,7 +149,7 @@ func (s *Service) grabOpen(ctx context.Context, r GrabRequest, k *cachedPacket, 
 	} else if why := s.deny(ctx, &k.packet, r, standing); why != nil {
 		a.May, deny = Denied, why
 	}
-	v, err := s.grabAs(context.WithoutCancel(ctx), k, r, a, deny)
+	v, err := s.grabAs(ctx, k, r, a, deny)
 	switch {
 	case v.last:
 		s.closeSoon(k.packet.Ref)

@@ -38,10 +38,11 @@ type Ledger interface {
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 	// Settle pays the claims, in one transaction or several, and returns one settlement for each claim, in the same order.
 	// A claim that the engine refuses does not keep the other claims from being paid. The amount paid is that of the
-	// packet's share, never a value from the caller. The packet's row is locked against a close while its claims are paid.
+	// packet's share, never a value from the caller. The packet's row is locked against a close while its claims are paid. If the packet pays
+	// one share a person, only users to whom a person is bound are paid.
 	Settle(ctx context.Context, claims []Claim) []Settlement
-	// End ends an open packet. It inserts those of the given grants whose user and share are both without a claim,
-	// refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
+	// End ends an open packet. It inserts those of the given grants whose user and share are both without a claim, and whose user is not
+	// Unbound. It refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
 	// returns Closed.Done false. It returns chat.ErrNotFound for an unknown packet.
 	End(ctx context.Context, c Close) (Closed, error)
 	// Enter lets users enter a draw, in one transaction, unless its window has ended by the engine's clock. It returns chat.ErrNotFound for an unknown packet, and for one that is no draw.
@@ -51,9 +52,9 @@ type Ledger interface {
 	// has, or if anybody has entered; but if entering has ended without participants, CloseCancel succeeds. It returns chat.ErrNotFound for
 	// an unknown packet, and for one that is no draw.
 	Draw(ctx context.Context, d DrawRequest) (Draw, error)
-	// BindPerson binds a person to a user in a packet that pays one share a person, unless the person is bound already. It returns the user
-	// to which the person is bound.
-	BindPerson(ctx context.Context, b PersonBinding) (user string, err error)
+	// BindPersons binds the person of each user in a packet that pays one share a person, unless the person is bound already. Of several
+	// users with one person, it binds the first one. It returns the user to which each person is bound.
+	BindPersons(ctx context.Context, packet string, users []Entrant, at time.Time) (bound map[string]string, err error)
 	// Of a rain, Enter lets users enter the wave that is open by the engine's clock, and finds out which of them have entered that one. Draw draws the
 	// waves whose end has come by that clock, and with CloseEarly also the one that is open. Draw.Refused is true until the rain has ended: after
 	// the last wave, or by CloseEarly or CloseCancel.
@@ -192,6 +193,7 @@ const (
 	Duplicate                    // the user already has a claim in this packet: see Settlement.Share
 	Conflict                     // another user has a claim to this share
 	TooLate                      // the packet is not open: see Settlement.Status
+	Unbound                      // the packet pays one share a person, and no person is bound to the user
 	Unpayable                    // can never be paid, because the packet or share is unknown, or the engine refuses the row
 )
 
@@ -207,8 +209,13 @@ type Settlement struct {
 	At      time.Time
 	Account Account // PaidNow: the user's account after this payment
 	Status  Status  // TooLate: the status with which the packet ended
-	Why     string  // Unpayable: the reason
+	Why     string  // Unpayable and Unbound: the reason
 	Err     error   // Unsettled: wraps chat.ErrUnavailable
+}
+
+// NotBound returns the settlement of a claim of a user to whom no person is bound.
+func NotBound() Settlement {
+	return Settlement{Verdict: Unbound, Why: "no person is bound to the user: the database has lost that"}
 }
 
 // AllUnsettled returns n settlements that are Unsettled because of err.

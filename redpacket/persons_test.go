@@ -5,9 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -136,6 +140,103 @@ func TestAPersonHasOneShareWhateverIsForgotten(t *testing.T) {
 			t.Errorf("round %d: %d persons have a share, want %d", round, len(paid), persons)
 		}
 	}
+	h.mustBalance(t)
+}
+
+// forgetfulLedger fails the next Settle before it does anything, as a commit that the database loses.
+type forgetfulLedger struct {
+	redpacket.Ledger
+
+	loses    atomic.Bool
+	bindings atomic.Int64  // calls of BindPersons
+	users    atomic.Int64  // of these calls
+	hold     chan struct{} // nil: BindPersons waits for nothing
+}
+
+func (l *forgetfulLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
+	if l.loses.CompareAndSwap(true, false) {
+		return redpacket.AllUnsettled(len(claims), chat.ErrUnavailable)
+	}
+	return l.Ledger.Settle(ctx, claims)
+}
+
+func (l *forgetfulLedger) BindPersons(ctx context.Context, packet string, users []redpacket.Entrant, at time.Time) (map[string]string, error) {
+	l.bindings.Add(1)
+	l.users.Add(int64(len(users)))
+	if l.hold != nil {
+		<-l.hold
+	}
+	return l.Ledger.BindPersons(ctx, packet, users, at)
+}
+
+func (h *testService) forgets() *forgetfulLedger {
+	l := &forgetfulLedger{Ledger: h.store}
+	h.packets = redpacket.New(l, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	return l
+}
+
+// TestLostBindingPaysAPersonOnce has the database lose to which account a person is bound, and the claim of that account, while the Pool keeps
+// its grant. Whichever account comes first after that gets the person's share, and no other one gets any: not by a grab, not by recovery, and
+// not when the packet ends.
+func TestLostBindingPaysAPersonOnce(t *testing.T) {
+	for _, next := range []string{"mei1", "mei2"} {
+		h := newTestService(t, "boss", "mei1", "mei2")
+		h.credit(t, "boss", 10_000)
+		ledger := h.forgets()
+		p := h.send(t, "boss", redpacket.SendRequest{Mode: redpacket.Equal, Total: 500, Count: 5, OnePerPerson: true})
+		ledger.loses.Store(true)
+		if _, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "mei1", Person: "mei", Packet: p.ID}); !errors.Is(err, chat.ErrUnavailable) {
+			t.Fatalf("the first grab: %v", err)
+		}
+		h.exec(t, `delete from persons`)
+
+		if r := h.grabAs(t, next, "mei", p); r.Outcome != redpacket.OutcomeWon && r.Outcome != redpacket.OutcomeAlready {
+			t.Errorf("%s has %s after the loss, want a share", next, r.Outcome)
+		}
+		h.clock.advance(2 * redpacket.RecoverAge)
+		h.packets.Pass(t.Context())
+		other := map[string]string{"mei1": "mei2", "mei2": "mei1"}[next]
+		mustAnswer(t, h.grabAs(t, other, "mei", p), redpacket.OutcomeElsewhere, next)
+		h.packets.Idle()
+		h.clock.advance(p.ExpiresAt.Sub(p.CreatedAt) + time.Minute)
+		h.packets.Pass(t.Context())
+		book, err := h.store.Book(t.Context(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if book.Status != redpacket.Expired || len(book.Claims) != 1 || book.Claims[0].User.ID != next || book.Refunded != 400 {
+			t.Errorf("the packet has %s with %v and refunded %d, want one share of %s", book.Status, book.Claims, book.Refunded, next)
+		}
+		refused, err := h.packets.Quarantined(t.Context(), 0, 10)
+		if err != nil || next == "mei2" != (len(refused) == 1) {
+			t.Errorf("the quarantine has %v, %v: want the grant of mei1 if it was not paid", refused, err)
+		}
+		h.mustBalance(t)
+	}
+}
+
+// TestABurstBindsPersonsTogether has many users grab while the first transaction that binds persons runs. All others must share few more.
+func TestABurstBindsPersonsTogether(t *testing.T) {
+	const burst = 200
+	all := users(burst + 1)
+	h := newTestService(t, all...)
+	h.credit(t, "u00", 10_000)
+	ledger := h.forgets()
+	ledger.hold = make(chan struct{})
+	p := h.send(t, "u00", redpacket.SendRequest{Mode: redpacket.Equal, Total: 500, Count: burst, OnePerPerson: true})
+	var grabs sync.WaitGroup
+	for _, user := range all[1:] {
+		grabs.Go(func() { mustAnswer(t, h.grabAs(t, user, "", p), redpacket.OutcomeWon, "") })
+	}
+	for h.packets.WaitToBind(p.ID)+int(ledger.users.Load()) < burst {
+		runtime.Gosched()
+	}
+	close(ledger.hold)
+	grabs.Wait()
+	if n := ledger.bindings.Load(); n != 2 {
+		t.Errorf("%d grabs took %d transactions that bind persons, want 2", burst, n)
+	}
+	h.packets.Idle()
 	h.mustBalance(t)
 }
 

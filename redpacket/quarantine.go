@@ -75,7 +75,7 @@ func (s *Service) RetryQuarantined(ctx context.Context, id int64) (Quarantined, 
 		s.paid(ctx, c, v)
 		s.o.Log.Info("claim in quarantine paid", "packet", c.ID, "share", c.Share, "user", c.User)
 		q.State = QuarantinePaid
-	case Unpayable:
+	case Unpayable, Unbound:
 		q.Why = v.Why
 	case Conflict:
 		q.Why = "another user has the share"

@@ -91,7 +91,8 @@ type Service struct {
 	passphrases  passphraseGuard
 	receivers    keylock.Locks // by user; used only if there is a limit on what the user receives
 	progress     progress
-	entering     entering
+	entering     together[Entering]
+	binding      together[map[string]string] // persons to users: see grabAs
 	rains        rains
 	rainRound    int                // number of calls of findRains; only findRains uses it
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
@@ -154,7 +155,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s.passphrases.limiter, s.passphrases.chars = o.GuessLimiter, s.o.Limits.PassphraseChars
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.campaigns.Holders = campaignsAtOnce
-	s.entering = entering{ledger: ledger, background: &s.background, entered: s.entered, draws: map[string][]*entry{}}
+	s.entering, s.binding = newTogether(&s.background, s.enterAll), newTogether(&s.background, s.bindPersons)
 	s.rains = rains{now: s.ledgerTime, stopped: s.background.stopping, begun: s.waveBegun, due: s.closeThen, open: map[string]*rain{}}
 	s.flow = &flow{
 		pool: pool, ledger: ledger, now: o.Now, newID: o.NewID, observer: s,

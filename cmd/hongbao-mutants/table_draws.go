@@ -110,8 +110,8 @@ var drawMutants = []mutant{
 		harm:  "winners of a draw are told one by one, before its end",
 	},
 	{
-		file:  "redpacket/entering.go",
-		old:   `stopping || e.ctx.Err() != nil {`,
+		file:  "redpacket/together.go",
+		old:   `stopping || c.ctx.Err() != nil {`,
 		new:   `stopping {`,
 		tests: "-run=^TestWhoHasGoneIsNotEntered$ ./redpacket",
 		harm:  "after a stall, users wait behind those that have gone, and come too late",

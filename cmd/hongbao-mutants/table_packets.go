@@ -93,9 +93,9 @@ var packetMutants = []mutant{
 		harm:  "grabs of one locked packet fill the outbox of all packets of its partition",
 	},
 	{
-		file:  "redpacket/grab.go",
-		old:   `s.grabAs(context.WithoutCancel(ctx), k, r, a, deny)`,
-		new:   `s.grabAs(ctx, k, r, a, deny)`,
+		file:  "redpacket/persons.go",
+		old:   `context.WithoutCancel(ctx)`,
+		new:   `ctx`,
 		tests: "-run=HangsUp ./redpacket",
 		harm:  "a grab whose client hangs up after the grant is settled only seconds later, by recovery",
 	},

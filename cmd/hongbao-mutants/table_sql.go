@@ -224,8 +224,8 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "store/sqlitestore/settle.go",
-		old:   `if status == redpacket.Open {`,
-		new:   `if status != "" {`,
+		old:   `if status == redpacket.Open && bound {`,
+		new:   `if bound {`,
 		tests: "-run=^TestLedger$ ./store/sqlitestore",
 		harm:  "a share is paid after its refund",
 	},

@@ -432,6 +432,8 @@ create table persons (
     primary key (packet_id, person)
 );
 
+create index persons_user on persons (packet_id, user_id);
+
 -- The users that have entered a draw.
 create table participants (
     packet_id text collate "C" not null,

@@ -415,6 +415,8 @@ create table persons (
     primary key (packet_id, person)
 ) strict, without rowid;
 
+create index persons_user on persons (packet_id, user_id);
+
 -- The users that have entered a draw.
 create table participants (
     packet_id text not null,

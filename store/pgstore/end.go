@@ -28,7 +28,7 @@ type endJob struct {
 
 	transferIDs map[redpacket.Grant]string // ids of transfers, drawn once: by them a later run recognises the work of an earlier one
 	refundID    string                     // id of the refund's transfer
-	refused     map[redpacket.Grant]bool   // grants that Postgres refuses
+	refused     map[redpacket.Grant]bool   // grants that Postgres refuses, and those of users to whom no person is bound
 	paidBefore  map[redpacket.Grant]bool   // grants that this call has paid in settleSeparately, before the transaction that ends the packet
 
 	maybeCommitted bool              // an earlier run may have been committed
@@ -173,6 +173,9 @@ func (w *writer) end(jobs []*endJob) error {
 		return err
 	}
 	var open []*endJob
+	if err := w.readUnbound(first); err != nil {
+		return err
+	}
 	for _, j := range first {
 		ending, err := w.examineEnd(j)
 		if err != nil {
@@ -231,6 +234,31 @@ func (w *writer) lockBooks(jobs []*endJob) error {
 		tables.QueueBook(w, &b, j.ID, &j.book)
 	}
 	return w.Send(&b)
+}
+
+// readUnbound refuses the grants of users to whom no person is bound, in packets that pay one share a person. They are checked only if
+// claims are missing: settleLacking has paid nearly always.
+func (w *writer) readUnbound(jobs []*endJob) error {
+	var claims []*settleJob
+	cut := map[string]tables.Payout{}
+	for _, j := range jobs {
+		if j.book.Packet.OnePerPerson && len(j.book.Claims) < len(j.Grants) {
+			cut[j.ID] = tables.Payout{OnePerPerson: true}
+			for _, g := range j.Grants {
+				claims = append(claims, &settleJob{Claim: redpacket.Claim{Ref: j.Ref, User: g.User}})
+			}
+		}
+	}
+	bound, err := boundUsers(w, claims, cut)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		for _, g := range j.Grants {
+			j.refused[g] = j.refused[g] || cut[j.ID].OnePerPerson && !bound[claimKey{packet: j.ID, user: g.User}]
+		}
+	}
+	return nil
 }
 
 // examineEnd reports whether the packet of the job, whose book was read, is to be ended. If not, it stores the answer in the job. The

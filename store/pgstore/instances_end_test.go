@@ -86,7 +86,7 @@ func TestEndWaitsForSettle(t *testing.T) {
 			return err
 		}
 		var m pg.Message
-		b := newClaimBatch([]*settleJob{j}, cut, nil)
+		b := newClaimBatch([]*settleJob{j}, cut, nil, nil)
 		added, err := w.takeLink()
 		if err != nil {
 			return err

@@ -10,26 +10,27 @@ import (
 	"hongbao/store/tables"
 )
 
-// shares returns the amounts of the shares of those packets that exist. A packet whose shares cannot be decrypted is in
+// shares returns what those packets pay that exist. A packet whose shares cannot be decrypted is in
 // unreadable, with the reason; in cut it has no amounts.
-func (s *Store) shares(q tables.Querier, packets []string) (cut map[string][]redpacket.Money, unreadable map[string]error, err error) {
+func (s *Store) shares(q tables.Querier, packets []string) (cut map[string]tables.Payout, unreadable map[string]error, err error) {
 	cut, unknown := s.cuts.Cached(packets)
 	if len(unknown) == 0 {
 		return cut, nil, nil
 	}
-	read, err := tables.List(q, scanCut, `select p.id, p.sender, p.key, p.mode, p.spread, p.total, p.count, `+tables.CutColumns+`
+	read, err := tables.List(q, scanCut, `select p.id, p.sender, p.key, p.mode, p.spread, p.total, p.count, p.one_per_person, `+tables.CutColumns+`
 		from packets p where p.id = any($1) /*! and p.bucket = any(buckets_of($1::text[])) */`, unknown)
 	if err != nil {
 		return nil, nil, err
 	}
 	unreadable = map[string]error{}
 	for _, p := range read {
-		if _, cut[p.packet.ID], err = s.keys.Cut(p.packet, p.columns); err != nil {
+		pays := tables.Payout{OnePerPerson: p.packet.OnePerPerson}
+		if _, pays.Shares, err = s.keys.Cut(p.packet, p.columns); err != nil {
 			unreadable[p.packet.ID] = err
 			continue
 		}
-		if !p.columns.Draw {
-			s.cuts.Put(p.packet.ID, cut[p.packet.ID])
+		if cut[p.packet.ID] = pays; !p.columns.Draw {
+			s.cuts.Put(p.packet.ID, pays)
 		}
 	}
 	return cut, unreadable, nil
@@ -43,7 +44,7 @@ type storedCut struct {
 
 func scanCut(rs tables.Row) (s storedCut, err error) {
 	p := &s.packet
-	err = rs.Scan(append([]any{&p.ID, &p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, tables.CutInto(pg.Dialect{}, &s.columns)...)...)
+	err = rs.Scan(append([]any{&p.ID, &p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.OnePerPerson}, tables.CutInto(pg.Dialect{}, &s.columns)...)...)
 	return s, err
 }
 

@@ -68,7 +68,11 @@ func (s *Store) settleAll(ctx context.Context, jobs []*settleJob, skipLocked boo
 			}
 			free = unlocked(jobs, locked)
 		}
-		b := newClaimBatch(free, cut, unreadable)
+		bound, err := boundUsers(w, free, cut)
+		if err != nil {
+			return false, err
+		}
+		b := newClaimBatch(free, cut, bound, unreadable)
 		b.begun = skipLocked
 		crashpoint.Here("settle.before-commit")
 		if err := s.payBatch(w, b); err != nil {
@@ -157,10 +161,11 @@ type claimBatch struct {
 type claimRow struct {
 	*settleJob
 
-	n      int             // index of its job
-	amount redpacket.Money // 0: there is no such share
-	round  int             // of a claim of pay: more than that of any earlier claim for the same user or share; otherwise 0
-	paid   bool
+	n       int             // index of its job
+	amount  redpacket.Money // 0: there is no such share
+	unbound bool            // the packet pays one share a person, and no person is bound to the user
+	round   int             // of a claim of pay: more than that of any earlier claim for the same user or share; otherwise 0
+	paid    bool
 }
 
 // claimKey identifies a user in a packet (share -1), a share of a packet (user ""), or a claim (both). At most one
@@ -186,12 +191,12 @@ func packetsOf(jobs []*settleJob) []string {
 // newClaimBatch answers the claims of missing and of unreadable packets, and separates the others into claims that may
 // be paid and the rest. The claims that may be paid are sorted, so that two instances with the same claims do not deadlock. A
 // later claim for the same user or share stays behind the earlier one.
-func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadable map[string]error) *claimBatch {
+func newClaimBatch(jobs []*settleJob, cut map[string]tables.Payout, bound map[claimKey]bool, unreadable map[string]error) *claimBatch {
 	b := &claimBatch{pay: make([]*claimRow, 0, len(jobs)), accounts: map[string]redpacket.Account{}, allNew: true}
 	seen := make(map[claimKey]struct{}, len(jobs))
 	rounds := make(map[claimKey]int, 2*len(jobs))
 	for n, j := range jobs {
-		shares, ok := cut[j.ID]
+		pays, ok := cut[j.ID]
 		if err := unreadable[j.ID]; err != nil {
 			j.answer = redpacket.Settlement{Err: tables.Outcome("settle claim", err)}
 			continue
@@ -202,11 +207,12 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 		}
 		b.packets = append(b.packets, j.ID)
 		r := &claimRow{settleJob: j, n: n}
-		if j.Share >= 0 && j.Share < len(shares) {
-			r.amount = shares[j.Share]
+		if j.Share >= 0 && j.Share < len(pays.Shares) {
+			r.amount = pays.Shares[j.Share]
 		}
+		r.unbound = pays.OnePerPerson && !bound[claimKey{packet: j.ID, user: j.User}]
 		key := claimKey{j.ID, j.Share, j.User}
-		if _, twice := seen[key]; twice || r.amount == 0 {
+		if _, twice := seen[key]; twice || r.amount == 0 || r.unbound {
 			b.rest = append(b.rest, r)
 			continue
 		}
@@ -229,6 +235,31 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money, unreadab
 	b.users = slices.Compact(b.users)
 	return b
 }
+
+// boundUsers returns those users of the claims to whom a person is bound, of packets that pay one share a person. A binding is never removed.
+func boundUsers(q tables.Querier, jobs []*settleJob, cut map[string]tables.Payout) (map[claimKey]bool, error) {
+	var packets, users []string
+	for _, j := range jobs {
+		if cut[j.ID].OnePerPerson {
+			packets, users = append(packets, j.ID), append(users, j.User)
+		}
+	}
+	if len(packets) == 0 {
+		return nil, nil
+	}
+	bound := make(map[claimKey]bool, len(users))
+	return bound, q.Each(func(row tables.Row) error {
+		var k claimKey
+		err := row.Scan(&k.packet, &k.user)
+		bound[k] = true
+		return err
+	}, boundUsersQuery, packets, users)
+}
+
+// The lateral join makes Postgres look up each user by the index.
+var boundUsersQuery = tables.FirstOnCitus(tables.Of("n", "persons", `bucket = any(buckets_of($1::text[])) and packet_id = any($1::text[]) and user_id = any($2::text[])`)) +
+	`select i.packet_id, i.user_id from unnest($1::text[], $2::text[]) i (packet_id, user_id)
+	cross join lateral (select from ` + tables.Named("persons", "n") + ` b where b.packet_id = i.packet_id and b.user_id = i.user_id limit 1) b`
 
 // perUser returns the key for the user of the claim: a user can have one claim in a packet, or in a wave.
 func (r *claimRow) perUser() claimKey {
@@ -342,6 +373,8 @@ func (r *claimRow) verdict(f claimFacts, accounts map[string]redpacket.Account) 
 		return unpayable("no such share"), nil
 	case f.taken:
 		return redpacket.Settlement{Verdict: redpacket.Conflict}, nil
+	case f.status == redpacket.Open && r.unbound:
+		return redpacket.NotBound(), nil
 	case f.status == redpacket.Open: // the packet is open, but the claim was not paid: whatever prevented it is gone
 		return redpacket.Settlement{}, tables.ErrRetry
 	}

@@ -17,6 +17,7 @@ import (
 	"hongbao/store/pgstore/internal/batch"
 	"hongbao/store/pgstore/internal/pg"
 	"hongbao/store/storetest"
+	"hongbao/store/tables"
 )
 
 // fundedRoom creates the test room, gives its owner money and returns a Life in it.
@@ -186,7 +187,7 @@ func TestPaymentsUseIndexes(t *testing.T) {
 	conn := connect(t, url)
 	must(t, pg.Simple(t.Context(), conn, `vacuum analyze`))
 	must(t, pg.Simple(t.Context(), conn, strings.Join(beginPaying(), "; ")+"; set local plan_cache_mode = force_generic_plan"))
-	for _, statement := range []string{payClaims, payNewClaims, holdPackets, firstSeeds} {
+	for _, statement := range []string{payClaims, payNewClaims, holdPackets, firstSeeds, boundUsersQuery} {
 		prepared, err := conn.Prepare(t.Context(), statement, statement)
 		must(t, err)
 		nulls := strings.Repeat(", null", len(prepared.ParamOIDs))[2:]
@@ -207,8 +208,9 @@ func TestClaimBatchLocksThePacketsOfItsJobs(t *testing.T) {
 		return &settleJob{Claim: redpacket.Claim{Ref: redpacket.Ref{ID: packet}, Share: share, User: user}}
 	}
 	jobs := []*settleJob{claim("b", "ann", 0), claim("a", "bob", 1), claim("b", "cyn", 1), claim("torn", "ann", 0), claim("none", "ann", 0)}
-	cut := map[string][]redpacket.Money{"a": {1, 2}, "b": {3, 4}, "locked": {5}, "torn": nil}
-	b := newClaimBatch(jobs, cut, map[string]error{"torn": errors.New("its seed is lost")})
+	pays := func(shares ...redpacket.Money) tables.Payout { return tables.Payout{Shares: shares} }
+	cut := map[string]tables.Payout{"a": pays(1, 2), "b": pays(3, 4), "locked": pays(5), "torn": {}}
+	b := newClaimBatch(jobs, cut, nil, map[string]error{"torn": errors.New("its seed is lost")})
 	if want := []string{"a", "b"}; !slices.Equal(b.packets, want) || len(b.pay) != 3 {
 		t.Errorf("locks %v for %d claims, want %v for 3", b.packets, len(b.pay), want)
 	}

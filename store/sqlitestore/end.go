@@ -33,7 +33,7 @@ func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 		return redpacket.Closed{Book: b}, err
 	}
 	closed := redpacket.Closed{Done: true, Accounts: map[string]redpacket.Account{}}
-	missing, err := w.payMissing(c, b.Shares)
+	missing, err := w.payMissing(c, &b)
 	if err != nil {
 		return redpacket.Closed{}, err
 	}
@@ -61,12 +61,19 @@ func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 	return closed, w.markClosed(b, c.At, closed.Entry.Seq)
 }
 
-// payMissing pays each of the caller's grants that has no claim in SQL and whose user and share are both free. It
+// payMissing pays each of the caller's grants that has no claim in SQL, whose user and share are both free, and whose user is not Unbound. It
 // returns the shares that it paid.
-func (w *writer) payMissing(c redpacket.Close, shares []redpacket.Money) (missing map[int]bool, err error) {
+func (w *writer) payMissing(c redpacket.Close, b *redpacket.Book) (missing map[int]bool, err error) {
 	missing = map[int]bool{}
 	for _, g := range c.Grants {
-		paid, err := w.pay(c.ID, shares, g, c.At)
+		if b.Packet.OnePerPerson {
+			if bound, err := w.isBound(c.ID, g.User); err != nil {
+				return nil, err
+			} else if !bound {
+				continue
+			}
+		}
+		paid, err := w.pay(c.ID, b.Shares, g, c.At)
 		if err != nil {
 			return nil, err
 		}

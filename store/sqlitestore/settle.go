@@ -61,8 +61,11 @@ func refusedRow(err error) string {
 }
 
 func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
-	var status redpacket.Status
-	found, err := w.Row(`select status from packets where id = ?`, []any{c.ID}, &status)
+	var (
+		status       redpacket.Status
+		onePerPerson bool
+	)
+	found, err := w.Row(`select status, one_per_person from packets where id = ?`, []any{c.ID}, &status, &onePerPerson)
 	if err != nil {
 		return redpacket.Settlement{}, err
 	}
@@ -73,7 +76,13 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	if err != nil {
 		return redpacket.Settlement{}, err
 	}
-	if status == redpacket.Open {
+	bound := true
+	if onePerPerson {
+		if bound, err = w.isBound(c.ID, c.User); err != nil {
+			return redpacket.Settlement{}, err
+		}
+	}
+	if status == redpacket.Open && bound {
 		paid, err := w.pay(c.ID, shares, redpacket.Grant{User: c.User, Share: c.Share, Wave: c.Wave}, c.At)
 		if err != nil {
 			return redpacket.Settlement{}, err
@@ -82,7 +91,16 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 			return w.paidNow(c, shares[c.Share])
 		}
 	}
-	return w.classify(c, status, len(shares))
+	s, err := w.classify(c, status, len(shares))
+	if s.Verdict == redpacket.TooLate && status == redpacket.Open {
+		s = redpacket.NotBound()
+	}
+	return s, err
+}
+
+// isBound reports whether a person is bound to the user.
+func (w *writer) isBound(packet, user string) (bool, error) {
+	return w.Row(`select 1 from persons where packet_id = ? and user_id = ?`, []any{packet, user}, new(int))
 }
 
 // pay pays the share to the user if the packet has the share, nobody has claimed it, and the user has no claim of the packet, or of the wave.
@@ -160,8 +178,8 @@ func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, reason
 
 // shares returns the amounts of a packet's shares. The packet must exist.
 func (w *writer) shares(packet string) ([]redpacket.Money, error) {
-	if shares, ok := w.cache.Get(packet); ok {
-		return shares, nil
+	if pays, ok := w.cache.Get(packet); ok {
+		return pays.Shares, nil
 	}
 	var (
 		p       = redpacket.Packet{Ref: redpacket.Ref{ID: packet}}
@@ -177,7 +195,7 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 		return nil, err
 	}
 	if !columns.Draw {
-		w.cache.Put(packet, shares)
+		w.cache.Put(packet, tables.Payout{Shares: shares})
 	}
 	return shares, nil
 }

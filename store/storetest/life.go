@@ -225,11 +225,13 @@ func (l *Life) enterLastWave(p redpacket.Packet, users ...string) bool {
 // bindAll makes each user a person of their own in the packet.
 func (l *Life) bindAll(p redpacket.Packet) {
 	l.Helper()
+	var users []redpacket.Entrant
 	for i := range 10 {
 		user := fmt.Sprintf("u%d", i)
-		_, err := l.Ledger.BindPerson(l.Context(), redpacket.PersonBinding{Packet: p.ID, Person: "person of " + user, User: user, At: l.At})
-		l.Must(err)
+		users = append(users, redpacket.Entrant{User: user, Person: "person of " + user})
 	}
+	_, err := l.Ledger.BindPersons(l.Context(), p.ID, users, l.At)
+	l.Must(err)
 }
 
 // draw sends a draw, lets the users enter, and ends it early.

@@ -351,34 +351,40 @@ func (t Tables) Transfers(ctx context.Context, user, next string, limit int) (al
 	return all, more, nil
 }
 
-// ShareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each batch
+// Payout is what a packet pays: the amounts of its shares, and whether only to one user of each person.
+type Payout struct {
+	Shares       []redpacket.Money
+	OnePerPerson bool
+}
+
+// ShareCache caches what packets pay, which never changes. Without it, reading a long array for each batch
 // would limit the throughput of a hot packet. The amounts are as secret as the seeds. The zero value is ready. It is safe for
 // concurrent use.
 type ShareCache struct {
 	mu   sync.Mutex
-	cut  map[string][]redpacket.Money
+	cut  map[string]Payout
 	size int // number of shares of all packets
 }
 
 // maxCachedShares bounds the cache to 8 MB.
 const maxCachedShares = 1 << 20
 
-// Get returns the shares of a packet, if they are in the cache.
-func (c *ShareCache) Get(packet string) (shares []redpacket.Money, ok bool) {
+// Get returns what a packet pays, if it is in the cache.
+func (c *ShareCache) Get(packet string) (pays Payout, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	shares, ok = c.cut[packet]
-	return shares, ok
+	pays, ok = c.cut[packet]
+	return pays, ok
 }
 
-// Cached returns the shares of the packets that are in the cache, and the ids of the other packets.
-func (c *ShareCache) Cached(packets []string) (cut map[string][]redpacket.Money, unknown []string) {
+// Cached returns what the packets pay that are in the cache, and the ids of the other packets.
+func (c *ShareCache) Cached(packets []string) (cut map[string]Payout, unknown []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cut = make(map[string][]redpacket.Money, len(packets))
+	cut = make(map[string]Payout, len(packets))
 	for _, id := range packets {
-		if shares, ok := c.cut[id]; ok {
-			cut[id] = shares
+		if pays, ok := c.cut[id]; ok {
+			cut[id] = pays
 		} else {
 			unknown = append(unknown, id)
 		}
@@ -386,32 +392,32 @@ func (c *ShareCache) Cached(packets []string) (cut map[string][]redpacket.Money,
 	return cut, unknown
 }
 
-// Put adds the shares of a packet. If the cache is full, it drops other packets, whichever come first: a hot packet soon returns.
-func (c *ShareCache) Put(packet string, shares []redpacket.Money) {
+// Put adds what a packet pays. If the cache is full, it drops other packets, whichever come first: a hot packet soon returns.
+func (c *ShareCache) Put(packet string, pays Payout) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cut == nil {
-		c.cut = map[string][]redpacket.Money{}
+		c.cut = map[string]Payout{}
 	}
 	if _, ok := c.cut[packet]; ok {
 		return
 	}
 	for id, old := range c.cut {
-		if c.size+len(shares) <= maxCachedShares {
+		if c.size+len(pays.Shares) <= maxCachedShares {
 			break
 		}
-		c.size -= len(old)
+		c.size -= len(old.Shares)
 		delete(c.cut, id)
 	}
-	c.cut[packet] = shares
-	c.size += len(shares)
+	c.cut[packet] = pays
+	c.size += len(pays.Shares)
 }
 
 // Drop removes a packet that the database does not have, or not any more.
 func (c *ShareCache) Drop(packet string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.size -= len(c.cut[packet])
+	c.size -= len(c.cut[packet].Shares)
 	delete(c.cut, packet)
 }
 

@@ -12,14 +12,14 @@ func TestShareCacheIsBounded(t *testing.T) {
 	var c ShareCache
 	for i := range 3000 {
 		id := fmt.Sprint(i)
-		c.Put(id, make([]redpacket.Money, 1+i%2000))
+		c.Put(id, Payout{Shares: make([]redpacket.Money, 1+i%2000)})
 		if _, ok := c.Get(id); !ok {
 			t.Fatalf("packet %s is forgotten at once", id)
 		}
 	}
 	held := 0
-	for _, shares := range c.cut {
-		held += len(shares)
+	for _, pays := range c.cut {
+		held += len(pays.Shares)
 	}
 	if held != c.size || held > maxCachedShares {
 		t.Errorf("%d shares are cached, counted as %d; want at most %d", held, c.size, maxCachedShares)
