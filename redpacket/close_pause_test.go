@@ -91,7 +91,7 @@ func (emptyLedger) Overdue(context.Context, time.Time, redpacket.Overdue, int) (
 	return nil, nil
 }
 
-func (emptyLedger) OpenRains(context.Context, string, int) ([]redpacket.RainPlan, error) {
+func (emptyLedger) OpenRains(context.Context, redpacket.RainPlan, int) ([]redpacket.RainPlan, error) {
 	return nil, nil
 }
 

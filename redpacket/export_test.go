@@ -11,6 +11,12 @@ const RecoverAge = recoverAge
 // MostReclose is the longest pause between two closes of a packet that fail.
 const MostReclose = mostReclose
 
+// RainsKept is how many rains an instance follows.
+const RainsKept = rainsKept
+
+// FindRains reads once which rains are open.
+func (s *Service) FindRains(ctx context.Context) error { return s.findRains(ctx) }
+
 // PartitionOf returns the partition of a packet with this id.
 func PartitionOf(packet string) int { return partitionOf(packet) }
 

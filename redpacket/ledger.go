@@ -64,8 +64,9 @@ type Ledger interface {
 	Participants(ctx context.Context, packet string, wave int, after string, limit int) ([]Participant, error)
 	// Waves lists the waves of a rain that have been drawn, in their order.
 	Waves(ctx context.Context, packet string) ([]Wave, error)
-	// OpenRains lists the open rains that begin within RainSoon by id, starting with the one that follows after. A rain whose seed cannot be decrypted has no instants.
-	OpenRains(ctx context.Context, after string, limit int) ([]RainPlan, error)
+	// OpenRains lists the open rains that begin within RainSoon by their begin, then by id. It starts with the one that follows after; the zero
+	// value of after starts at the first one. A rain whose seed cannot be decrypted has no instants. The cost does not grow with later rains.
+	OpenRains(ctx context.Context, after RainPlan, limit int) ([]RainPlan, error)
 	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
 	// process has no clock of its own and returns none.
 	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)

@@ -51,9 +51,10 @@ type Wave struct {
 // RainPlan is an open rain with the instants of its waves, which are secret before they come.
 type RainPlan struct {
 	Ref
-	Room  string
-	Opens []time.Time // when users can begin to enter each wave, by the ledger's clock
-	Drawn int         // how many waves have been drawn
+	Room   string
+	Begins time.Time   // the first wave opens then, or later
+	Opens  []time.Time // when users can begin to enter each wave, by the ledger's clock
+	Drawn  int         // how many waves have been drawn
 }
 
 // RainState is the state of a rain as one user may see it.
@@ -346,10 +347,11 @@ func (r *rains) ended(packet string) {
 	}
 }
 
-// findRains reads which rains are open, and follows them.
+// findRains reads which rains are open, and follows them. It reads at most rainsKept: those that begin first.
 func (s *Service) findRains(ctx context.Context) error {
 	s.rainRound++
-	for after := ""; ; {
+	after := RainPlan{}
+	for range rainsKept / rainsPage {
 		page, err := s.ledger.OpenRains(ctx, after, rainsPage)
 		if err != nil {
 			return err
@@ -360,7 +362,7 @@ func (s *Service) findRains(ctx context.Context) error {
 		if len(page) < rainsPage {
 			break
 		}
-		after = page[len(page)-1].ID
+		after = page[len(page)-1]
 	}
 	s.rains.forget(func(n *rain) bool { return n.round == s.rainRound || n.own })
 	return nil

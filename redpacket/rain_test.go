@@ -160,7 +160,7 @@ func resultAfterACrash(t *testing.T, h *testService, later bool) {
 	if !later {
 		h.run(t)
 	}
-	plans, err := h.store.OpenRains(t.Context(), "", 1)
+	plans, err := h.store.OpenRains(t.Context(), redpacket.RainPlan{}, 1)
 	if err != nil || len(plans) != 1 {
 		t.Fatalf("%+v, %v", plans, err)
 	}
@@ -391,4 +391,29 @@ func TestRetriedClaimOfARainKeepsItsWave(t *testing.T) {
 			t.Errorf("%+v, %v", book.Claims, err)
 		}
 	})
+}
+
+// endlessRains is a ledger with more open rains than an instance follows.
+type endlessRains struct {
+	redpacket.Ledger
+
+	listed int
+}
+
+func (l *endlessRains) OpenRains(_ context.Context, _ redpacket.RainPlan, limit int) (page []redpacket.RainPlan, _ error) {
+	for range limit {
+		l.listed++
+		page = append(page, redpacket.RainPlan{Ref: redpacket.Ref{ID: fmt.Sprint(l.listed)}}) // without instants: none is followed
+	}
+	return page, nil
+}
+
+// TestFewRainsAreReadAtATime has more open rains than an instance follows. It must not read them all.
+func TestFewRainsAreReadAtATime(t *testing.T) {
+	h := newTestService(t, "boss")
+	l := &endlessRains{Ledger: h.store}
+	h.packets = redpacket.New(l, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	if err := h.packets.FindRains(t.Context()); err != nil || l.listed != redpacket.RainsKept {
+		t.Errorf("%d rains were read, %v; want %d", l.listed, err, redpacket.RainsKept)
+	}
 }

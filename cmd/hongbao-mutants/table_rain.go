@@ -83,4 +83,11 @@ var rainMutants = []mutant{
 		tests: "-run=^TestAudit$ ./store/sqlitestore",
 		harm:  "a share of a wave is paid to another user, and the audit finds no difference",
 	},
+	{
+		file:  "redpacket/rain.go",
+		old:   `for range rainsKept / rainsPage {`,
+		new:   `for range 2 * rainsKept / rainsPage {`,
+		tests: "-run=^TestFewRainsAreReadAtATime$ ./redpacket",
+		harm:  "each instance reads all open rains every three seconds",
+	},
 }

@@ -389,7 +389,7 @@ create index packets_of_room on packets (room_id, created_at desc, id desc);
 create index packets_room on packets (room_id, id) where status = 'open';
 create index packets_link on packets (link);
 create index packets_draw_link on packets (draw_link) where draw_link > 0;
-create index packets_rain on packets (id) where status = 'open' and waves > 0;
+create index packets_rain on packets ((expires_at - window_s * 1000), id) where status = 'open' and waves > 0;
 create index packets_open_sender on packets (sender) where done_seq is null;
 
 create table claims (

@@ -69,3 +69,43 @@ func TestTotalsReadIndexesOnly(t *testing.T) {
 		t.Errorf("%d statements sum, want 2", sums)
 	}
 }
+
+// TestLaterRainsAreNotRead has 5,000 open rains that begin later. The list of those that begin soon must not read them.
+func TestLaterRainsAreNotRead(t *testing.T) {
+	if *citus {
+		t.Skip("a coordinator of Citus explains no rows of its workers")
+	}
+	t.Parallel()
+	s, r := recordedStore(t)
+	conn := connect(t, r.url)
+	must(t, pg.Simple(t.Context(), conn, `
+		insert into packets (id, partition, room_id, sender, sender_name, mode, spread, total, count, shares, greeting, seed, commitment, key, seq, status, created_at,
+				expires_at, window_s, rest, waves, max_wins)
+			select 'p' || n, -1, 'room', 'ann', '', 'lucky', 'classic', 100, 3, '{}', '', '', '', 'k' || n, 1, 'open', 0,
+				(extract(epoch from clock_timestamp()) * 1000)::bigint + case when n <= 3 then 60000 else 600000 + n end, 60, 'refund', 3, 1
+			from generate_series(1, 5000) n`))
+	must(t, pg.Simple(t.Context(), conn, `vacuum analyze packets`))
+	var ids []string
+	for after := (redpacket.RainPlan{}); ; {
+		page, err := s.OpenRains(t.Context(), after, 2)
+		must(t, err)
+		for _, plan := range page {
+			ids, after = append(ids, plan.ID), plan
+		}
+		if len(page) < 2 {
+			break
+		}
+	}
+	if strings.Join(ids, " ") != "p1 p2 p3" {
+		t.Errorf("rains %v begin soon, want the first three", ids)
+	}
+	for text, sent := range r.sent {
+		if strings.Contains(text, "waves_drawn, seed") {
+			if u, ok := explain(t, conn, sent); !ok || u.read > 5 || u.pages > 10 {
+				t.Errorf("%v: read %d rows on %d pages:\n%s", ok, u.read, u.pages, text)
+			}
+			return
+		}
+	}
+	t.Error("the statement was not seen")
+}

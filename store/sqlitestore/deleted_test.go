@@ -20,6 +20,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}{
 		"rooms":   {tables.DeletedRoomsQuery(dialect{}), []any{"", 10}, []string{"rooms_deleted", "packets_room", "members_list"}},
 		"packets": {tables.OpenInDeletedQuery, []any{"room", "", 10}, []string{"packets_room"}},
+		"rains":   {tables.OpenRainsQuery(dialect{}), []any{0, "", 10, 60_000}, []string{"packets_rain (<expr>>? AND <expr><?)"}},
 		"sender":  {openOfSender, []any{"sender"}, []string{"packets_open_sender"}},
 		"files":   {pictures, ofRoom, []string{"files_shown (room_id=? AND kind=? AND seq>? AND seq<?)"}},
 	} {

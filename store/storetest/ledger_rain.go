@@ -45,7 +45,7 @@ func rainTests() []ledgerTest {
 			state := b.rainState(p, member(1))
 			equal(b, "wins", []any{state.Claimed, state.Rain.Drawn, len(state.Rain.Wins), state.Rain.Wins[0].Wave, state.Mine.Amount}, []any{3, 2, 1, 2, state.Rain.Wins[0].Amount})
 			equal(b, "my entry", state.Draw.Mine.Wave, 3)
-			equal(b, "plans", b.plans(p), []redpacket.RainPlan{{Ref: p.Ref, Room: p.Room, Opens: opens, Drawn: 2}})
+			equal(b, "plans", b.plans(p), []redpacket.RainPlan{{Ref: p.Ref, Room: p.Room, Begins: p.ExpiresAt.Add(-p.Window), Opens: opens, Drawn: 2}})
 
 			d = b.drawNow(p, redpacket.CloseEarly)
 			equal(b, "ended", []any{d.Refused, d.New, len(d.Waves)}, []any{false, 1, 3})
@@ -132,14 +132,14 @@ func (b *ledgerBench) rainState(p redpacket.Packet, user string) redpacket.State
 // plans returns those of the open rains that are of the packet.
 func (b *ledgerBench) plans(p redpacket.Packet) (found []redpacket.RainPlan) {
 	b.Helper()
-	for after := ""; ; {
+	for after := (redpacket.RainPlan{}); ; {
 		page, err := b.ledger.OpenRains(b.ctx, after, 1)
 		b.must(err)
 		found = append(found, slices.DeleteFunc(slices.Clone(page), func(r redpacket.RainPlan) bool { return r.ID != p.ID })...)
 		if len(page) == 0 {
 			return found
 		}
-		after = page[0].ID
+		after = page[0]
 	}
 }
 

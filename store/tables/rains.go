@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"time"
 
 	"hongbao/redpacket"
@@ -126,7 +127,11 @@ func (t Tables) Waves(ctx context.Context, packet string) ([]redpacket.Wave, err
 }
 
 // OpenRains implements redpacket.Ledger.
-func (t Tables) OpenRains(ctx context.Context, after string, limit int) ([]redpacket.RainPlan, error) {
+func (t Tables) OpenRains(ctx context.Context, after redpacket.RainPlan, limit int) ([]redpacket.RainPlan, error) {
+	begins := int64(math.MinInt64)
+	if !after.Begins.IsZero() {
+		begins = after.Begins.UnixMilli()
+	}
 	return read(ctx, t.db, "list open rains", func(q Querier) ([]redpacket.RainPlan, error) {
 		return List(q, func(row Row) (plan redpacket.RainPlan, err error) {
 			var (
@@ -139,15 +144,22 @@ func (t Tables) OpenRains(ctx context.Context, after string, limit int) ([]redpa
 				return plan, err
 			}
 			p.Window = time.Duration(windowS) * time.Second
-			plan.Ref, plan.Room = p.Ref, p.Room
+			plan.Ref, plan.Room, plan.Begins = p.Ref, p.Room, p.ExpiresAt.Add(-p.Window)
 			if seed, err := q.Keys().Seed(p.ID, columns); err == nil { // else its key is gone, which must keep no other rain from being listed
 				plan.Opens = p.Opens(seed)
 			}
 			return plan, nil
-		}, `select id, partition, room_id, sender, key, expires_at, window_s, waves, waves_drawn, seed, encrypted_seed
-			from packets where status = 'open' and waves > 0 and id > $1 and expires_at - window_s * 1000 < `+q.Clock()+` + $3
-			order by id limit $2`, after, limit, redpacket.RainSoon.Milliseconds())
+		}, OpenRainsQuery(q), begins, after.ID, limit, redpacket.RainSoon.Milliseconds())
 	})
+}
+
+// OpenRainsQuery lists the rains that begin soon, in the order of their index. The clock is read in a query of its own, so that later rains
+// are not read.
+func OpenRainsQuery(d Dialect) string {
+	return `select id, partition, room_id, sender, key, expires_at, window_s, waves, waves_drawn, seed, encrypted_seed
+		from packets where status = 'open' and waves > 0 and expires_at - window_s * 1000 >= $1 and (expires_at - window_s * 1000, id) > ($1, $2)
+			and expires_at - window_s * 1000 < (select ` + d.Clock() + ` + $4)
+		order by expires_at - window_s * 1000, id limit $3`
 }
 
 // addWins completes the states of rains with the shares that the user has won, and with the user's entry in the wave that is not drawn yet.
