@@ -14,7 +14,7 @@ grant insert on transfers, links, requests, quarantine, admin_acts, participants
 -- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, what the erasure of a user
 -- removes, and which instance uses a chain.
 grant insert, update (luckiest) on claims to hongbao;
-grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link, waves_drawn,
+grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares, participants, drawn_at, root, parts, draw_link, waves_drawn, wave_entered, wave_size,
     sender_name, sender_avatar, greeting, passphrase, name_seal, text_seal) on packets to hongbao;
 grant insert, update (body, fold, sender_name, sender_avatar, name_seal, text_seal) on entries to hongbao;
 grant insert, update (instance, at, free) on chains to hongbao;

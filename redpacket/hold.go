@@ -35,11 +35,6 @@ func (h Hold) ShareOf(user string) int {
 	return -1
 }
 
-// Holds reports whether the share is held for some user.
-func (h Hold) Holds(share int) bool {
-	return slices.ContainsFunc(h.For, func(g Grant) bool { return g.Share == share })
-}
-
 // Text returns for whom which share is held, as databases store it: a JSON list of [user, share], or "" if none is held.
 func (h Hold) Text() string {
 	if len(h.For) == 0 {

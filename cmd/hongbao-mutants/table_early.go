@@ -90,7 +90,7 @@ var earlyMutants = []mutant{
 	},
 	{
 		file:  "store/memstore/pool.go",
-		old:   `			if !im.hold.Holds(share) {`,
+		old:   `			if !im.kept[share] {`,
 		new:   `			if true {`,
 		tests: "-run=^TestPool$ ./store/memstore",
 		harm:  "a share that waits for a member is given to another one",
@@ -104,8 +104,8 @@ var earlyMutants = []mutant{
 	},
 	{
 		file:  "store/redisstore/internal/pool/grab.lua",
-		old:   `        if not keeps[share] then`,
-		new:   `        if true then`,
+		old:   `      elseif keeps[lowest] or gone[lowest] then`,
+		new:   `      elseif gone[lowest] then`,
 		tests: "-run=^TestPool$ ./store/redisstore/internal/pool",
 		harm:  "a share that waits for a member is given to another one",
 	},

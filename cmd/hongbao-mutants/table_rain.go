@@ -90,4 +90,11 @@ var rainMutants = []mutant{
 		tests: "-run=^TestFewRainsAreReadAtATime$ ./redpacket",
 		harm:  "each instance reads all open rains every three seconds",
 	},
+	{
+		file:  "store/tables/draws.go",
+		old:   `if draw.rain.entered == e.Wave {`,
+		new:   `if false {`,
+		tests: "-run=^TestLedger$/^rain ./store/sqlitestore",
+		harm:  "the number of participants of a wave starts at 0 with each transaction",
+	},
 }

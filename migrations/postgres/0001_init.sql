@@ -394,6 +394,8 @@ create table packets (
     waves           integer not null default 0,     -- of a rain: a draw that is drawn in so many waves; 0: it is none
     max_wins        integer not null default 0,     -- of a rain: waves that one user may win
     waves_drawn     integer not null default 0,     -- of a rain: how many waves have been drawn
+    wave_entered    integer not null default 0,     -- of a rain: the wave that users have entered last
+    wave_size       integer not null default 0,     -- how many have entered that wave
     check (window_s = 0 or partition < 0),
     check (waves = 0 or window_s > 0 and count % waves = 0),
     check (total >= count),

@@ -244,6 +244,7 @@ type image struct {
 	opensAt  time.Time
 	deadline time.Time
 	hold     redpacket.Hold
+	kept     map[int]bool // the shares that hold has
 	gen      int
 	reason   redpacket.Status // Open until the packet is closed; then the reason of the first close
 	users    map[string]int   // share by user
@@ -258,7 +259,14 @@ type image struct {
 type span struct{ from, to int }
 
 func newImage(i redpacket.Image) *image {
-	return &image{Ref: i.Ref, count: i.Count, opensAt: i.OpensAt, deadline: i.Deadline, hold: i.Hold, reason: redpacket.Open, at: i.Deadline}
+	im := &image{Ref: i.Ref, count: i.Count, opensAt: i.OpensAt, deadline: i.Deadline, hold: i.Hold, reason: redpacket.Open, at: i.Deadline}
+	if len(i.Hold.For) > 0 {
+		im.kept = make(map[int]bool, len(i.Hold.For))
+	}
+	for _, g := range i.Hold.For {
+		im.kept[g.Share] = true
+	}
+	return im
 }
 
 func (im *image) closed() bool { return im.reason != redpacket.Open }
@@ -293,7 +301,7 @@ func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 }
 
 // pick returns the share for the user: the one that is held for the user, or the lowest that is free and not held; -1 if all free ones are
-// held for other users.
+// held for other users. It reads at most each free span and each held share.
 func (im *image) pick(user string, now time.Time) int {
 	if !im.hold.Active(now) {
 		return im.free[0].from
@@ -303,7 +311,7 @@ func (im *image) pick(user string, now time.Time) int {
 	}
 	for _, s := range im.free {
 		for share := s.from; share < s.to; share++ {
-			if !im.hold.Holds(share) {
+			if !im.kept[share] {
 				return share
 			}
 		}

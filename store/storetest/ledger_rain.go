@@ -42,6 +42,9 @@ func rainTests() []ledgerTest {
 				third = b.enter(p, member(1), member(3))
 			}
 			equal(b, "third wave", []any{third.Wave, third.Participants, len(third.New)}, []any{3, 2, 2})
+			if again := b.enter(p, member(1)); again.Wave == 3 {
+				equal(b, "participants of the third wave", again.Participants, 2)
+			}
 			state := b.rainState(p, member(1))
 			equal(b, "wins", []any{state.Claimed, state.Rain.Drawn, len(state.Rain.Wins), state.Rain.Wins[0].Wave, state.Mine.Amount}, []any{3, 2, 1, 2, state.Rain.Wins[0].Amount})
 			equal(b, "my entry", state.Draw.Mine.Wave, 3)

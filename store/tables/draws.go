@@ -35,9 +35,9 @@ func readDraw(q Querier, packet, lock string) (d storedDraw, err error) {
 		columns secret.Columns
 	)
 	found, err := q.Row(`select status, `+q.Clock()+`, opens_at, expires_at, drawn_at, participants, window_s, sender, key, count, waves, max_wins, waves_drawn,
-			seed, encrypted_seed from packets
+			wave_entered, wave_size, seed, encrypted_seed from packets
 		where id = $1 /*! and bucket = bucket_of($1) */ and window_s > 0`+lock, []any{packet}, &d.status, &d.now, &d.opens, &d.cutoff, &d.drawnAt, &d.participants,
-		&windowS, &p.From.ID, &p.Key, &p.Count, &p.Rain.Waves, &p.Rain.MaxWins, &d.rain.drawn, &columns.Seed, &columns.EncryptedSeed)
+		&windowS, &p.From.ID, &p.Key, &p.Count, &p.Rain.Waves, &p.Rain.MaxWins, &d.rain.drawn, &d.rain.entered, &d.rain.participants, &columns.Seed, &columns.EncryptedSeed)
 	switch {
 	case err != nil:
 		return d, err
@@ -104,9 +104,8 @@ func whoEntered(q Querier, packet string, draw storedDraw, users []redpacket.Ent
 		if e.Participants = 0; e.Wave == 0 {
 			return e, nil
 		}
-		if _, err := q.Row(`select count(*) from participants where packet_id = $1 /*! and bucket = bucket_of($1) */ and wave = $2`,
-			[]any{packet, e.Wave}, &e.Participants); err != nil {
-			return e, err
+		if draw.rain.entered == e.Wave {
+			e.Participants = draw.rain.participants
 		}
 	}
 	return e, readEntered(q, packet, e.Wave, users, e.Entered)
@@ -159,7 +158,8 @@ func insertParticipants(w Tx, packet string, draw *storedDraw, users []redpacket
 	b.Exec(`insert into participants (/*! bucket, */ packet_id, wave, user_id, leaf, at, link)
 		select /*! bucket_of($1), */ $1, $5, user_id, leaf, $3, $4
 		from `+w.Records(2, "n", `user_id text, leaf text`), packet, JSON(rows), draw.now, link, e.Wave)
-	b.Exec(`update packets set participants = $2 where id = $1 /*! and bucket = bucket_of($1) */`, packet, draw.participants+len(rows))
+	b.Exec(`update packets set participants = $2, wave_entered = $3, wave_size = $4 where id = $1 /*! and bucket = bucket_of($1) */`,
+		packet, draw.participants+len(rows), e.Wave, e.Participants)
 	return w.Send(&b)
 }
 

@@ -19,6 +19,8 @@ type storedRain struct {
 	seed   redpacket.Seed
 	opens  []time.Time // nil: the packet is no rain
 	drawn  int
+
+	entered, participants int // the wave that users have entered last, and how many have
 }
 
 // wave returns the wave that users can enter now, or 0.

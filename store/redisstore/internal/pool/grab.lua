@@ -109,10 +109,10 @@ local function grantAll(image, n, first, permissions, got)
   return true
 end
 
--- heldShares returns three functions. The first one finds the share for a user, and the number of its span; nil if all
--- free shares are held for others. The second one takes it. The third one returns the value of #next.
+-- heldShares returns three functions. The first one finds the share for a user; nil if all free shares are held for others. The second one
+-- takes it. The third one returns the value of #next. All calls together read each free span and each held share a few times.
 local function heldShares(image, count, after, from, to, holes)
-  local of, keeps, free = {}, {}, {} -- free: the spans of free shares
+  local of, keeps, free = {}, {}, {} -- free: the spans of shares that were free at first
   for user, share in string.gmatch(call('HGET', image, '#held') or '', '(%S+) (%d+)') do
     of[user] = tonumber(share)
     keeps[of[user]] = true
@@ -125,37 +125,63 @@ local function heldShares(image, count, after, from, to, holes)
   if after < count then
     free[#free + 1] = {after, count - 1}
   end
-  local function find(user)
-    for i, span in ipairs(free) do
-      if of[user] and span[1] <= of[user] and of[user] <= span[2] then
-        return of[user], i
+  local gone, list, at = {}, {}, 1 -- the shares taken; no share before lowest is free for all, and it lies in the span `at` or before it
+  local lowest = free[1] and free[1][1]
+
+  local function wasFree(share)
+    local low, high = 1, #free
+    while low < high do
+      local middle = math.floor((low + high) / 2)
+      if free[middle][2] < share then
+        low = middle + 1
+      else
+        high = middle
       end
     end
-    for i, span in ipairs(free) do
-      for share = span[1], span[2] do
-        if not keeps[share] then
-          return share, i
-        end
-      end
-    end
+    return low == high and free[low][1] <= share and share <= free[low][2]
   end
-  return find, function(share, i)
-    local span = table.remove(free, i)
-    if share < span[2] then
-      table.insert(free, i, {share + 1, span[2]})
+
+  return function(user)
+    local own = of[user]
+    if own and not gone[own] and wasFree(own) then
+      return own
     end
-    if span[1] < share then
-      table.insert(free, i, {span[1], share - 1})
+    while free[at] do
+      if lowest > free[at][2] then
+        at = at + 1
+        lowest = free[at] and free[at][1]
+      elseif keeps[lowest] or gone[lowest] then
+        lowest = lowest + 1
+      else
+        return lowest
+      end
     end
+  end, function(share)
+    gone[share] = true
+    list[#list + 1] = share
     return share
   end, function(taken)
-    local last, spans = free[#free], {}
+    table.sort(list)
+    local left, n = {}, 1
+    for _, span in ipairs(free) do
+      local first = span[1]
+      while list[n] and list[n] <= span[2] do
+        if first < list[n] then
+          left[#left + 1] = {first, list[n] - 1}
+        end
+        first, n = list[n] + 1, n + 1
+      end
+      if first <= span[2] then
+        left[#left + 1] = {first, span[2]}
+      end
+    end
+    local last, spans = left[#left], {}
     if last and last[2] == count - 1 then
-      after, free[#free] = last[1], nil
+      after, left[#left] = last[1], nil
     else
       after = count
     end
-    for i, span in ipairs(free) do
+    for i, span in ipairs(left) do
       spans[i] = string.format('%d-%d', span[1], span[2])
     end
     return #spans == 0 and string.format('%d', after) or string.format('%d %d %s', after, after - taken, table.concat(spans, ','))
