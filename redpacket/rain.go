@@ -357,7 +357,7 @@ func (s *Service) findRains(ctx context.Context) error {
 			return err
 		}
 		for _, plan := range page {
-			s.rains.follow(plan, false, s.rainRound)
+			s.rains.follow(plan, s.sentRains.has(plan.ID), s.rainRound)
 		}
 		if len(page) < rainsPage {
 			break

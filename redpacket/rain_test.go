@@ -143,6 +143,25 @@ func TestRainIsTakenOver(t *testing.T) {
 	})
 }
 
+// TestRainThatOpensLaterIsDrawnAtOnce sends a rain that opens after some minutes. Its sender's instance must not leave its waves to others.
+func TestRainThatOpensLaterIsDrawnAtOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, users(3), func(t *testing.T, h *testService) {
+		h.run(t)
+		p := h.send(t, "u00", redpacket.SendRequest{Total: 100, Count: 3, Rain: redpacket.Rain{Waves: 3}, Over: time.Minute, OpensAt: time.Now().Add(5 * time.Minute)})
+		time.Sleep(5 * time.Minute)
+		plans, err := h.store.OpenRains(t.Context(), redpacket.RainPlan{}, 1)
+		if err != nil || len(plans) != 1 {
+			t.Fatalf("%+v, %v", plans, err)
+		}
+		time.Sleep(time.Until(plans[0].Opens[0].Add(redpacket.WaveWindow)) + 500*time.Millisecond)
+		synctest.Wait()
+		if _, drawn := h.waves(p.ID); len(drawn) != 1 {
+			t.Errorf("%d waves were drawn half a second after the end of the first, want 1", len(drawn))
+		}
+	})
+}
+
 // TestResultOfAWaveIsToldAfterACrash sends a rain through an instance that dies when it has drawn a wave, before it has paid or told anybody.
 // Another instance, one that has followed the rain or one that starts then, must pay and tell before the next wave ends.
 func TestResultOfAWaveIsToldAfterACrash(t *testing.T) {

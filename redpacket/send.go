@@ -181,6 +181,7 @@ func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	k := s.memory.put(p)
 	switch {
 	case p.Rain.Waves > 0 && p.OpensAt.After(s.o.Now().Add(RainSoon)): // findRains finds it when its time comes
+		s.sentRains.add(p.ID)
 	case p.Rain.Waves > 0:
 		s.rains.follow(RainPlan{Ref: p.Ref, Room: p.Room, Opens: sent.Opens}, true, 0)
 	case p.IsDraw() && p.OpensAt.IsZero():

@@ -94,6 +94,7 @@ type Service struct {
 	entering     together[Entering]
 	binding      together[map[string]string] // persons to users: see grabAs
 	rains        rains
+	sentRains    recentSet          // rains that this instance has sent and that open later
 	rainRound    int                // number of calls of findRains; only findRains uses it
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance, except cancels
 	ends         singleflight.Group // merges reads of one draw that has ended

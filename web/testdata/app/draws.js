@@ -3,6 +3,7 @@
 import { state } from '/app/state.js';
 import { noteServerDate, serverNow } from '/app/model/clock.js';
 import { isUntold, oddsOf, shownBalance } from '/app/model/draws.js';
+import { receiptsOf } from '/app/model/rain.js';
 import { notePacket, noteWon, packetView, setGrabbed, setPacketState, setProgress, stageOf } from '/app/model/packets.js';
 import { equal } from '/test/check.js';
 
@@ -40,6 +41,16 @@ export async function odds() {
   equal(oddsOf(view), { participants: 4, winners: 3, all: false, mean: 25, exact: true }); // as if the user entered now
   view.state = { ...view.state, draw: { participants: 0 } };
   equal(oddsOf(view).participants, 1);
+}
+
+/** The page keeps the user's receipt of each wave, also if it comes again, or with the state. */
+export async function receiptsOfWaves() {
+  const view = entered({ waves: 3, over_s: 10 });
+  const of = (/** @type {number} */ wave) => ({ ...receipt, wave });
+  for (const wave of [2, 1, 2]) setGrabbed({ packet: 'p', outcome: 'entered', claimed: 0, count: 3, receipt: of(wave) });
+  setPacketState(/** @type {any} */ ({ packet: 'p', status: 'open', claimed: 0, draw: { participants: 0, receipt: of(3) } }));
+  equal(receiptsOf(view), [of(1), of(2), of(3)]);
+  equal(receiptsOf(entered()), [receipt]);
 }
 
 /** The winners are paid before the end is told: the balance, the state and the envelope say nothing until then. */

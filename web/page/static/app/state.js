@@ -78,6 +78,7 @@ import { emptyPages } from './model/pages.js';
  * @property {PacketState|null} ending  the end of a draw, until it is known whether the user has won
  * @property {boolean} veiled           the envelope of a draw is open on this page and has not told the end
  * @property {'good'|'bad'|'unavailable'|null} receiptIs  what checking the receipt of the last grab has found
+ * @property {import('../sdk/types.js').Receipt[]} receipts  of a rain: the user's, one for each wave, by wave
  * @property {number} waveUntil         of a rain: until when users can enter its wave, by the page's clock
  * @property {number} told              of a rain: the last wave whose result was pushed; 0: none
  * @property {string} phrase            of a rain: the passphrase as typed

@@ -1,7 +1,7 @@
 // Packets and their states, as far as known. A state that is older than the known one is ignored.
 import { state } from '../state.js';
 import { hasEntered, isDraw } from './draws.js';
-import { isRain, rainState } from './rain.js';
+import { isRain, keepReceipt, rainState } from './rain.js';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
@@ -13,7 +13,7 @@ export function packetView(packet) {
   if (!view) {
     view = {
       packet, state: { packet: packet.id, status: 'open', claimed: 0 }, seq: null, thanked: false, latest: [], doneAt: null, cameAt: -Infinity,
-      grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null, won: null, ending: null, veiled: false, receiptIs: null, waveUntil: 0, told: 0, phrase: '',
+      grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null, won: null, ending: null, veiled: false, receiptIs: null, receipts: [], waveUntil: 0, told: 0, phrase: '',
     };
     state.packets.set(packet.id, view);
   }
@@ -46,6 +46,7 @@ export function setPacketState(s, isWhole = true) {
     ...draws && { draw: drawOf(s.draw, before.draw) },
     ...isRain(view.packet) && { draw: drawOf(s.draw, before.draw), ...rainState(view, s) },
   };
+  keepReceipt(view, s.draw?.receipt);
 }
 
 /** @param {import('../../sdk/types.js').Draw|undefined} now @param {import('../../sdk/types.js').Draw|undefined} before */
@@ -99,6 +100,7 @@ export function setGrabbed(g) {
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
   if (isRain(view.packet)) {
     if (g.receipt) view.state = { ...view.state, draw: drawOf({ participants: 0, receipt: g.receipt }, view.state.draw) };
+    keepReceipt(view, g.receipt);
     return; // the waves and the end are told to the room
   }
   if (isDraw(view.packet) && (g.outcome === 'entered' || g.outcome === 'expired')) {

@@ -25,6 +25,18 @@ export function openWave(view) {
 /** The last wave that the user has entered; 0: none. @param {PacketView} view */
 export function enteredWave(view) { return view.state.draw?.receipt?.wave ?? 0; }
 
+/** Keeps a receipt of a wave: the server's state has only the last one. @param {PacketView} view @param {import('../../sdk/types.js').Receipt} [receipt] */
+export function keepReceipt(view, receipt) {
+  if (!receipt?.wave) return;
+  view.receipts = [...view.receipts.filter((r) => r.wave !== receipt.wave), receipt].sort((a, b) => (a.wave ?? 0) - (b.wave ?? 0));
+}
+
+/** The user's receipts: one of a draw, those of all waves of a rain. @param {PacketView} view @returns {import('../../sdk/types.js').Receipt[]} */
+export function receiptsOf(view) {
+  const { receipt } = view.state.draw ?? {};
+  return isRain(view.packet) || !receipt ? view.receipts : [receipt];
+}
+
 /** Whether its waves come: it has begun, and its end was not told yet. @param {PacketView} view */
 export function isRaining({ packet, state: s }) {
   return isRain(packet) && s.status === 'open' && !isEarly(packet) && (packet.expires_at ?? Infinity) + grace > serverNow();

@@ -6,7 +6,7 @@ import { number } from '../format.js';
 import { readProof, saveFile } from '../actions/draws.js';
 import { verifyReceipt } from '../../sdk/draw.js';
 import { receiptInProof, verifyProof } from '../../sdk/proof.js';
-import { isRain } from '../model/rain.js';
+import { isRain, receiptsOf } from '../model/rain.js';
 import { Icon } from './icon.js';
 
 /**
@@ -27,7 +27,7 @@ export class DrawCheck extends Component {
     this.setState({ busy: true, error: null });
     try {
       const { document, keys } = await readProof(view.packet.id);
-      const lines = [...proofLines(document, view), ...await receiptLines(document, view.state.draw?.receipt, keys)];
+      const lines = [...proofLines(document, view), ...await receiptLines(document, receiptsOf(view), keys)];
       this.setState({ busy: false, verdict: { document, lines } }, () => this.root.current?.focus({ preventScroll: true }));
     } catch (error) {
       this.setState({ busy: false, error });
@@ -49,10 +49,11 @@ export class DrawCheck extends Component {
   }
 }
 
-/** The user's own receipt, as a file. */
+/** The user's own receipt, as a file; of a rain a file for each wave. */
 export function SaveReceipt({ view }) {
-  const { packet, state: { draw } } = view;
-  return draw?.receipt && h('button', { class: 'button', type: 'button', onClick: () => saveFile(`receipt-${packet.id}.json`, draw.receipt) },
+  const all = receiptsOf(view);
+  const save = () => all.forEach((r) => saveFile(`receipt-${[view.packet.id, r.wave].filter(Boolean).join('-')}.json`, r));
+  return all.length > 0 && h('button', { class: 'button', type: 'button', onClick: save },
     h(Icon, { name: 'download', size: 18 }), t('draw.saveReceipt'));
 }
 
@@ -103,14 +104,15 @@ function claimsFit({ waves }, { packet, claims, state: s }) {
 
 /**
  * @param {any} document
- * @param {import('../../sdk/types.js').Receipt|undefined} receipt
+ * @param {import('../../sdk/types.js').Receipt[]} receipts
  * @param {string[]} keys  the server's
  * @returns {Promise<Line[]>}
  */
-async function receiptLines(document, receipt, keys) {
-  if (!receipt) return [];
-  const inside = receipt.user === state.me?.id && receiptInProof(document, receipt) === 'in';
-  const signed = keys.includes(receipt.key) ? await verifyReceipt(receipt.key, receipt) : 'bad';
+async function receiptLines(document, receipts, keys) {
+  if (!receipts.length) return [];
+  const inside = receipts.every((r) => r.user === state.me?.id && receiptInProof(document, r) === 'in');
+  const signs = await Promise.all(receipts.map(async (r) => (keys.includes(r.key) ? verifyReceipt(r.key, r) : 'bad')));
+  const signed = ['bad', 'unavailable'].find((is) => signs.includes(/** @type {any} */ (is))) ?? 'good';
   return [
     { word: inside ? 'mine' : 'mineNot', is: inside ? 'good' : 'problem' },
     signed === 'unavailable' ? { word: 'signedUnknown', is: 'unknown' } : { word: signed === 'good' ? 'signed' : 'signedNot', is: signed === 'good' ? 'good' : 'problem' },
