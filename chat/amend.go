@@ -52,7 +52,7 @@ type Fold struct {
 	Preview   *Preview       `json:"preview,omitempty"`    // of the text after the last edit; nil: none
 	EditedAt  int64          `json:"edited_at,omitempty"`  // Unix milliseconds
 	EditSeq   int64          `json:"edit_seq,omitempty"`   // seq of the last edit entry
-	RecallSeq int64          `json:"recall_seq,omitempty"` // seq of the recall entry
+	RecallSeq int64          `json:"recall_seq,omitempty"` // seq of the recall entry; of a retired text its own
 	Reactions map[string]int `json:"reactions,omitempty"`  // count by emoji, without zeros
 }
 
@@ -231,6 +231,9 @@ func (s *Subject) text() (string, error) {
 // EmptyText is the body of a recalled text.
 var EmptyText = json.RawMessage(`{"recalled":true}`)
 
+// RetiredText is the body of a retired text.
+var RetiredText = json.RawMessage(`{"recalled":true,"retired":true}`)
+
 // EmptyEdit returns the body that an edit entry gets when the text that it edited is recalled.
 func EmptyEdit(target int64) json.RawMessage {
 	return fmt.Appendf(nil, `{"target":%d,"recalled":true}`, target)
@@ -245,10 +248,12 @@ type foldedText struct {
 }
 
 // Folded returns a text or packet entry as history shows it. Its body has the text of the last edit, if there was one, and the
-// reactions. The body of a recalled text is EmptyText.
+// reactions. The body of a recalled text is EmptyText; a retired text stays as it is stored.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
-		e.Body = EmptyText
+		if f.RecallSeq != e.Seq {
+			e.Body = EmptyText
+		}
 		return e, nil
 	}
 	if f.Text == nil && len(f.Reactions) == 0 {

@@ -28,6 +28,8 @@ type Options struct {
 	Indexer  *Indexer // nil: there is no search
 	Limiter  Limiter  // of all instances; nil: rules about how often a user writes are not applied
 
+	Retention Retention
+
 	Rules func() *rules.Set // returns the rules of the installation; nil: there are none
 }
 
@@ -57,7 +59,8 @@ type Service struct {
 	roomRepeats  repeats       // of notices about rooms
 	indexer      *Indexer      // static; nil: there is no search
 	erasing      chan struct{} // static; holds a value after Erase
-	log          *slog.Logger  // static
+	retention    retention
+	log          *slog.Logger // static
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.
@@ -79,6 +82,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 	s.userChanges.seed = maphash.MakeSeed()
 	s.indexer, s.erasing, s.log = o.Indexer, make(chan struct{}, 1), o.Log
 	s.order.installation, s.order.limiter, s.order.log = o.Rules, o.Limiter, o.Log
+	s.retention.Retention = o.Retention
 	s.repeats = repeats{tell: func(k memberKey) { s.tellChanged(k.room, k.user) }, left: map[memberKey]int{}}
 	s.roomRepeats = repeats{tell: func(k memberKey) { s.pub.ToRoom(k.room, OutcomeUnknown{}) }, left: map[memberKey]int{}}
 	return s

@@ -25,6 +25,7 @@ type Store interface {
 	SubscriptionStore
 	ErasureStore
 	LegalHoldStore
+	RetentionStore
 
 	// Epoch returns the name of the numbering of this database's entries. The name changes only when seqs are lost or
 	// renumbered.

@@ -9,7 +9,7 @@ revoke select on settings, users from hongbao_reader; -- the key of the bus, and
 grant select (id, ref, name, avatar, custom, suspended_at, erased_at) on users to hongbao_reader; -- for the audit
 
 -- Rows that are only added.
-grant insert on transfers, links, requests, quarantine, admin_acts, participants, rain_waves, persons, imported_texts to hongbao;
+grant insert on transfers, links, requests, quarantine, participants, rain_waves, persons, imported_texts to hongbao;
 
 -- Rows of which only these columns change: what the end of a packet and a draw write, what has become of a text, what the erasure of a user
 -- removes, and which instance uses a chain.
@@ -23,13 +23,13 @@ grant insert, update (instance, at, free) on chains to hongbao;
 grant insert, update on wallets, rooms, members, users to hongbao;
 grant update (amount) on circulation to hongbao;
 
--- Rows that come and go. A trigger keeps the counts of the last 29 days.
-grant insert, delete on reactions, mentions, mentions_of_all, blocks, security_counts, refusals, events, event_marks, room_words, entry_words to hongbao;
+-- Rows that come and go. Triggers keep the counts of the last 29 days, and the acts of the last 89.
+grant insert, delete on admin_acts, reactions, mentions, mentions_of_all, blocks, security_counts, refusals, events, event_marks, room_words, entry_words to hongbao;
 grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
 grant insert, update, delete on settings, indexed_rooms, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;
 grant insert, delete, update (state, asked_at, asks, amount, host_key, packet_id, settled_at) on fundings to hongbao;
-grant insert, update on reports, erasures to hongbao;
+grant insert, update on reports, erasures, retention to hongbao;
 grant insert, delete, update (at) on pictures to hongbao;
 grant insert, delete, update (state, counted, received, seq, folder, hash, made, body, touched_at, unclean) on files to hongbao;
 grant insert, update (bytes) on file_usage to hongbao;

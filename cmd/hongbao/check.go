@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/store"
 	"hongbao/store/eventlog"
+	"hongbao/store/security"
 	"hongbao/web/user/api"
 )
 
@@ -115,6 +117,8 @@ func (c *config) checkHost() error {
 	case c.PushContact != "" && c.PushKey == "" && c.scaled():
 		return errors.New("HONGBAO_PUSH_CONTACT with HONGBAO_DATABASE_URL: every instance must have the same key: set HONGBAO_PUSH_KEY_FILE to a file " +
 			"with a secret (`openssl rand -base64 32 | tr +/ -_ | tr -d =` prints one)")
+	case c.ActsKeep != 0 && c.ActsKeep < security.LeastKept || c.ActsKeep > chat.MostKeptDays:
+		return fmt.Errorf("HONGBAO_ACTS_KEEP=%d is no number of days from %d to %d; 0 keeps acts for ever", c.ActsKeep, security.LeastKept, chat.MostKeptDays)
 	case c.EventsKeep < time.Hour:
 		return fmt.Errorf("HONGBAO_EVENTS_KEEP=%s is too short, need at least 1h", c.EventsKeep)
 	case c.EventsMost < 1000:

@@ -78,6 +78,9 @@ type config struct {
 	FileBytes      int64           `flag:"file-bytes" default:"26214400" for:"serve" help:"largest file, at most 1 GiB; pictures have at most 20 MiB and recordings 4 MiB"`
 	FileDayBytes   int64           `flag:"file-day-bytes" default:"524288000" for:"serve" help:"most bytes of files that a user may upload a day, and a third of what the guests of an address may; 0: any number"`
 	FilesBytes     int64           `flag:"files-bytes" default:"10737418240" for:"serve" help:"most bytes of all files together, of uploads that are coming and of what is stored; 0: any number"`
+	TextsKeep      keptDays        `flag:"texts-keep" default:"0" for:"serve" help:"for how many days texts and their files are kept, in all rooms or by kind: 365, or public:30,private:365,direct:0; 0: for ever; a room may have its own number (server API)"`
+	RetentionHours hours           `flag:"retention-hours" for:"serve" help:"hours of the day in UTC in which old texts are removed, such as 18-22; empty: all hours"`
+	ActsKeep       int64           `flag:"acts-keep" default:"0" for:"serve" help:"for how many days the acts of administrators and API keys are kept, at least 90; 0: for ever"`
 	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`

@@ -81,7 +81,8 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		return nil, err
 	}
 	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
-		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}, Limiter: engines.Limiter, Rules: ruled})
+		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}, Limiter: engines.Limiter, Rules: ruled,
+		Retention: chat.Retention{Days: chat.KeptDays(c.TextsKeep), Hours: chat.Hours(c.RetentionHours)}})
 	receiptKey, receiptKeys, err := engines.ReceiptKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if built.files, err = newFiles(ctx, c, engines, rooms, log); err != nil {
 		return nil, err
 	}
-	built.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
+	built.security = security.NewRecorder(engines.Security, pub.Node(), int(c.ActsKeep), time.Now, log)
 	hooks, err := newHooks(c, log)
 	if err != nil {
 		return nil, err

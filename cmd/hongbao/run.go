@@ -64,6 +64,7 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 		return i.packets.Run(services)
 	})
 	start(services, func(ctx context.Context) { i.rooms.RunErasures(ctx, i.packets.ForgetSender) })
+	start(services, i.rooms.RunRetention)
 	if i.lobby != nil {
 		start(services, i.lobby.Run)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web"
@@ -331,6 +332,59 @@ func (f hookFail) open() (commands []string) {
 		}
 	}
 	return commands
+}
+
+// keptDays says for how many days texts are kept.
+type keptDays chat.KeptDays
+
+// UnmarshalText implements encoding.TextUnmarshaler: "365", or "public:30, direct:7". Kinds of rooms that are not named keep their texts for ever.
+func (k *keptDays) UnmarshalText(text []byte) error {
+	if n, err := parseKeptDays(string(text)); err == nil {
+		*k = keptDays{n, n, n}
+		return nil
+	}
+	*k = keptDays{}
+	var parts names
+	if err := parts.UnmarshalText(text); err != nil {
+		return err
+	}
+	into := map[string]*int{"public": &k.Public, "private": &k.Private, "direct": &k.Direct}
+	for _, part := range parts {
+		kind, days, _ := strings.Cut(part, ":")
+		n, err := parseKeptDays(days)
+		if into[kind] == nil || err != nil {
+			return fmt.Errorf("%q is no number of days from 0 to %d, and no kind of rooms (public, private, direct) with such a number, such as direct:30", part, chat.MostKeptDays)
+		}
+		*into[kind] = n
+	}
+	return nil
+}
+
+func parseKeptDays(text string) (int, error) {
+	n, err := parseWhole(text)
+	if err == nil && n > chat.MostKeptDays {
+		err = fmt.Errorf("%d days are too many", n)
+	}
+	return int(n), err
+}
+
+// hours are hours of the day.
+type hours chat.Hours
+
+// UnmarshalText implements encoding.TextUnmarshaler: "22-5". An empty text means all hours.
+func (h *hours) UnmarshalText(text []byte) error {
+	*h = hours{}
+	if len(text) == 0 {
+		return nil
+	}
+	from, to, _ := strings.Cut(string(text), "-")
+	first, err := parseWhole(from)
+	last, err2 := parseWhole(to)
+	if err != nil || err2 != nil || first > 23 || last > 24 || first == last {
+		return fmt.Errorf("%q is not two hours of the day in UTC such as 22-5", text)
+	}
+	*h = hours{int(first), int(last)}
+	return nil
 }
 
 // logFormat is the format of log lines.

@@ -56,6 +56,13 @@ create table legal_holds (
     primary key (kind, id)
 );
 
+-- How long the texts of rooms are kept: see store/tables/retention.go.
+create table retention (
+    room_id text collate "C" primary key,
+    days    integer not null default 0, -- of this room; 0: as long as rooms of its kind
+    seq     bigint not null default 0   -- the texts up to this seq are retired
+);
+
 -- Which user or room has the host's own id. The key begins with what is looked up, so that it can be put into buckets.
 create table refs (
     kind text collate "C" not null check (kind in ('user', 'room')),
@@ -655,7 +662,8 @@ create index reports_about on reports (about, id);
 create index reports_against on reports (about, id) where seen_by_about = 1;
 create index reports_appeals on reports (appeal_by) where appeal <> '';
 
--- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
+-- What an operator reads after an attack: see package store/security. Rows are only added, and deleted after 90 days
+-- or later. The triggers refuse what a mistake or an
 -- injected statement would change; the owner of the tables can remove the triggers.
 create table admin_acts (
     id         text primary key,
@@ -700,7 +708,9 @@ begin
     raise exception 'rows of % are only added', tg_table_name;
 end $$;
 
-create trigger admin_acts_stay before update or delete on admin_acts for each row execute function refuse_change();
+create trigger admin_acts_unchanged before update on admin_acts for each row execute function refuse_change();
+create trigger admin_acts_stay before delete on admin_acts for each row
+    when (old.at > extract(epoch from now()) * 1000 - 89 * 86400000::bigint) execute function refuse_change();
 create trigger security_counts_stay before update on security_counts for each row execute function refuse_change();
 create trigger security_counts_last before delete on security_counts for each row
     when (old.minute > extract(epoch from now()) * 1000 - 29 * 86400000::bigint) execute function refuse_change();

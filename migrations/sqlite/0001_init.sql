@@ -54,6 +54,13 @@ create table legal_holds (
     primary key (kind, id)
 ) strict, without rowid;
 
+-- How long the texts of rooms are kept: see store/tables/retention.go.
+create table retention (
+    room_id text primary key,
+    days    integer not null default 0, -- of this room; 0: as long as rooms of its kind
+    seq     integer not null default 0  -- the texts up to this seq are retired
+) strict, without rowid;
+
 -- Which user or room has the host's own id.
 create table refs (
     kind text not null check (kind in ('user', 'room')),
@@ -637,7 +644,8 @@ create index reports_about on reports (about, id);
 create index reports_against on reports (about, id) where seen_by_about = 1;
 create index reports_appeals on reports (appeal_by) where appeal <> '';
 
--- What an operator reads after an attack: see package store/security. Rows are only added. The triggers refuse what a mistake or an
+-- What an operator reads after an attack: see package store/security. Rows are only added, and deleted after 90 days
+-- or later. The triggers refuse what a mistake or an
 -- injected statement would change; a writer of the file can remove the triggers.
 create table admin_acts (
     id         text primary key,
@@ -678,7 +686,8 @@ create table security_counts (
 ) strict, without rowid;
 
 create trigger admin_acts_unchanged before update on admin_acts begin select raise(abort, 'rows of admin_acts are only added'); end;
-create trigger admin_acts_stay before delete on admin_acts begin select raise(abort, 'rows of admin_acts are only added'); end;
+create trigger admin_acts_stay before delete on admin_acts
+    when old.at > unixepoch() * 1000 - 89 * 86400000 begin select raise(abort, 'rows of admin_acts are only added'); end;
 create trigger security_counts_unchanged before update on security_counts begin select raise(abort, 'rows of security_counts are only added'); end;
 create trigger security_counts_last before delete on security_counts
     when old.minute > unixepoch() * 1000 - 29 * 86400000 begin select raise(abort, 'rows of security_counts are only added'); end;

@@ -1,4 +1,4 @@
-// Package crashpoint names the steps of the life of a packet, and of an upload, at which tests let the process die. In an ordinary build the
+// Package crashpoint names the steps of the life of a packet, of an upload, and of erasures and retention, at which tests let the process die. In an ordinary build the
 // package does nothing, and Now is the machine's clock. In a test build (-tags crashpoints), environment variables name a step
 // at which the process kills itself, a step at which one goroutine abandons its work (Lost), and a file with a duration. Now
 // differs from the machine's clock by that duration.
@@ -31,3 +31,6 @@ var Points = []string{
 
 // FilePoints lists the names of the steps of an upload.
 var FilePoints = []string{"file.before-piece", "file.after-piece", "file.before-object", "file.before-finish", "file.after-finish", "file.before-forget"}
+
+// LifecyclePoints lists the names of the steps that remove what users have written.
+var LifecyclePoints = []string{"erase.before-step", "erase.after-step", "retire.before-step", "retire.after-step"}

@@ -92,7 +92,7 @@ const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 //   - wrong values in columns of transfers that no leaf contains,
 //   - chains without links, and links whose chain is not listed in the table chains,
 //   - entries with a key for which the table requests does not name that entry,
-//   - texts erased without a recall, or recalled without being erased,
+//   - texts erased without a recall or a retention, or recalled or retired without being erased,
 //   - names of senders, greetings, passphrases and reactions that are erased although nobody has asked to erase the user (table erasures),
 //   - names and words of a user that are still there although the erasure of the user is done.
 var chainChecks = []check{
@@ -110,9 +110,15 @@ var chainChecks = []check{
 	{"room", `select e.room_id, format('the text of entry %s is erased, and no recall says so', e.seq)
 		from {entries} e left join (select distinct room_id, target from entries where kind = 'recall') r
 			on r.room_id = e.room_id and r.target = case e.kind when 'edit' then e.target else e.seq end
-		where (octet_length(e.text_seal) = 32 or e.body in ('{"recalled":true}', format('{"target":%s,"recalled":true}', e.target)))
+		where (octet_length(e.text_seal) = 32 or e.body in ('{"recalled":true}', '{"recalled":true,"retired":true}', format('{"target":%s,"recalled":true}', e.target)))
 			and (r.target is null or e.kind not in ('text', 'edit'))
-			and not exists (select 1 from erasures x where x.user_id = e.sender and (e.kind = 'packet' or e.kind = 'react' and x.texts))`},
+			and not exists (select 1 from erasures x where x.user_id = e.sender and (e.kind = 'packet' or e.kind = 'react' and x.texts))
+			and not exists (select 1 from retention t where t.room_id = e.room_id and (e.kind = 'text' and e.seq <= t.seq or e.kind = 'edit' and e.target <= t.seq))`},
+	{"room", `select e.room_id, format('the retention has passed entry %s, and it still has a text', e.seq)
+		from {entries} e join retention t on t.room_id = e.room_id
+		where e.kind = 'text' and e.seq <= t.seq and (e.body, e.fold) <> ('{"recalled":true,"retired":true}', format('{"recall_seq":%s}', e.seq))
+				and not (e.body = '{"recalled":true}' and e.fold like '{"recall_seq":%')
+			or e.kind = 'edit' and e.target <= t.seq and e.body <> format('{"target":%s,"recalled":true}', e.target)`},
 	{"room", `select e.room_id, format('entry %s was recalled, and still has a text', e.seq)
 		from {entries} r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
 		where r.kind = 'recall' and e.body <> case e.kind when 'edit' then format('{"target":%s,"recalled":true}', e.target) else '{"recalled":true}' end`},
@@ -122,7 +128,7 @@ var chainChecks = []check{
 		where (octet_length(name_seal) = 32 or octet_length(text_seal) = 32) and not exists (select 1 from erasures x where x.user_id = p.sender)`},
 	{"user", `select x.user_id, format('the erasure is done, and entry %s of room %s still has a name or words of the user', e.seq, e.room_id)
 		from erasures x join {entries} e on e.sender = x.user_id
-		where x.done_at > 0 and ((e.sender_name, e.sender_avatar) <> ('', '') or x.texts and e.kind = 'text' and e.body <> '{"recalled":true}'
+		where x.done_at > 0 and ((e.sender_name, e.sender_avatar) <> ('', '') or x.texts and e.kind = 'text' and e.body not in ('{"recalled":true}', '{"recalled":true,"retired":true}')
 			or octet_length(e.text_seal) = 16 and (e.kind = 'packet' or e.kind = 'react' and x.texts))`},
 	{"user", `select x.user_id, format('the erasure is done, and packet %s still has a name or words of the user', p.id)
 		from erasures x join {packets} p on p.sender = x.user_id

@@ -30,6 +30,12 @@ func TestErasedAudit(t *testing.T) {
 	}
 }
 
+func TestRetiredAudit(t *testing.T) {
+	storetest.TestRetiredAudit(t, func(t *testing.T) storetest.AuditUnderTest {
+		return startTampering(t, openStore(t, migratedDatabase(t)))
+	})
+}
+
 func BenchmarkAudit(b *testing.B) {
 	database := migratedDatabase(b)
 	s := openStore(b, database)

@@ -43,6 +43,7 @@ var mayReadMore = map[string]string{
 	`format(?`:                                                              "an audit reads all rows",
 	`(octet_length(name_seal) = ? or`:                                       "an audit reads all rows",
 	`select coalesce(sum(counted), ?) fr`:                                   "an audit reads all rows",
+	`or h.kind = ? and exists (`:                                            "the legal holds of users, which hosts set one by one",
 	`or kind = ? and exists (`:                                              "the legal holds of rooms, which hosts set one by one",
 	`row_number() over (order by a.at desc`:                                 "the newest rows of the rarest word of a search, at most as many as are compared",
 	`where octet_length(name_seal) = ?`:                                     "an audit reads all rows",
@@ -80,6 +81,7 @@ var firstRows = map[string]string{
 	"join_requests": `insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
 	"legal_holds":   `insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
 	"persons":       `insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
+	"retention":     `insert into retention (room_id) values ('r')`,
 	"room_rules":    `insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 

@@ -17,7 +17,11 @@ const (
 	retention  = 30 * 24 * time.Hour // of counts
 	storeTime  = 5 * time.Second     // limit of one call to the database
 	others     = "others"
+	actsAtOnce = 1000 // old acts that are deleted each minute
 )
+
+// LeastKept is the smallest number of days for which acts are kept.
+const LeastKept = 90
 
 // Recorder records the acts and counts of one instance. It is safe for concurrent use.
 type Recorder struct {
@@ -26,6 +30,7 @@ type Recorder struct {
 	instance string
 	now      func() time.Time
 	log      *slog.Logger
+	keepActs int // days; 0: for ever
 
 	mu      sync.Mutex
 	minute  time.Time                   // guarded by mu; start of the minute that is counted
@@ -35,10 +40,11 @@ type Recorder struct {
 	acts    int64                       // guarded by mu; stored since the start
 }
 
-// NewRecorder returns a recorder. Counts are stored while Run runs.
-func NewRecorder(store Store, instance string, now func() time.Time, log *slog.Logger) *Recorder {
+// NewRecorder returns a recorder. Counts are stored, and acts older than keepActs days are deleted, while Run runs. If keepActs is 0, acts are kept for
+// ever; otherwise it must be at least LeastKept.
+func NewRecorder(store Store, instance string, keepActs int, now func() time.Time, log *slog.Logger) *Recorder {
 	return &Recorder{
-		store: store, instance: instance, now: now, log: log,
+		store: store, instance: instance, now: now, log: log, keepActs: keepActs,
 		minute: now().Truncate(time.Minute), names: map[string]map[string]int64{}, totals: map[string]int64{},
 	}
 }
@@ -108,6 +114,7 @@ func (r *Recorder) Run(ctx context.Context) {
 			r.endMinuteLocked()
 			r.mu.Unlock()
 			r.save(ctx)
+			r.dropActs(ctx)
 		case <-ctx.Done():
 			r.mu.Lock()
 			r.endMinuteLocked()
@@ -116,6 +123,18 @@ func (r *Recorder) Run(ctx context.Context) {
 			r.save(context.WithoutCancel(ctx))
 			return
 		}
+	}
+}
+
+// dropActs deletes some of the acts that are too old.
+func (r *Recorder) dropActs(ctx context.Context) {
+	if r.keepActs == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	if err := r.store.DropActs(ctx, r.now().AddDate(0, 0, -r.keepActs), actsAtOnce); err != nil {
+		r.log.Warn("old acts not deleted yet", "err", err)
 	}
 }
 

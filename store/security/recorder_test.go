@@ -23,6 +23,8 @@ type memory struct {
 	acts    []Act
 	counts  []Count
 	dropped time.Time
+
+	droppedActs time.Time
 }
 
 func (m *memory) AddAct(_ context.Context, a Act) error {
@@ -47,6 +49,13 @@ func (m *memory) DropCounts(_ context.Context, before time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropped = before
+	return nil
+}
+
+func (m *memory) DropActs(_ context.Context, before time.Time, _ int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.droppedActs = before
 	return nil
 }
 
@@ -80,7 +89,7 @@ func inBubble(t *testing.T, run func(m *memory, r *Recorder, stop func())) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		r := NewRecorder(m, "i", time.Now, slog.New(slog.DiscardHandler))
+		r := NewRecorder(m, "i", 100, time.Now, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -111,6 +120,9 @@ func TestCountsAreStoredByMinute(t *testing.T) {
 		}
 		if want := time.Now().Add(-retention).Truncate(time.Minute); !m.dropped.Truncate(time.Minute).Equal(want) {
 			t.Errorf("counts before %v were deleted, want before %v", m.dropped, want)
+		}
+		if want := time.Now().AddDate(0, 0, -100).Truncate(time.Minute); !m.droppedActs.Truncate(time.Minute).Equal(want) {
+			t.Errorf("acts before %v were deleted, want before %v", m.droppedActs, want)
 		}
 		stop()
 		if got := m.stored(); got["unauthorized 192.0.2.7"] != 3 || got["not_admin 192.0.2.7"] != 1 || len(m.all()) != 3 {
@@ -177,7 +189,7 @@ func TestCountsOutliveAnOutage(t *testing.T) {
 
 func TestActThatIsNotStoredFails(t *testing.T) {
 	m := &memory{}
-	r := NewRecorder(m, "i", time.Now, slog.New(slog.DiscardHandler))
+	r := NewRecorder(m, "i", 0, time.Now, slog.New(slog.DiscardHandler))
 	if err := r.Act(t.Context(), "root", "192.0.2.7", "credit", []byte("{\"user\":\"\xff\x00"+strings.Repeat("名", 1000))); err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,8 @@ type Store interface {
 	AddCounts(ctx context.Context, counts []Count) error
 	// DropCounts deletes the counts of minutes before the given time, which must be 30 days ago or earlier.
 	DropCounts(ctx context.Context, before time.Time) error
+	// DropActs deletes the oldest acts before the given time, which must be LeastKept days ago or earlier: at most limit.
+	DropActs(ctx context.Context, before time.Time, limit int) error
 	// Acts returns the newest acts, at most limit, newest first.
 	Acts(ctx context.Context, limit int) ([]Act, error)
 	// ActsAfter returns the acts after the cursor that are older than before, oldest first, at most limit. The cursor "" is

@@ -30,6 +30,10 @@ func TestErasedAudit(t *testing.T) {
 	}
 }
 
+func TestRetiredAudit(t *testing.T) {
+	storetest.TestRetiredAudit(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openStore(t, migratedFolder(t))) })
+}
+
 func BenchmarkAudit(b *testing.B) {
 	s := openStore(b, b.TempDir())
 	storetest.BenchmarkAudit(b, s, s, func() {}) // SQLite counts nothing by itself

@@ -33,11 +33,12 @@ const (
 // mayReadMore are parts of statements that read more rows than they return, with what bounds these rows.
 var mayReadMore = map[string]string{
 	// The audit, and what a new epoch does once. A sample of the metrics reads at most 10,000 packets.
-	` is distinct from (`:                "an audit reads all rows",
-	`format('`:                           "an audit reads all rows",
-	`(octet_length(name_seal) = 32 or`:   "an audit reads all rows",
-	`or kind = 'room' and exists (`:      "the legal holds of rooms, which hosts set one by one",
-	`where octet_length(name_seal) = 32`: "an audit reads all rows",
+	` is distinct from (`:                                             "an audit reads all rows",
+	`format('`:                                                        "an audit reads all rows",
+	`(octet_length(name_seal) = 32 or`:                                "an audit reads all rows",
+	`or h.kind = 'user' and exists (`:                                 "the legal holds of users, which hosts set one by one",
+	`or kind = 'room' and exists (`:                                   "the legal holds of rooms, which hosts set one by one",
+	`where octet_length(name_seal) = 32`:                              "an audit reads all rows",
 	`from entries e left join packets p on p.room_id = e.room_id`:     "an audit reads all rows",
 	`select coalesce(sum(counted), 0) from files`:                     "an audit reads all rows",
 	`select room_id, seq, max(edit) as edit, max(recall) as recall`:   "an audit reads all rows",
@@ -71,6 +72,7 @@ var firstRows = []string{
 	`insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
 	`insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
 	`insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
+	`insert into retention (room_id) values ('r')`,
 	`insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 

@@ -122,7 +122,7 @@ func TestErasedAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	}
 }
 
-// TestOtherProgramAfterErasure verifies chains of erased rows by a program in Python that shares no code with hongbao, with heads that were kept before.
+// TestOtherProgramAfterErasure verifies chains of erased and retired rows by a program in Python that shares no code with hongbao, with heads that were kept before.
 func TestOtherProgramAfterErasure(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 	enginetest.Need(t, "python3")
 	u := open(t)
@@ -142,8 +142,13 @@ func TestOtherProgramAfterErasure(t *testing.T, open func(t *testing.T) ChainsUn
 	want(true)
 	e := &eraser{TB: t, store: s, at: lived}
 	e.erase("u1", true)
-	e.erase("u2", true)
 	e.erase("u3", false)
+	want(true)
+	if retire(t, s, chat.KeptDays{Public: 7, Private: 7, Direct: 7}, lived.AddDate(0, 0, 30)) == 0 {
+		t.Error("no text is retired")
+	}
+	want(true)
+	e.erase("u2", true)
 	want(true)
 	u.Exec(t, `update entries set name_seal = text_seal where id = 'e-room-1'`)
 	want(false)

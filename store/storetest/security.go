@@ -25,6 +25,7 @@ func TestSecurity(t *testing.T, open func(t *testing.T) SecurityUnderTest) {
 		"acts are added once, and listed newest first": actsAreAdded, "counts are added once": countsAreAdded,
 		"acts are exported by a cursor": actsAreExported,
 		"stored rows stay as they are":  securityRowsStay, "old counts are deleted": oldCountsAreDeleted,
+		"old acts are deleted": oldActsAreDeleted,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, open(t)) })
 	}
@@ -153,5 +154,21 @@ func oldCountsAreDeleted(t *testing.T, s SecurityUnderTest) {
 	noError(t, s.DropCounts(ctx, now.Add(-30*24*time.Hour)))
 	if counts, err := s.Counts(ctx, 100); err != nil || len(counts) != 6 || !counts[0].Minute.Equal(now) {
 		t.Errorf("counts %v, %v; want those of now", counts, err)
+	}
+}
+
+func oldActsAreDeleted(t *testing.T, s SecurityUnderTest) {
+	ctx, now := t.Context(), time.Now().UTC()
+	for i, days := range []int{0, 80, 91, 92, 93} {
+		noError(t, s.AddAct(ctx, testAct(fmt.Sprint(i), now.AddDate(0, 0, -days))))
+	}
+	for _, want := range []int{3, 2} { // two of the three old ones go at once
+		noError(t, s.DropActs(ctx, now.AddDate(0, 0, -90), 2))
+		if acts, err := s.Acts(ctx, 10); err != nil || len(acts) != want || acts[0].ID != "0" || acts[1].ID != "1" {
+			t.Errorf("acts %v, %v; want the newest %d", acts, err, want)
+		}
+	}
+	if err := s.DropActs(ctx, now.AddDate(0, 0, -70), 10); err == nil {
+		t.Error("an act of 80 days ago can be deleted")
 	}
 }

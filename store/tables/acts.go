@@ -32,6 +32,11 @@ func (t Tables) DropCounts(ctx context.Context, before time.Time) error {
 	return exec(ctx, t.db, "delete counts", `delete from security_counts where minute < $1`, before.UnixMilli())
 }
 
+// DropActs implements security.Store.
+func (t Tables) DropActs(ctx context.Context, before time.Time, limit int) error {
+	return exec(ctx, t.db, "delete acts", `delete from admin_acts where id in (select id from admin_acts where at < $1 order by at limit $2)`, before.UnixMilli(), limit)
+}
+
 // Acts implements security.Store.
 func (t Tables) Acts(ctx context.Context, limit int) ([]security.Act, error) {
 	return list(ctx, t.db, "read acts", scanAct, `select `+actColumns+` from admin_acts order by at desc, id limit $1`, limit)

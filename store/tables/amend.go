@@ -125,16 +125,21 @@ func queueAmendment(d Dialect, b *Batch, a chat.Amendment, to chat.AmendmentRuli
 	b.Exec(`update entries set fold = $3 where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2`, a.Room, a.Target, string(fold))
 	switch {
 	case to.Empty:
-		if len(to.Mentioned) > 0 {
-			b.Exec(`delete from mentions where user_id `+d.In(1)+` /*! and bucket = any(buckets_of($1::text[])) */ and at = $2 and room_id = $3 and seq = $4`, d.List(to.Mentioned), at.UnixMilli(), a.Room, a.Target)
-		}
-		if to.MentionedAll {
-			b.Exec(`delete from mentions_of_all where room_id = $1 and at = $2 and seq = $3`, a.Room, at.UnixMilli(), a.Target)
-		}
+		queueForgetMentions(d, b, a, to, at)
 	case a.Kind == chat.KindReact && a.On:
 		b.Exec(`insert into reactions (/*! bucket, */ room_id, seq, emoji, user_id) values (/*! bucket_of($1), */ $1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
 	case a.Kind == chat.KindReact:
 		b.Exec(`delete from reactions where room_id = $1 /*! and bucket = bucket_of($1) */ and seq = $2 and emoji = $3 and user_id = $4`, a.Room, a.Target, a.Emoji, a.By.ID)
 	}
 	return nil
+}
+
+// queueForgetMentions makes the batch delete the mentions in an emptied text, which was sent at the time at.
+func queueForgetMentions(d Dialect, b *Batch, a chat.Amendment, to chat.AmendmentRuling, at time.Time) {
+	if len(to.Mentioned) > 0 {
+		b.Exec(`delete from mentions where user_id `+d.In(1)+` /*! and bucket = any(buckets_of($1::text[])) */ and at = $2 and room_id = $3 and seq = $4`, d.List(to.Mentioned), at.UnixMilli(), a.Room, a.Target)
+	}
+	if to.MentionedAll {
+		b.Exec(`delete from mentions_of_all where room_id = $1 and at = $2 and seq = $3`, a.Room, at.UnixMilli(), a.Target)
+	}
 }

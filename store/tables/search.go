@@ -557,16 +557,21 @@ func dropWords(w Tx, b *Batch, room string) error {
 		}
 		gone, through = append(gone, wordRecords(e)...), e.Seq-1
 	}
-	if len(gone) > 0 {
-		b.Exec(`delete from entry_words where (word, at, seq) in (select word, at, seq from `+w.Records(1, "o", `word bigint, at bigint, seq bigint`)+`)
-			and word & 15 = $2 /*! and bucket = $2 */`, JSON(gone), words.Bucket(room))
-	}
+	queueDropWords(w, b, room, gone)
 	if through == 0 {
 		b.Exec(`delete from indexed_rooms where room_id = $1 /*! and bucket = bucket_of($1) */`, room)
 		return nil
 	}
 	b.Exec(`update indexed_rooms set seq = $2 where room_id = $1 /*! and bucket = bucket_of($1) */`, room, through)
 	return nil
+}
+
+// queueDropWords makes the batch delete rows of the index. The row of the room in indexed_rooms must be locked.
+func queueDropWords(d Dialect, b *Batch, room string, gone []wordRecord) {
+	if len(gone) > 0 {
+		b.Exec(`delete from entry_words where (word, at, seq) in (select word, at, seq from `+d.Records(1, "o", `word bigint, at bigint, seq bigint`)+`)
+			and word & 15 = $2 /*! and bucket = $2 */`, JSON(gone), words.Bucket(room))
+	}
 }
 
 // reindex makes the batch replace the words of an amended entry, if it is in the index.

@@ -429,11 +429,11 @@ type Kind struct {
 
 // Kinds holds the kinds of entries.
 var Kinds = []Kind{
-	{"text", TextBody{}, "only in `history` and `mentions` it may have `edited_at` and `reactions`, the number of users by emoji, or be {recalled: true}"},
+	{"text", TextBody{}, "only in `history` and `mentions` it may have `edited_at` and `reactions`, the number of users by emoji, or be {recalled: true}, and {recalled: true, retired: true} if it is older than the room keeps texts"},
 	{"packet", PacketBody{}, "it has the fields of the Packet itself; only in `history` it may have `reactions`, the number of users by emoji"},
 	{"packet_done", PacketDoneBody{}, "`reason` is drained, expired or cancelled; the State is without `mine`"},
 	{"member", MemberBody{}, "`change` is invited, kicked, banned, role, muted or left_private. The host adds or removes many at once: `change` is added or removed, `users` has the first 50 of them, beginning with `user`, and `count` says how many they are"},
-	{"edit", EditBody{}, "{target, recalled: true} after a recall"},
+	{"edit", EditBody{}, "{target, recalled: true} after a recall, or when the text is retired"},
 	{"recall", RecallBody{}, ""},
 	{"react", ReactBody{}, "`count` is the number of this emoji on the text or packet now"},
 	{"room", RoomBody{}, "what is different from now on; a removed announcement is `\"\"`"},

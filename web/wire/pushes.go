@@ -16,7 +16,7 @@ type Entry struct {
 }
 
 // TextBody is the body of a text entry. EditedAt and Reactions are set only in the replies of history and mentions, also in the
-// server API. There Text is the present text. A recalled text has no field but Recalled.
+// server API. There Text is the present text. A recalled text has no field but Recalled, and a retired one both.
 type TextBody struct {
 	Text      string          `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
@@ -26,6 +26,7 @@ type TextBody struct {
 	EditedAt  int64           `json:"edited_at,omitempty"`
 	Reactions map[string]int  `json:"reactions,omitempty"` // number of users by emoji
 	Recalled  bool            `json:"recalled,omitempty"`
+	Retired   bool            `json:"retired,omitempty"` // it is older than the room keeps texts; then Recalled is set, too
 
 	MentionAll bool     `json:"mention_all,omitempty"`
 	Preview    *Preview `json:"preview,omitempty"`

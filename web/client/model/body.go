@@ -15,11 +15,12 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 			EditedAt  int64          `json:"edited_at"`
 			Reactions map[string]int `json:"reactions"`
 			Recalled  bool           `json:"recalled"`
+			Retired   bool           `json:"retired"`
 		}
 		err := json.Unmarshal(raw, &b)
 		return Text{
 			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions, MentionAll: b.MentionAll, Preview: (*Preview)(b.Preview),
-			EditedAt: TimeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
+			EditedAt: TimeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled, Retired: b.Retired,
 		}, err
 	},
 	"packet": func(raw json.RawMessage) (Body, error) {

@@ -35,6 +35,7 @@ type Text struct {
 	EditedAt  time.Time       // zero: not edited
 	Reactions map[string]int  // number of users by emoji
 	Recalled  bool            // the text was recalled, so it is empty
+	Retired   bool            // the text is older than the room keeps texts; then Recalled is set, too
 
 	MentionAll bool     // it mentions all members of the room
 	Preview    *Preview // of a link in the text; nil: none

@@ -132,7 +132,7 @@ func newTestConsole(t *testing.T) *testConsole {
 	noError(t, os.WriteFile(c.keysFile, []byte("# none\n"), 0o600))
 	c.keys, err = server.ReadKeys(c.keysFile, log)
 	noError(t, err)
-	acts := recordedActs{security.NewRecorder(store, "i", time.Now, log)}
+	acts := recordedActs{security.NewRecorder(store, "i", 0, time.Now, log)}
 	api, err := server.New(server.Config{Keys: c.keys, Acts: acts, Web: clients, Local: local, Refusals: storedRefusals{store}, Chat: c.rooms, Packets: c.packets, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	kinds, err := eventlog.ParseKinds([]string{"message.*"})

@@ -36,6 +36,20 @@ var privacyOperations = []Operation{
 		},
 		Verb: "GET", Path: "/v1/server/legal_holds", Scope: Privacy, Example: ListLegalHoldsRequest{Kind: "user", Limit: 100},
 	},
+	{
+		Method: wire.Method{
+			Name: "get_retention", Does: "Says for how many days a room keeps its texts, and which texts are retired.",
+			Request: GetRetentionRequest{}, Reply: RetentionReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/rooms/{room}/retention", Scope: Read, Example: GetRetentionRequest{Room: "r-1"},
+	},
+	{
+		Method: wire.Method{
+			Name: "set_retention", Does: "Sets for how many days a room keeps its texts. Older texts and their files are removed within some hours. Retired texts do not come back.",
+			Request: SetRetentionRequest{}, Reply: RetentionReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "PUT", Path: "/v1/server/rooms/{room}/retention", Scope: Privacy, Reasoned: true, Example: SetRetentionRequest{Room: "r-1", Days: 30},
+	},
 }
 
 // The values of EraseUserRequest.Texts. With EraseTexts, texts, edits, reactions and files go, too.
@@ -106,4 +120,28 @@ type ListLegalHoldsRequest struct {
 type ListLegalHoldsReply struct {
 	Holds []LegalHold `json:"holds"`
 	Next  string      `json:"next,omitempty"` // missing: it is the last page
+}
+
+// GetRetentionRequest is the request of get_retention.
+type GetRetentionRequest struct {
+	Room string `json:"room"`
+}
+
+// SetRetentionRequest is the request of set_retention.
+type SetRetentionRequest struct {
+	Room string `json:"room"`
+	Days int    `json:"days" min:"0"` // at most 36500; 0: as rooms of its kind, which HONGBAO_TEXTS_KEEP says
+}
+
+// Retention says for how many days a room keeps its texts.
+type Retention struct {
+	Days    int   `json:"days"`    // what was set for the room; 0: nothing
+	Keeps   int   `json:"keeps"`   // what holds; 0: for ever
+	Through int64 `json:"through"` // texts up to this seq are retired
+	Held    bool  `json:"held"`    // a legal hold of the room, or of a user that has been in it, stops it
+}
+
+// RetentionReply is the reply of get_retention and set_retention.
+type RetentionReply struct {
+	Retention Retention `json:"retention"`
 }

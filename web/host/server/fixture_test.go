@@ -160,7 +160,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	noError(t, err)
 	h.SetPeers(host.web.Peers())
 	pub.CacheStandings(host.rooms)
-	host.recorder = security.NewRecorder(store, "i", time.Now, log)
+	host.recorder = security.NewRecorder(store, "i", 0, time.Now, log)
 	host.keysFile = filepath.Join(t.TempDir(), "keys")
 	host.all = host.addKey("all", " 1000000", hostapi.Admin) // a test sends more requests than a key usually may, in a second
 	host.keys, err = server.ReadKeys(host.keysFile, log)

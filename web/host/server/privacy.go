@@ -8,13 +8,14 @@ import (
 	"hongbao/web/host/hostapi"
 )
 
-// privacy answers the operations that erase users and keep what must not be erased.
+// privacy answers the operations that erase users, keep what must not be erased, and say how long rooms keep texts.
 type privacy struct{ o Config }
 
 func (s privacy) routes() []Route {
 	return []Route{
 		Handle("erase_user", s.eraseUser), Handle("get_erasure", s.getErasure),
 		Handle("put_legal_hold", s.putHold), Handle("drop_legal_hold", s.dropHold), Handle("list_legal_holds", s.listHolds),
+		Handle("get_retention", s.getRetention), Handle("set_retention", s.setRetention),
 	}
 }
 
@@ -69,4 +70,16 @@ func (s privacy) listHolds(ctx context.Context, _ Caller, r *hostapi.ListLegalHo
 
 func holdOf(h chat.LegalHold) hostapi.LegalHold {
 	return hostapi.LegalHold{Kind: string(h.Kind), ID: h.ID, At: convert.Millis(h.At), Actor: h.Actor, Reason: h.Reason}
+}
+
+func (s privacy) getRetention(ctx context.Context, _ Caller, r *hostapi.GetRetentionRequest) (hostapi.RetentionReply, error) {
+	return s.retention(s.o.Chat.RoomRetention(ctx, r.Room))
+}
+
+func (s privacy) setRetention(ctx context.Context, _ Caller, r *hostapi.SetRetentionRequest) (hostapi.RetentionReply, error) {
+	return s.retention(s.o.Chat.SetRetention(ctx, r.Room, r.Days))
+}
+
+func (s privacy) retention(r chat.RoomRetention, err error) (hostapi.RetentionReply, error) {
+	return hostapi.RetentionReply{Retention: hostapi.Retention{Days: r.Days, Keeps: s.o.Chat.KeptDays(r), Through: r.Seq, Held: r.Held}}, err
 }

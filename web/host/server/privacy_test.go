@@ -97,6 +97,43 @@ func TestHostSetsLegalHolds(t *testing.T) {
 	ok[hostapi.ErasureReply](h, h.send(key, "POST", "/v1/server/users/ann/erase?reason=asked", `{"texts":"erase"}`))
 }
 
+func TestHostSetsRetention(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann")
+	key := h.newKey("privacy", hostapi.Privacy)
+	reader := h.newKey("reader", hostapi.Read)
+	room := ok[wire.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/as/ann/create_room", `{"name":"Tea","key":"r"}`)).Room.ID
+	path := "/v1/server/rooms/" + room + "/retention"
+	set := func(query, body string) answer { return h.send(key, "PUT", path+query, body) }
+	h.refused(h.send(reader, "PUT", path+"?reason=x", `{"days":1}`), wire.CodeForbidden, "forbidden scope=privacy")
+	h.refused(set("", `{"days":30}`), wire.CodeBadRequest, "bad_request field=reason")
+	for _, days := range []string{"-1", "36501"} {
+		h.refused(set("?reason=x", `{"days":`+days+`}`), wire.CodeBadRequest, "bad_request field=days")
+	}
+	h.refused(h.send(key, "PUT", "/v1/server/rooms/nowhere/retention?reason=x", `{"days":1}`), wire.CodeNotFound, "not_found")
+	h.refused(h.send(reader, "GET", "/v1/server/rooms/nowhere/retention", nil), wire.CodeNotFound, "not_found")
+	read := func() hostapi.Retention {
+		return ok[hostapi.RetentionReply](h, h.send(reader, "GET", path, nil)).Retention
+	}
+	if got := read(); got != (hostapi.Retention{}) {
+		t.Errorf("at first %+v", got)
+	}
+	want := hostapi.Retention{Days: 30, Keeps: 30}
+	if got := ok[hostapi.RetentionReply](h, set("?reason=policy", `{"days":30}`)).Retention; got != want || read() != want {
+		t.Errorf("set %+v, then read %+v", got, read())
+	}
+	if act := h.act("set_retention"); act.Reason != "policy" || act.Request != fmt.Sprintf(`{"days":30,"room":%q}`, room) {
+		t.Errorf("the act is %+v", act)
+	}
+	ok[hostapi.LegalHoldReply](h, h.send(key, "PUT", "/v1/server/legal_holds/user/ann?reason=case", nil))
+	if got := read(); !got.Held {
+		t.Errorf("under a legal hold %+v", got)
+	}
+	if got := ok[hostapi.RetentionReply](h, set("?reason=policy", `{"days":0}`)).Retention; got.Days != 0 || got.Keeps != 0 {
+		t.Errorf("set back %+v", got)
+	}
+}
+
 // erasedWords occur in all that a user writes in TestErasedWordsAreNowhere.
 var erasedWords = []string{"Quillfeather", "marzipantext", "secondmarzipan", "greetingmarzipan", "opensesamemarzipan", "custommarzipan", "refmarzipan", "filenamemarzipan", "filecontentmarzipan",
 	"reportmarzipan", "quotedmarzipan", "avatarmarzipan", "pushmarzipan", "heldmarzipan"}

@@ -123,7 +123,7 @@ func quoted(text string) json.RawMessage {
 // them later.
 var recordedFields = []string{
 	"user", "room", "packet", "file", "report", "kind", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
-	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets", "id", "texts",
+	"key", "no", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets", "id", "texts", "days",
 }
 
 // withoutTexts returns, for a list of users with their data, the list of their ids. It returns any other value unchanged.

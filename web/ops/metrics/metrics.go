@@ -177,6 +177,10 @@ func (c collector) collectEngines(out chan<- prometheus.Metric) {
 	}
 	epochChanges.put(out, float64(c.Chat.Epochs()))
 	searchWaiting.put(out, float64(c.Chat.Unindexed()))
+	old := c.Chat.RetentionStats()
+	textsRetired.put(out, float64(old.Texts))
+	retentionLate.put(out, old.Late.Seconds())
+	retentionHeld.put(out, float64(old.Held))
 	for _, h := range c.Packets.KnownHeads() {
 		number, first := strconv.FormatInt(h.Chain, 10), append([]byte{0, 0}, h.Hash[:6]...)
 		chainSeconds.put(out, float64(h.Link>>20)/1000, number)

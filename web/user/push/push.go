@@ -70,7 +70,7 @@ func (p *Publisher) CloseSockets(user, socket string, code int) {
 	p.signal(UserTopic(user), Signal{Close: &Close{Code: code, Socket: socket}})
 }
 
-// to publishes an event. Changes of a user's rooms are signals to the sessions, an unknown outcome is for the hubs, an erasure for all other instances, and everything else is a
+// to publishes an event. Changes of a user's rooms are signals to the sessions, an unknown outcome is for the hubs, erased or retired texts are for all other instances, and everything else is a
 // push to the clients.
 func (p *Publisher) to(topic string, e chat.Event) {
 	switch e := e.(type) {
@@ -80,6 +80,9 @@ func (p *Publisher) to(topic string, e chat.Event) {
 		p.signal(topic, Signal{Room: e.Room, Reason: e.Reason, Through: e.Through})
 	case chat.OutcomeUnknown:
 		p.hub.CompareTopic(topic)
+	case chat.TextsRetired:
+		DropErased(p.hub, e.Room)
+		p.hub.Notify(Notice{Erased: &Membership{Room: e.Room}}.encode())
 	case chat.UserErased:
 		DropErased(p.hub, e.Room)
 		p.hub.Notify(Notice{Erased: &Membership{Room: e.Room, User: e.User}}.encode())
@@ -94,7 +97,7 @@ func (p *Publisher) to(topic string, e chat.Event) {
 	}
 }
 
-// DropErased makes the hub drop what it keeps of a room in which names or texts were erased.
+// DropErased makes the hub drop what it keeps of a room in which names or texts were erased, or texts retired.
 func DropErased(h *hub.Hub, room string) {
 	if room != "" {
 		h.DropRecent(RoomTopic(room))

@@ -53,7 +53,7 @@ func ParseSignal(data []byte) (s Signal, err error) {
 type Notice struct {
 	Moved *Membership `json:"moved,omitempty"` // what has changed, and instances must therefore drop from their caches
 
-	Erased *Membership `json:"erased,omitempty"` // of whose entries and packets names and texts are gone; without a room: of packets alone
+	Erased *Membership `json:"erased,omitempty"` // of whose entries and packets names and texts are gone; without a room: of packets alone; without a user: retired texts of the room
 }
 
 // Membership identifies a user's membership in a room. If User is "", the room was deleted, which ends every membership

@@ -124,7 +124,9 @@ func (m *Manager) Notice(data []byte) {
 		return
 	case n.Erased != nil:
 		push.DropErased(m.c.Hub, n.Erased.Room)
-		m.c.Packets.ForgetSender(n.Erased.User)
+		if n.Erased.User != "" {
+			m.c.Packets.ForgetSender(n.Erased.User)
+		}
 		return
 	case n.Moved == nil:
 		return

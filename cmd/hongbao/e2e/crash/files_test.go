@@ -101,11 +101,18 @@ func mustHaveDied(t *testing.T, s *e2e.Server, point string) {
 // filesOf returns a function that counts the rows of files in the server's database.
 func filesOf(t *testing.T, s *e2e.Server) func(where string) (n int) {
 	t.Helper()
+	count := countIn(t, s)
+	return func(where string) int { return count("files where " + where) }
+}
+
+// countIn returns a function that counts rows in the server's database. It returns -1 while the database cannot be read.
+func countIn(t *testing.T, s *e2e.Server) func(from string) (n int) {
+	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.Dir, "hongbao.db")+"?mode=ro")
 	e2e.NoError(t, err)
 	t.Cleanup(func() { e2e.NoError(t, db.Close()) })
-	return func(where string) (n int) {
-		if err := db.QueryRowContext(t.Context(), "select count(*) from files where "+where).Scan(&n); err != nil {
+	return func(from string) (n int) {
+		if err := db.QueryRowContext(t.Context(), "select count(*) from "+from).Scan(&n); err != nil {
 			return -1
 		}
 		return n

@@ -24,7 +24,8 @@
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
  * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], files?: File[],
- *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean, mention_all?: boolean, preview?: Preview}} TextBody
+ *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean, retired?: boolean, mention_all?: boolean,
+ *   preview?: Preview}} TextBody
  * @typedef {{id: string, kind: 'picture'|'voice'|'file', name?: string, type: string, size: number, width?: number,
  *   height?: number, blur?: string, duration_ms?: number, wave?: string}} File
  *

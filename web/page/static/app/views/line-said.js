@@ -89,7 +89,8 @@ function Text({ view, item: { seq, from, body: { text, mentions = [], mention_al
   ];
 }
 
-function recalledWords({ from, body: { by } }, own) {
+function recalledWords({ from, body: { by, retired } }, own) {
+  if (retired) return t('timeline.retired');
   if (!by || (by.id === from.id && !own)) return t('timeline.recalled');
   if (by.id === from.id) return t('timeline.recalledOwn');
   return t('timeline.removed', { by: by.id === state.me.id ? t('you') : by.name || by.id, own });

@@ -77,6 +77,6 @@ function mentions(text, names, ids = []) {
 export function gist({ kind, body }) {
   if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
   if (kind !== 'text') return t('timeline.earlier');
-  if (body.recalled) return t('timeline.recalled');
+  if (body.recalled) return t(body.retired ? 'timeline.retired' : 'timeline.recalled');
   return saidInWords(body);
 }

@@ -25,7 +25,7 @@ export function lineOf(view) {
   const { kind, body, from } = last.item;
   const who = by(view, from);
   if (kind === 'packet') return { mark: t('rooms.packet'), text: who + flat(body.greeting) };
-  if (body.recalled) return { mark: '', text: recalled(from, body.by) };
+  if (body.recalled) return { mark: '', text: body.retired ? t('timeline.retired') : recalled(from, body.by) };
   const mark = filesInWords(body);
   return body.text ? { mark, text: who + flat(body.text) } : { mark: mark || t('rooms.data'), text: sender(view, from) };
 }

@@ -280,6 +280,7 @@ export default {
     discard: 'Discard',
     edited: 'edited',
     recalled: 'This message was taken back',
+    retired: 'This message is too old to be kept',
     recalledOwn: 'You took this message back',
     removed: ({ by, own }) => `${by} removed ${own ? 'your' : 'this'} message`,
     allTooOften: '@all works a few times an hour in a room. Try again later, or write without it.',

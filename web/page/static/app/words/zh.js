@@ -280,6 +280,7 @@ export default {
     discard: '不发了',
     edited: '已编辑',
     recalled: '消息已撤回',
+    retired: '消息已过保存期限',
     recalledOwn: '你撤回了一条消息',
     removed: ({ by, own }) => `${by}撤回了${own ? '你的一条消息' : '一条成员消息'}`,
     allTooOften: '一个群每小时只能 @所有人 几次。过一会儿再试，或者去掉 @所有人 再发',

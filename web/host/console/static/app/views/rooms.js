@@ -32,6 +32,10 @@ export function room({ id, query }) {
       [t('rooms.members'), count(r.members)], [t('rooms.entries'), count(r.last_seq)], [t('rooms.made'), when(r.created_at)],
       r.announcement && [t('rooms.announcement'), r.announcement], [t('rooms.packets'), t(r.packets ? 'yes' : 'no')], [t('rooms.frozen'), t(r.frozen ? 'yes' : 'no')],
     ]),
+    h(Load, { of: id, load: () => get(`rooms/${part(id)}/retention`), show: ({ retention: kept }) => facts([
+      [t('rooms.keeps'), kept.keeps ? t('rooms.days', { count: kept.keeps }) : t('rooms.forEver')],
+      kept.through > 0 && [t('rooms.retired'), count(kept.through)], kept.held && [t('rooms.legalHold'), t('yes')],
+    ]) }),
     h('div', { class: 'acts' },
       h('a', { href: href('packets', undefined, { room: id }) }, t('rooms.itsPackets')),
       may('chat') && r.kind !== 'direct' && [

@@ -105,6 +105,7 @@ export const en = {
     search: 'Find rooms', ref: 'Ref', room: 'Room', id: 'Id', kind: 'Kind', owner: 'Owner', members: 'Members', entries: 'Entries', made: 'Made', announcement: 'Announcement', packets: 'Packets allowed', frozen: 'Frozen',
     itsPackets: 'Packets of the room', freeze: 'Freeze', freezeSays: 'Only the system may post. Grabs go on.', thaw: 'Unfreeze', thawSays: 'Members can post again.', noPackets: 'Switch packets off', allowPackets: 'Switch packets on',
     role: 'Role', mutedUntil: 'Muted until', bans: 'Bans', until: 'Until', forGood: 'until it is lifted', unban: 'Lift ban',
+    keeps: 'Texts are kept', days: ({ count }) => `${count} days`, forEver: 'for ever', retired: 'Removed up to entry', legalHold: 'Stopped by a legal hold',
   },
   entries: { recall: 'Recall', recalled: 'recalled', read: 'Read the entries', readSays: 'They hold texts of users. That you read them is stored with the reason.' },
   reports: {
