@@ -76,6 +76,7 @@ func TestBrowserConsole(t *testing.T) {
 	v.Reload()
 	v.Expect("401")
 	v.Expect("console/api/rooms/" + s.packet) // the id may name a room, too
+	v.Expect("/erase")                        // nobody has asked for it
 	enter(v, "hbk_wrong", "Your name")
 	v.Sees("This is no valid key.")
 	v.Fill("API", key)
@@ -150,6 +151,44 @@ func TestBrowserSupportSaysWhyItReadsTexts(t *testing.T) {
 	}
 }
 
+// TestBrowserErasure stops an erasure by a legal hold, ends the hold, and erases a person.
+func TestBrowserErasure(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	c := newTestConsole(t)
+	populate(c)
+	key := c.addKey("dpo", hostapi.Privacy, hostapi.Read)
+	v := webtest.Browser(t).Visit(t, c.URL+"/console/#/holds", webtest.Screen{Calm: true})
+	enter(v, key, "Your name")
+	v.Sees("There is no legal hold.")
+	v.Press("button", "Set a hold")
+	v.Fill("Id", "cyn")
+	v.Fill("Reason", "case 7")
+	v.Key("\r")
+	v.Has("link", "cyn")
+	v.Expect("409")
+	v.Expect("console/api/users/cyn/erase") // nobody has asked for it yet
+	v.Press("link", "cyn")
+	v.Sees("Nobody has asked to erase this person.")
+	v.Press("button", "Erase, with texts")
+	v.Fill("Reason", "asked by letter")
+	v.Key("\r")
+	v.Sees("Refused:")
+	v.Press("button", "Cancel")
+	v.Press("link", "Legal holds")
+	v.Press("button", "End")
+	v.Fill("Reason", "case closed")
+	v.Key("\r")
+	v.Sees("There is no legal hold.")
+	v.Do(chromedp.Evaluate[chromedp.Void](`location.hash = '#/user/cyn'`))
+	v.Press("button", "Erase, with texts")
+	v.Fill("Reason", "asked by letter")
+	v.Key("\r")
+	v.Sees("Entries erased")
+	if act := c.act("erase_user"); act.Person != "Mei" || act.Reason != "complaint: asked by letter" {
+		t.Errorf("stored %+v", act)
+	}
+}
+
 // TestBrowserConsoleIsAccessible runs axe-core on every page.
 func TestBrowserConsoleIsAccessible(t *testing.T) {
 	enginetest.Nightly(t, "page")
@@ -169,6 +208,7 @@ func TestBrowserConsoleIsAccessible(t *testing.T) {
 		v := chromium.Visit(t, c.URL+"/console/", how.Screen)
 		v.Do(chromedp.Evaluate[chromedp.Void](string(axe))) // through the debugger: the page's policy would refuse the script
 		v.Expect("console/api/audit")                       // there is no report yet
+		v.Expect("/erase")                                  // nobody has asked for it
 		v.Sees(how.door)
 		mustBeAccessible(t, v, "door")
 		if key == "" {
@@ -179,7 +219,7 @@ func TestBrowserConsoleIsAccessible(t *testing.T) {
 		enter(v, key, how.name)
 		v.Has("navigation", "")
 		for _, hash := range []string{
-			"overview", "users", "user/bob", "find/n", "packets?room=" + s.room, "packets", "packet/" + s.packet, "rooms", "room/" + s.room, "reports", "report/" + s.report, "acts", "events", "quarantine", "audit",
+			"overview", "users", "user/bob", "find/n", "packets?room=" + s.room, "packets", "packet/" + s.packet, "rooms", "room/" + s.room, "reports", "report/" + s.report, "acts", "holds", "events", "quarantine", "audit",
 		} {
 			v.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = '#/%s'`, hash)))
 			settled(t, v)

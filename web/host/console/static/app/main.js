@@ -16,9 +16,10 @@ import { packets } from './views/packets.js';
 import { packet } from './views/packet.js';
 import { rooms, room } from './views/rooms.js';
 import { reports, report } from './views/reports.js';
+import { holds } from './views/privacy.js';
 import { acts, events, quarantine, audit } from './views/lists.js';
 
-const views = { overview, users, user, find, packets, packet, rooms, room, reports, report, acts, events, quarantine, audit };
+const views = { overview, users, user, find, packets, packet, rooms, room, reports, report, acts, holds, events, quarantine, audit };
 
 function draw() {
   document.documentElement.lang = state.lang === 'zh' ? 'zh-CN' : 'en';
@@ -32,7 +33,7 @@ function content() {
   if (!state.session.key) return h(Door, {});
   const at = route();
   const view = Object.hasOwn(views, at.page) ? views[at.page] : overview;
-  const nothing = !['read', 'moderate', 'admin'].some(may);
+  const nothing = !['read', 'moderate', 'privacy', 'admin'].some(may);
   return h('div', { key: state.lang }, shell(at, h('div', { key: at.hash }, nothing ? h('p', { role: 'alert' }, t('noScope')) : view(at))), state.dialog && h(ActDialog, { act: state.dialog }));
 }
 

@@ -11,7 +11,7 @@ export function languageButton() {
 
 /** The pages, with the scope that each needs. */
 const places = [
-  ['overview', 'read'], ['users', 'read'], ['packets', 'read'], ['rooms', 'read'], ['reports', 'moderate'], ['acts', 'admin'], ['events', 'read'], ['quarantine', 'read'], ['audit', 'read'],
+  ['overview', 'read'], ['users', 'read'], ['packets', 'read'], ['rooms', 'read'], ['reports', 'moderate'], ['acts', 'admin'], ['holds', 'privacy'], ['events', 'read'], ['quarantine', 'read'], ['audit', 'read'],
 ];
 
 /** The navigation marks the list to which a single thing belongs. */

@@ -6,6 +6,7 @@ import { call, get, part } from '../api.js';
 import { href } from '../route.js';
 import { money, count } from '../format.js';
 import { Load, Pages, facts, field, table, link, when, actButton } from '../parts.js';
+import { erasure } from './privacy.js';
 import { timeline } from './timeline.js';
 
 export function user({ id, query }) {
@@ -33,7 +34,8 @@ export function user({ id, query }) {
       [t('rooms.room'), (m) => link('room', m.id, m.name || m.id)], [t('rooms.kind'), (m) => said('kind', m.kind)], [t('rooms.role'), (m) => said('role', m.role)],
       [t('rooms.mutedUntil'), (m) => when(m.muted_until)], [t('rooms.entries'), (m) => count(m.last_seq), 'number'],
     ], rows) }),
-    h('p', null, h('a', { href: href('packets', undefined, { user: id }) }, t('user.packetsSent')), ' · ', h('a', { href: href('packets', undefined, { user: id, direction: 'received' }) }, t('user.packetsReceived'))));
+    h('p', null, h('a', { href: href('packets', undefined, { user: id }) }, t('user.packetsSent')), ' · ', h('a', { href: href('packets', undefined, { user: id, direction: 'received' }) }, t('user.packetsReceived'))),
+    erasure(id));
 }
 
 function purse({ wallet, today }) {

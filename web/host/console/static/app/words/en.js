@@ -35,7 +35,7 @@ export const en = {
     noKeys: 'There are no API keys yet, so nobody can sign in. On the server, make one:',
     noKeysThen: 'It prints the key once. The server reads the file within 3 seconds. Then reload this page.',
   },
-  nav: { overview: 'Overview', users: 'Users', packets: 'Packets', rooms: 'Rooms', reports: 'Reports', acts: 'Acts', events: 'Events', quarantine: 'Quarantine', audit: 'Audit' },
+  nav: { overview: 'Overview', users: 'Users', packets: 'Packets', rooms: 'Rooms', reports: 'Reports', acts: 'Acts', holds: 'Legal holds', events: 'Events', quarantine: 'Quarantine', audit: 'Audit' },
   errors: {
     signedOut: 'You are signed out.',
     scope: ({ message }) => `The key may not do this (${message}).`,
@@ -116,6 +116,13 @@ export const en = {
   why: { spam: 'spam', scam: 'scam', abuse: 'abuse', sexual: 'sexual content', violence: 'violence', other: 'other', no_breach: 'no rule was broken', no_evidence: 'no evidence' },
   decided: { acted: 'something was done', dismissed: 'dismissed' },
   actsList: { search: 'Filter acts', key: 'Name of the key', user: 'User id', actor: 'Who', what: 'What', request: 'Request', client: 'Address' },
+  holds: { says: 'What these people and rooms have written stays: it is neither erased nor removed after its time.', kind: 'Of', put: 'Set a hold', end: 'End', endSays: 'Erasures that it has stopped go on.', none: 'There is no legal hold.' },
+  erasure: {
+    title: 'Erasure', none: 'Nobody has asked to erase this person.', erase: 'Erase, with texts', keep: 'Erase, texts stay without the name', says: 'This is for ever: the person can sign in no more, and has no name at once. Texts and files go step by step.',
+    texts: 'Texts', waits: 'Waits for', asked: 'Asked for', done: 'Done', entries: 'Entries erased', roomsLeft: 'Rooms left',
+  },
+  erasing: { running: 'under way', held: 'stopped by a legal hold', done: 'done' },
+  erasureWaits: { hold: 'the end of a legal hold', packets: 'the end of open packets', files: 'files', commands: 'commands under way' },
   events: {
     consumers: 'Consumers', name: 'Name', lag: 'Behind', moved: 'Moved', replay: 'Replay all', replaySays: 'The consumer gets every stored event again.', remove: 'Delete', removeSays: 'The consumer’s position is forgotten.',
     parked: 'Parked events', since: 'Since', tries: 'Tries', kind: 'Event', again: 'Deliver again', noneParked: 'No event is parked.',

@@ -35,7 +35,7 @@ export const zh = {
     noKeys: '还没有 API 密钥，无法登录。请在服务器上创建一个：',
     noKeysThen: '密钥只显示一次，服务器会在 3 秒内读取文件，然后刷新本页即可。',
   },
-  nav: { overview: '总览', users: '用户', packets: '红包', rooms: '群聊', reports: '举报', acts: '操作记录', events: '事件', quarantine: '隔离区', audit: '对账' },
+  nav: { overview: '总览', users: '用户', packets: '红包', rooms: '群聊', reports: '举报', acts: '操作记录', holds: '依法保留', events: '事件', quarantine: '隔离区', audit: '对账' },
   errors: {
     signedOut: '你已退出登录。',
     scope: ({ message }) => `这个密钥没有权限（${message}）。`,
@@ -114,6 +114,13 @@ export const zh = {
   why: { spam: '垃圾信息', scam: '诈骗', abuse: '辱骂骚扰', sexual: '色情', violence: '暴力', other: '其他', no_breach: '没有违规', no_evidence: '证据不足' },
   decided: { acted: '已采取措施', dismissed: '不成立' },
   actsList: { search: '筛选操作记录', key: '密钥名称', user: '用户 ID', actor: '操作人', what: '操作', request: '请求', client: '地址' },
+  holds: { says: '这些用户和群的内容须保留：既不抹除，也不因到期而移除。', kind: '对象', put: '设为保留', end: '解除', endSays: '因此停下的抹除会继续。', none: '没有依法保留的内容。' },
+  erasure: {
+    title: '抹除', none: '还没有人要求抹除该用户。', erase: '抹除，连同内容', keep: '抹除，内容匿名保留', says: '无法恢复：该用户不能再登录，昵称立即清除，消息和文件分步清除。',
+    texts: '内容', waits: '等待', asked: '要求于', done: '完成于', entries: '已抹除的记录', roomsLeft: '剩余的群',
+  },
+  erasing: { running: '进行中', held: '因依法保留而停止', done: '已完成' },
+  erasureWaits: { hold: '解除依法保留', packets: '未结束的红包', files: '文件', commands: '进行中的请求' },
   events: {
     consumers: '消费者', name: '名称', lag: '落后', moved: '推进于', replay: '全部重放', replaySays: '该消费者会重新收到现存的所有事件。', remove: '删除', removeSays: '该消费者的位置会被清除。',
     parked: '搁置的事件', since: '起始', tries: '尝试次数', kind: '事件', again: '重新投递', noneParked: '没有搁置的事件。',
