@@ -266,3 +266,20 @@ func CheckUser(field, user string) error {
 	}
 	return nil
 }
+
+// entriesMost is the largest number of entries in a page of EntriesOf.
+const entriesMost = 200
+
+// EntriesOf returns a page of all that the user has sent: see EntryStore.EntriesOf. ErrNotFound: the user is unknown.
+func (s *Service) EntriesOf(ctx context.Context, user, next string, limit int) (entries []Entry, more string, err error) {
+	if err := CheckUser("user", user); err != nil {
+		return nil, "", err
+	}
+	if limit, err = recordsLimit(limit); err != nil {
+		return nil, "", err
+	}
+	if _, err := s.store.UserRecord(ctx, user); err != nil {
+		return nil, "", err
+	}
+	return s.store.EntriesOf(ctx, user, next, min(limit, entriesMost))
+}

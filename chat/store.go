@@ -195,6 +195,9 @@ type LinkStore interface {
 
 // EntryStore keeps the entries of rooms, and how far members have read them.
 type EntryStore interface {
+	// EntriesOf reads what the user has sent, in its present state, also into rooms that the user has left or that are deleted: by room and seq. A page
+	// may have fewer entries than limit, or none, although there are others: next and more are cursors, as in FindRooms.
+	EntriesOf(ctx context.Context, user, next string, limit int) (entries []Entry, more string, err error)
 	// KeyUsed reports whether the user has used this key to send a text or a packet, or to create a room. The keys of reports
 	// and invite links are separate.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
@@ -263,6 +266,8 @@ type SubscriptionStore interface {
 	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. If sub has keys, it removes only
 	// a subscription with the same keys. So a subscription whose keys were renewed meanwhile is kept.
 	DeleteSubscription(ctx context.Context, sub Subscription) error
+	// SubscriptionsOf lists the push subscriptions of the user.
+	SubscriptionsOf(ctx context.Context, user string) ([]Subscription, error)
 	// Subscriptions lists at most a.Limit push subscriptions of an audience, in the order of user and ID.
 	Subscriptions(ctx context.Context, a Audience) ([]Subscription, error)
 }

@@ -17,6 +17,7 @@ import (
 type Archive struct {
 	Store archive.Store
 	Files *files.Service // nil: there is no object store
+	Books *Books
 
 	close func() error
 }
@@ -61,7 +62,7 @@ func openArchive(ctx context.Context, c Config, mode migrations.Mode, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{Store: books.sql, close: books.Close}
+	a := &Archive{Store: books.sql, Books: books, close: books.Close}
 	contents, err := c.openObjects()
 	if err == nil && contents != nil {
 		err = objects.Check(ctx, contents)

@@ -90,10 +90,14 @@ func (p *program) archiveProgress(doing string) func(archive.Done) {
 
 func exportCommand() command {
 	return command{name: "export", summary: "write users, rooms and texts to an archive that import reads, even while a server runs", setup: func(set *flag.FlagSet) func(context.Context, *program) error {
-		to := set.String("to", "", "a folder, which is made; it must not have an archive yet")
+		to := set.String("to", "", "a folder, which is made; it must not have an archive yet. With --user a zip file that must not exist yet")
+		user := set.String("user", "", "id of the only user that is exported: profile, rooms, all that the user has sent, money and files")
 		return func(ctx context.Context, p *program) error {
-			if *to == "" {
-				return errors.New("where to? Say --to <new folder>")
+			switch {
+			case *to == "":
+				return errors.New("where to? Say --to <new folder>, or with --user --to <new zip file>")
+			case *user != "":
+				return p.exportUser(ctx, *user, *to)
 			}
 			return p.exportTo(ctx, *to)
 		}

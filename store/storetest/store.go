@@ -27,7 +27,7 @@ type StoreUnderTest struct {
 func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
 	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(), prefsTests(), reportTests(), mentionTests(), searchTests(),
 		replyTests(), userTests(), recordTests(), hostRoomTests(), bulkTests(), deviceCodeTests(), pictureTests(), fileTests(), directTests(), contactTests(), inviteTests(), kickTests(), governTests(), systemTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
-		foldTests(), crowdTests(), joinedTests(), linkTests(), subscriptionTests(), ruleTests(), eraseTests(), retainTests())
+		foldTests(), crowdTests(), joinedTests(), linkTests(), subscriptionTests(), ruleTests(), eraseTests(), retainTests(), ownTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			b := &storeBench{T: t, StoreUnderTest: open(t), ctx: t.Context(), now: time.UnixMilli(1_700_000_000_000).UTC()}

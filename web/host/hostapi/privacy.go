@@ -38,6 +38,13 @@ var privacyOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "get_user_entries", Does: "Reads all that a user has sent, in its present state, by room and seq: texts, edits, packets, reactions. A page may have fewer entries than the limit, or none, and have a next.",
+			Request: UserEntriesRequest{}, Reply: UserEntriesReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/users/{user}/entries", Scope: Privacy, Example: UserEntriesRequest{User: "ann", Limit: 100},
+	},
+	{
+		Method: wire.Method{
 			Name: "get_retention", Does: "Says for how many days a room keeps its texts, and which texts are retired.",
 			Request: GetRetentionRequest{}, Reply: RetentionReply{}, Errors: []wire.Code{wire.CodeNotFound},
 		},
@@ -144,4 +151,17 @@ type Retention struct {
 // RetentionReply is the reply of get_retention and set_retention.
 type RetentionReply struct {
 	Retention Retention `json:"retention"`
+}
+
+// UserEntriesRequest is the request of get_user_entries.
+type UserEntriesRequest struct {
+	User  string `json:"user"`
+	Next  string `json:"next,omitempty"`          // the next of the page before; missing: the first page
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 200; missing: 100
+}
+
+// UserEntriesReply is the reply of get_user_entries.
+type UserEntriesReply struct {
+	Entries []wire.Entry `json:"entries"`
+	Next    string       `json:"next,omitempty"` // missing: it is the last page
 }

@@ -15,7 +15,7 @@ func (s privacy) routes() []Route {
 	return []Route{
 		Handle("erase_user", s.eraseUser), Handle("get_erasure", s.getErasure),
 		Handle("put_legal_hold", s.putHold), Handle("drop_legal_hold", s.dropHold), Handle("list_legal_holds", s.listHolds),
-		Handle("get_retention", s.getRetention), Handle("set_retention", s.setRetention),
+		Handle("get_retention", s.getRetention), Handle("set_retention", s.setRetention), Handle("get_user_entries", s.getEntries),
 	}
 }
 
@@ -82,4 +82,9 @@ func (s privacy) setRetention(ctx context.Context, _ Caller, r *hostapi.SetReten
 
 func (s privacy) retention(r chat.RoomRetention, err error) (hostapi.RetentionReply, error) {
 	return hostapi.RetentionReply{Retention: hostapi.Retention{Days: r.Days, Keeps: s.o.Chat.KeptDays(r), Through: r.Seq, Held: r.Held}}, err
+}
+
+func (s privacy) getEntries(ctx context.Context, _ Caller, r *hostapi.UserEntriesRequest) (hostapi.UserEntriesReply, error) {
+	entries, more, err := s.o.Chat.EntriesOf(ctx, r.User, r.Next, r.Limit)
+	return hostapi.UserEntriesReply{Entries: convert.List(entries, convert.Entry), Next: more}, err
 }

@@ -97,6 +97,34 @@ func TestHostSetsLegalHolds(t *testing.T) {
 	ok[hostapi.ErasureReply](h, h.send(key, "POST", "/v1/server/users/ann/erase?reason=asked", `{"texts":"erase"}`))
 }
 
+func TestHostReadsWhatAUserHasSent(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob")
+	key := h.newKey("privacy", hostapi.Privacy)
+	reader := h.newKey("reader", hostapi.Read)
+	room := ok[wire.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/as/ann/create_room", `{"name":"Tea","key":"r","kind":"private","members":["bob"]}`)).Room.ID
+	for i, user := range []string{"ann", "bob", "ann"} {
+		ok[wire.SendReply](h, h.send(h.all, "POST", "/v1/server/as/"+user+"/send", fmt.Sprintf(`{"room":%q,"key":"%d","text":"text %[2]d"}`, room, i)))
+	}
+	const path = "/v1/server/users/ann/entries"
+	h.refused(h.send(reader, "GET", path, nil), wire.CodeForbidden, "forbidden scope=privacy")
+	h.refused(h.send(key, "GET", "/v1/server/users/nobody/entries", nil), wire.CodeNotFound, "not_found")
+	h.refused(h.send(key, "GET", path+"?next=nonsense", nil), wire.CodeBadRequest, "bad_request field=next")
+	var got []string
+	for next, more := "", true; more; more = next != "" {
+		page := ok[hostapi.UserEntriesReply](h, h.send(key, "GET", path+"?limit=1&next="+next, nil))
+		for _, e := range page.Entries {
+			if e.Kind == "text" {
+				got = append(got, string(e.Body))
+			}
+		}
+		next = page.Next
+	}
+	if fmt.Sprint(got) != `[{"text":"text 0"} {"text":"text 2"}]` {
+		t.Errorf("ann has sent %s", got)
+	}
+}
+
 func TestHostSetsRetention(t *testing.T) {
 	h := newTestHost(t)
 	h.known("ann")
@@ -105,13 +133,6 @@ func TestHostSetsRetention(t *testing.T) {
 	room := ok[wire.CreateRoomReply](h, h.send(h.all, "POST", "/v1/server/as/ann/create_room", `{"name":"Tea","key":"r"}`)).Room.ID
 	path := "/v1/server/rooms/" + room + "/retention"
 	set := func(query, body string) answer { return h.send(key, "PUT", path+query, body) }
-	h.refused(h.send(reader, "PUT", path+"?reason=x", `{"days":1}`), wire.CodeForbidden, "forbidden scope=privacy")
-	h.refused(set("", `{"days":30}`), wire.CodeBadRequest, "bad_request field=reason")
-	for _, days := range []string{"-1", "36501"} {
-		h.refused(set("?reason=x", `{"days":`+days+`}`), wire.CodeBadRequest, "bad_request field=days")
-	}
-	h.refused(h.send(key, "PUT", "/v1/server/rooms/nowhere/retention?reason=x", `{"days":1}`), wire.CodeNotFound, "not_found")
-	h.refused(h.send(reader, "GET", "/v1/server/rooms/nowhere/retention", nil), wire.CodeNotFound, "not_found")
 	read := func() hostapi.Retention {
 		return ok[hostapi.RetentionReply](h, h.send(reader, "GET", path, nil)).Retention
 	}
@@ -125,6 +146,13 @@ func TestHostSetsRetention(t *testing.T) {
 	if act := h.act("set_retention"); act.Reason != "policy" || act.Request != fmt.Sprintf(`{"days":30,"room":%q}`, room) {
 		t.Errorf("the act is %+v", act)
 	}
+	h.refused(h.send(reader, "PUT", path+"?reason=x", `{"days":1}`), wire.CodeForbidden, "forbidden scope=privacy")
+	h.refused(set("", `{"days":30}`), wire.CodeBadRequest, "bad_request field=reason")
+	for _, days := range []string{"-1", "36501"} {
+		h.refused(set("?reason=x", `{"days":`+days+`}`), wire.CodeBadRequest, "bad_request field=days")
+	}
+	h.refused(h.send(key, "PUT", "/v1/server/rooms/nowhere/retention?reason=x", `{"days":1}`), wire.CodeNotFound, "not_found")
+	h.refused(h.send(reader, "GET", "/v1/server/rooms/nowhere/retention", nil), wire.CodeNotFound, "not_found")
 	ok[hostapi.LegalHoldReply](h, h.send(key, "PUT", "/v1/server/legal_holds/user/ann?reason=case", nil))
 	if got := read(); !got.Held {
 		t.Errorf("under a legal hold %+v", got)
