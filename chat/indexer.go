@@ -13,7 +13,7 @@ const (
 	indexAfter = time.Second
 	// indexShare is the part of the time, 1/indexShare, in which the index may be written: sends come first. While more is sent than that allows, the
 	// index falls behind, and catches up later.
-	indexShare = 5
+	indexShare = 10
 	// A transaction takes at most indexedEntries entries, of at most indexedRooms rooms: with SQLite, sends wait for it.
 	indexedRooms, indexedEntries = 50, 300
 	// mostUnindexed bounds the rooms that wait. A room over the bound waits for its next entry, or for the next search in it.
