@@ -27,31 +27,39 @@ func (p *Packet) personIn(person, user string) string {
 // errUnbound means that no person is bound to the user. Its callers bind the person and grab again.
 var errUnbound = fmt.Errorf("no person is bound to the user: %w", chat.ErrUnavailable)
 
-// grabAs grabs a share for the user, of a packet with OnePerPerson only if the user's person is bound to this user. It binds the person
-// only if the packet has a share for the user. So users that come too late write nothing. It also binds the person again if the database has
-// lost that together with the claim of a share that the Pool has granted.
+// grabAs grabs a share of a packet with OnePerPerson. bind binds the user's person and returns the user to which it is bound. It is called
+// only if the packet has a share for the user, so users that come too late write nothing. It is also called if the database has lost to whom
+// the person is bound, together with the claim of a share that the Pool has granted.
+func (f *flow) grabAs(ctx context.Context, a Attempt, deny error, bind func() (user string, err error)) (grabbed, error) {
+	first, refusal := a, deny
+	if a.May == MayGrab {
+		first.May, refusal = Denied, errUnbound
+	}
+	v, err := f.grab(ctx, first, refusal)
+	if !errors.Is(err, errUnbound) {
+		return v, err
+	}
+	bound, err := bind()
+	switch {
+	case err != nil:
+		return grabbed{}, err
+	case bound != a.User:
+		return grabbed{outcome: OutcomeElsewhere, other: bound, taken: v.taken}, nil
+	}
+	return f.grab(ctx, a, deny)
+}
+
+// grabAs grabs a share for the user, of a packet with OnePerPerson as the user's person.
 func (s *Service) grabAs(ctx context.Context, k *cachedPacket, r GrabRequest, a Attempt, deny error) (grabbed, error) {
 	grab := context.WithoutCancel(ctx)
 	if !k.packet.OnePerPerson {
 		return s.flow.grab(grab, a, deny)
 	}
-	first, refusal := a, deny
-	if a.May == MayGrab {
-		first.May, refusal = Denied, errUnbound
-	}
-	v, err := s.flow.grab(grab, first, refusal)
-	if !errors.Is(err, errUnbound) {
-		return v, err
-	}
 	person := k.packet.personIn(r.Person, r.User)
-	bound, err := s.binding.do(ctx, k, Entrant{User: r.User, Person: person})
-	switch {
-	case err != nil:
-		return grabbed{}, err
-	case bound[person] != r.User:
-		return grabbed{outcome: OutcomeElsewhere, other: bound[person], taken: v.taken}, nil
-	}
-	return s.flow.grab(grab, a, deny)
+	return s.flow.grabAs(grab, a, deny, func() (string, error) {
+		bound, err := s.binding.do(ctx, k, Entrant{User: r.User, Person: person})
+		return bound[person], err
+	})
 }
 
 // bindPersons binds the persons of users that grab a packet at the same time.

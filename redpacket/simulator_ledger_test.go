@@ -19,6 +19,14 @@ type simLedger struct {
 	deleted bool // the room, which all packets share, is deleted
 }
 
+// ref names a packet. A rain has no partition.
+func (l *simLedger) ref(packet int) Ref {
+	if l.rows[packet].isRain() {
+		return l.rows[packet].rain.packet.Ref
+	}
+	return simRef(packet)
+}
+
 const simRoom = "room"
 
 // simRow is one packet in SQL, with its claims.
@@ -34,6 +42,9 @@ type simRow struct {
 	overpaid bool // after some commit, the packet had paid more than its total
 	refused  bool // SQL has refused a claim for good
 	poison   [simMaxUsers]simPoison
+	hold     Hold
+	persons  simBinding
+	rain     simRain
 }
 
 // simPoison makes SQL fail when it inserts the claim of one user.
@@ -53,7 +64,7 @@ func (p *simPoison) strike() (refused bool, err error) {
 
 func (l *simLedger) reset() {
 	l.rows, l.deleted = l.room[:1], false
-	if l.w.chance(6) {
+	if l.w.class.rains || l.w.chance(6) {
 		l.rows = l.room[:2]
 	}
 	for i := range l.rows {
@@ -66,6 +77,10 @@ func (l *simLedger) reset() {
 		if l.w.chance(4) {
 			row.opens = time.Duration(1+l.w.rng.IntN(900)) * time.Millisecond
 		}
+		if i == 1 && l.w.class.rains {
+			row.makeRain(l, i)
+		}
+		row.persons.on = l.w.class.persons && l.w.chance(2)
 		if l.w.class.poison {
 			for user := range row.poison {
 				if l.w.chance(4) {
@@ -77,12 +92,25 @@ func (l *simLedger) reset() {
 			row.shares[s] = Money(1 + l.w.rng.IntN(100))
 			row.total += row.shares[s]
 		}
+		if !row.isRain() {
+			l.planHold(row)
+		}
 	}
 }
 
 func (r *simRow) shareOf(user string) int {
 	for _, c := range r.claims {
 		if c.User == user {
+			return c.Share
+		}
+	}
+	return -1
+}
+
+// shareIn returns the share that the user has, of a rain in this wave, or -1.
+func (r *simRow) shareIn(user string, wave int) int {
+	for _, c := range r.claims {
+		if c.User == user && c.Wave == wave {
 			return c.Share
 		}
 	}
@@ -142,7 +170,7 @@ func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Set
 	for i, c := range claims {
 		row := &l.rows[simIndex(c.ID)]
 		s := Settlement{Share: c.Share, Amount: row.shares[c.Share]}
-		had := row.shareOf(c.User)
+		had := row.shareIn(c.User, c.Wave)
 		unguarded := l.w.mutant&simNoUniqueKeys != 0
 		switch {
 		case had >= 0 && !unguarded:
@@ -151,6 +179,9 @@ func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Set
 			s.Verdict = Conflict
 		case status(simIndex(c.ID)) != Open:
 			s.Verdict, s.Status = TooLate, row.status
+		case !row.binds(c.User) && l.w.mutant&simPaysUnbound == 0:
+			l.w.seen[simSawUnbound]++
+			s = NotBound()
 		default:
 			s = l.pay(row, c, s)
 		}
@@ -176,14 +207,14 @@ func (l *simLedger) pay(row *simRow, c Claim, s Settlement) Settlement {
 		return Settlement{Verdict: Unpayable, Why: "poison"}
 	}
 	s.Verdict = PaidNow
-	row.claims = append(row.claims, Grant{User: c.User, Share: c.Share})
+	row.claims = append(row.claims, Grant{User: c.User, Share: c.Share, Wave: c.Wave})
 	row.commit()
 	return s
 }
 
 // simVerdict returns the name of a verdict, for the trace.
 func simVerdict(v Verdict) string {
-	return [...]string{Unsettled: "unsettled", PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late", Unpayable: "unpayable"}[v]
+	return [...]string{Unsettled: "unsettled", PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late", Unbound: "unbound", Unpayable: "unpayable"}[v]
 }
 
 // End implements Ledger.
@@ -206,7 +237,10 @@ func (l *simLedger) End(_ context.Context, c Close) (closed Closed, err error) {
 }
 
 func (r *simRow) book(ref Ref) Book {
-	b := Book{Packet: Packet{Ref: ref, Count: r.count, OpensAt: simTime(r.opens), ExpiresAt: simTime(r.deadline)}, Status: r.status, Refunded: r.refund}
+	b := Book{Packet: Packet{Ref: ref, Count: r.count, OpensAt: simTime(r.opens), ExpiresAt: simTime(r.deadline)}, Status: r.status, Refunded: r.refund, Shares: r.shares[:r.count]}
+	if r.isRain() {
+		b.Packet = r.rain.packet
+	}
 	for _, g := range r.claims {
 		b.Claims = append(b.Claims, Paid{Share: g.Share, User: chat.User{ID: g.User}, Amount: r.shares[g.Share]})
 	}
@@ -216,7 +250,7 @@ func (r *simRow) book(ref Ref) Book {
 func (l *simLedger) end(row *simRow, c Close) error {
 	before := len(row.claims)
 	for _, g := range c.Grants {
-		if row.shareOf(g.User) >= 0 || !row.isFree(g.Share) {
+		if row.shareIn(g.User, g.Wave) >= 0 || !row.isFree(g.Share) || !row.binds(g.User) && l.w.mutant&simPaysUnbound == 0 {
 			continue
 		}
 		refused, err := row.poison[simIndex(g.User)].strike()
@@ -238,7 +272,7 @@ func (l *simLedger) end(row *simRow, c Close) error {
 		row.status = c.Reason
 	}
 	// If SQL refused claims for good, all shares were granted but not all were paid: such an end is not early.
-	switch early := row.status == Expired && l.w.clock < row.deadline && !row.refused; {
+	switch early := row.status == Expired && l.w.clock < row.deadline && !row.refused && !row.rain.ended; {
 	case early && l.deleted:
 		l.w.seen[simSawDeleted]++
 	case early:
@@ -260,7 +294,8 @@ func (l *simLedger) OutOfReach() error {
 func (l *simLedger) Quarantine(_ context.Context, claims []Claim, _ string) error {
 	return l.w.call(simSQL, func() {
 		for _, c := range claims {
-			if p := l.rows[simIndex(c.ID)].poison[simIndex(c.User)]; !p.forGood || p.fails > 0 {
+			row := &l.rows[simIndex(c.ID)]
+			if p := row.poison[simIndex(c.User)]; (!p.forGood || p.fails > 0) && !row.persons.on {
 				panic("a claim that could be paid")
 			}
 			l.w.seen[simSawQuarantined]++
@@ -271,7 +306,10 @@ func (l *simLedger) Quarantine(_ context.Context, claims []Claim, _ string) erro
 // Image implements Ledger.
 func (l *simLedger) Image(_ context.Context, packet string) (i Image, err error) {
 	row := &l.rows[simIndex(packet)]
-	i = Image{Ref: simRef(simIndex(packet)), Count: row.count, OpensAt: simTime(row.opens), Deadline: simTime(row.deadline)}
+	i = Image{Ref: l.ref(simIndex(packet)), Count: row.count, OpensAt: simTime(row.opens), Deadline: simTime(row.deadline), Hold: row.hold}
+	if l.w.mutant&simHoldLost != 0 {
+		i.Hold = Hold{}
+	}
 	err = l.w.call(simSQL,
 		func() { i.Status = row.status },
 		func() {
@@ -288,7 +326,7 @@ func (l *simLedger) Overdue(_ context.Context, before time.Time, _ Overdue, _ in
 	err = l.w.call(simSQL, func() {
 		for i := range l.rows {
 			if row := &l.rows[i]; row.status == Open && simTime(row.deadline).Before(before) {
-				overdue = append(overdue, Overdue{Ref: simRef(i), ExpiresAt: simTime(row.deadline)})
+				overdue = append(overdue, Overdue{Ref: l.ref(i), ExpiresAt: simTime(row.deadline)})
 			}
 		}
 	})
@@ -323,7 +361,7 @@ func (l *simLedger) OpenInDeleted(context.Context, string, string, int) (open []
 	err = l.w.call(simSQL, func() {
 		for i := range l.rows {
 			if l.deleted && l.rows[i].status == Open {
-				open = append(open, simRef(i))
+				open = append(open, l.ref(i))
 			}
 		}
 	})

@@ -18,6 +18,7 @@ type simImage struct {
 	count    int
 	opens    time.Duration
 	deadline time.Duration
+	hold     Hold
 	reason   Status
 	holder   [simMaxShares]int // by share: the number of its user, plus 1; 0: free
 	retired  bool

@@ -22,6 +22,11 @@ const (
 	simDeletedWaits                           // the close script refuses a packet of a deleted room that is not due
 	simDeletedNotListed                       // SQL is never asked for packets of deleted rooms
 	simOpensAtOnce                            // grabs are granted before the packet opens
+	simHoldLost                               // an image from SQL does not say for whom shares are held
+	simPaysUnbound                            // SQL pays users to whom no person is bound
+	simBindsAny                               // SQL binds a person again, to another user
+	simEntersUnlocked                         // an entry of a wave is checked before its transaction begins
+	simWavesForget                            // a wave is drawn as if nobody had won in the earlier ones
 	simLoadedFirst                            // breaks no rule: the instance of the sender lives until the Pool has the packet
 )
 
@@ -50,6 +55,11 @@ func simRules() []simRule {
 		{"due date dropped on close", simDueDropped, simNoBackstop | simLoadedFirst, "crashes", simStuck},
 		{"no recovery", simNoRecovery, 0, "crashes", simUnpaid},
 		{"opens before its time", simOpensAtOnce, 0, "no-faults", simTooSoon},
+		{"holds are not loaded", simHoldLost, 0, "holds", simStolen},
+		{"unbound users are paid", simPaysUnbound, 0, "persons", simTwice},
+		{"a person is bound twice", simBindsAny, 0, "persons", simTwice},
+		{"entries are checked outside the transaction", simEntersUnlocked, 0, "rains", simDropped},
+		{"waves forget the earlier ones", simWavesForget, 0, "rains", simAnsweredLost},
 		{"no unique keys", simNoUniqueKeys, 0, "no-faults", simOverpaid},
 		{"status read outside the transaction", simStatusOutside, 0, "everything", simOverpaid},
 	}

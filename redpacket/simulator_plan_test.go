@@ -18,6 +18,9 @@ type simClass struct {
 	failovers bool // Redis masters are replaced, with all data kept
 	losses    bool // Redis is flushed, loses its latest writes, or has two masters for a while
 	poison    bool // SQL fails to settle single claims, for a while or for good
+	holds     bool // packets hold shares for users
+	persons   bool // packets pay one share a person, and SQL loses to whom persons are bound
+	rains     bool // one packet is a rain
 }
 
 func simClasses() []simClass {
@@ -28,7 +31,10 @@ func simClasses() []simClass {
 		{name: "joins", strict: true, joins: true},
 		{name: "failovers", strict: true, crashes: true, joins: true, failovers: true},
 		{name: "poison", strict: true, crashes: true, poison: true},
-		{name: "everything", crashes: true, outages: true, joins: true, failovers: true, losses: true, poison: true},
+		{name: "holds", strict: true, crashes: true, outages: true, joins: true, holds: true},
+		{name: "persons", crashes: true, outages: true, joins: true, losses: true, persons: true},
+		{name: "rains", strict: true, crashes: true, outages: true, rains: true},
+		{name: "everything", crashes: true, outages: true, joins: true, failovers: true, losses: true, poison: true, holds: true, rains: true},
 	}
 }
 
@@ -53,11 +59,12 @@ const (
 	simFailover // a master of a new generation, from the snapshot (user 1) or from all data (user 0)
 	simSplit    // some instances see a second master
 	simHeal     // all instances see the newest master
+	simForget   // SQL loses to whom persons are bound
 )
 
 func (k simKind) String() string {
 	return [...]string{"send", "grab", "cancel", "join", "delete", "sweep", "recover", "backstop", "crash", "down", "up", "snapshot",
-		"flush", "rewind", "failover", "split", "heal"}[k]
+		"flush", "rewind", "failover", "split", "heal", "forget"}[k]
 }
 
 // simEvent is one event of a schedule, at its step.
@@ -176,6 +183,11 @@ func (w *simWorld) planFaults() {
 			w.plan(simEvent{at: r.IntN(w.steps), do: simFailover})
 		}
 	}
+	if w.class.persons {
+		for range r.IntN(3) {
+			w.plan(simEvent{at: r.IntN(w.steps), do: simForget})
+		}
+	}
 	if w.class.losses {
 		for range 1 + r.IntN(2) {
 			w.planLoss()
@@ -225,6 +237,8 @@ func (w *simWorld) happen(e simEvent) {
 		w.down[e.user] |= uint(e.instance)
 	case simUp:
 		w.down[e.user] &^= uint(e.instance)
+	case simForget:
+		w.ledger.forgetBindings()
 	default:
 		w.pool.strike(e)
 	}

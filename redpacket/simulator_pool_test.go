@@ -63,6 +63,9 @@ func (s *simPool) grab(m *simMaster, requests []*simGrabRequest) {
 		if request.answer.Decision == Granted {
 			im := m.image(a.ID)
 			im.holder[request.answer.Share] = simIndex(a.User) + 1
+			if hold := s.w.ledger.rows[simIndex(a.ID)].hold; hold.Active(simTime(s.w.clock)) && hold.keeps(request.answer.Share, a.User) {
+				s.w.count[simStolen]++
+			}
 			if s.w.clock < s.w.ledger.rows[simIndex(a.ID)].opens {
 				s.w.count[simTooSoon]++
 			}
@@ -96,6 +99,7 @@ func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 	}
 	ans := Answer{Taken: im.taken()}
 	free, share := im.free(), im.shareOf(simIndex(a.User))
+	pick := im.pick(simIndex(a.User), simTime(s.w.clock))
 	yours := share >= 0
 	switch {
 	case yours && s.w.mutant&simStoredShareLast == 0:
@@ -112,19 +116,21 @@ func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 		ans.Decision = IsEmpty
 	case yours:
 		ans.Decision, ans.Share = Yours, share
+	case pick < 0:
+		ans.Decision, ans.Waiting = AllHeld, im.count-ans.Taken
 	case a.May == Denied:
 		ans.Decision = IsDenied
 	case waiting >= s.w.outboxCap:
 		ans.Decision = Busy
 	default:
-		ans.Decision, ans.Share = Granted, free
+		ans.Decision, ans.Share = Granted, pick
 	}
 	return ans
 }
 
 // simAnswer returns the text of an answer, for the trace.
 func simAnswer(a Answer) string {
-	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted", NotYet: "not yet"}[a.Decision]
+	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted", NotYet: "not yet", AllHeld: "held"}[a.Decision]
 	switch a.Decision {
 	case Yours:
 		s += " share " + strconv.Itoa(a.Share)
@@ -144,7 +150,7 @@ func (s *simPool) Load(_ context.Context, i Image) error {
 	return s.call(func(m *simMaster) {
 		im := &m.images[simIndex(i.ID)]
 		if im.gen == 0 {
-			*im = simImage{count: i.Count, opens: i.OpensAt.Sub(simTime(0)), deadline: i.Deadline.Sub(simTime(0)), reason: Open}
+			*im = simImage{count: i.Count, opens: i.OpensAt.Sub(simTime(0)), deadline: i.Deadline.Sub(simTime(0)), hold: i.Hold, reason: Open}
 			im.due = im.deadline
 		}
 		s.join(im, i)

@@ -15,7 +15,7 @@ func (w *simWorld) join(p *simProcess) {
 }
 
 func (w *simWorld) cancel(p *simProcess) {
-	_, err := w.flow.close(context.Background(), simRef(p.packet), CloseCancel)
+	_, err := w.flow.close(context.Background(), w.ledger.ref(p.packet), CloseCancel)
 	if w.trace != nil && !p.dead {
 		w.note("cancel ends: %v", err)
 	}
@@ -25,6 +25,11 @@ func (w *simWorld) sweep(*simProcess) {
 	due, _ := w.pool.Due(context.Background(), pageOfWork)
 	for _, ref := range due {
 		w.close(ref)
+	}
+	for i := range w.ledger.rows {
+		if w.ledger.rows[i].isRain() && w.ledger.rows[i].status == Open {
+			w.close(w.ledger.ref(i)) // the sweep of the simulation also looks at the waves
+		}
 	}
 }
 
@@ -67,6 +72,10 @@ func (w *simWorld) close(ref Ref) { _, _ = w.flow.close(context.Background(), re
 
 // grab is the command by which one user grabs. When the outcome is unknown, the client repeats it up to twice.
 func (w *simWorld) grab(p *simProcess) {
+	if w.ledger.rows[p.packet].isRain() {
+		w.enter(p)
+		return
+	}
 	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
 	switch w.rng.IntN(20) {
 	case 0:
@@ -75,7 +84,7 @@ func (w *simWorld) grab(p *simProcess) {
 		a.May = Denied
 	}
 	for range 3 {
-		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient)
+		v, err := w.grabOnce(a)
 		if p.dead {
 			return
 		}
@@ -89,6 +98,18 @@ func (w *simWorld) grab(p *simProcess) {
 	}
 }
 
+// grabOnce grabs, of a packet that pays one share a person as the user's person.
+func (w *simWorld) grabOnce(a Attempt) (grabbed, error) {
+	if !w.ledger.rows[simIndex(a.ID)].persons.on {
+		return w.flow.grab(context.Background(), a, ErrNotRecipient)
+	}
+	return w.flow.grabAs(context.Background(), a, ErrNotRecipient, func() (string, error) {
+		person := simPerson(a.User)
+		bound, err := w.ledger.BindPersons(context.Background(), a.ID, []Entrant{{User: a.User, Person: person}}, w.flow.now())
+		return bound[person], err
+	})
+}
+
 // report records an answer that a user has received.
 func (w *simWorld) report(p *simProcess, v grabbed, err error) {
 	if w.trace != nil {
@@ -100,6 +121,10 @@ func (w *simWorld) report(p *simProcess, v grabbed, err error) {
 	case errors.Is(err, ErrNotYet):
 		w.seen[simSawNotYet]++
 	case err != nil:
+	case v.outcome == OutcomeElsewhere:
+		w.seen[simSawElsewhere]++
+	case v.waiting > 0:
+		w.seen[simSawHeld]++
 	case v.outcome == OutcomeEmpty:
 		w.seen[simSawEmpty]++
 		w.reported.no[p.packet][p.user] = true
@@ -123,6 +148,9 @@ func (w *simWorld) report(p *simProcess, v grabbed, err error) {
 // grabAgain grabs long after the packet's end. Winners must always get their share, even if they have left the room.
 // No other user may get one.
 func (w *simWorld) grabAgain(p *simProcess) {
+	if w.ledger.rows[p.packet].isRain() {
+		return
+	}
 	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
 	share := w.ledger.rows[p.packet].shareOf(a.User)
 	if share >= 0 {

@@ -54,7 +54,8 @@ func TestSimulator(t *testing.T) {
 			}
 		}
 		for s := range simSightCount {
-			if r.seen[s] == 0 && (s != simSawConflict || class.losses) && (s != simSawUnavailable || class.outages) &&
+			if r.seen[s] == 0 && (s != simSawHeld || class.holds) && (s < simSawElsewhere || s > simSawUnbound || class.persons) && (s < simSawEntered || class.rains) &&
+				(s != simSawConflict || class.losses) && (s != simSawUnavailable || class.outages) &&
 				(s != simSawUnsettled && s != simSawQuarantined || class.poison) {
 				t.Errorf("%s: %s never happens: the schedules prove nothing", class.name, s)
 			}

@@ -14,6 +14,9 @@ const (
 	simForgotten                     // winners that grab again after the end and are not answered "already"
 	simHeld                          // packets of a deleted room that the backstop has not closed in the time that it had
 	simTooSoon                       // grants before the packet opens
+	simStolen                        // grants of shares that are held for another user
+	simTwice                         // second shares of a person, in packets that pay one
+	simDropped                       // waves whose root lacks an entry
 	simRefused                       // users that a Pool granted a share and that have no claim in the end
 	simAnsweredNo                    // users that were answered "empty" or "expired" and have a claim in the end
 	simUnpaid                        // grants of open packets that recovery has not settled in the time that it had
@@ -23,7 +26,7 @@ const (
 )
 
 func (f simFigure) String() string {
-	return [...]string{"overpaid", "stuck", "answeredLost", "double", "left", "forgotten", "held", "tooSoon", "refused", "answeredNo", "unpaid", "cancelOver", "early"}[f]
+	return [...]string{"overpaid", "stuck", "answeredLost", "double", "left", "forgotten", "held", "tooSoon", "stolen", "twice", "dropped", "refused", "answeredNo", "unpaid", "cancelOver", "early"}[f]
 }
 
 // always reports whether this harm must never occur. The other kinds must not occur in strict classes.
@@ -54,11 +57,16 @@ const (
 	simSawQuarantined
 	simSawDeleted
 	simSawNotYet
+	simSawHeld      // all free shares are held: in classes with holds
+	simSawElsewhere // in classes with persons, like the next one
+	simSawUnbound
+	simSawEntered // in classes with rains, like the next one
+	simSawWave
 	simSightCount
 )
 
 func (s simSight) String() string {
-	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled", "unsettled", "quarantined", "deleted", "not yet"}[s]
+	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled", "unsettled", "quarantined", "deleted", "not yet", "held", "elsewhere", "unbound", "entered", "wave"}[s]
 }
 
 type simSights [simSightCount]int
@@ -72,7 +80,7 @@ func (w *simWorld) recovered() {
 			w.count[simHeld]++
 		}
 		for _, g := range im.grants() {
-			if row.status == Open && row.shareOf(g.User) < 0 && !row.poison[simIndex(g.User)].was {
+			if row.status == Open && row.shareOf(g.User) < 0 && !row.poison[simIndex(g.User)].was && row.binds(g.User) {
 				w.count[simUnpaid]++
 			}
 		}
@@ -104,9 +112,11 @@ func (w *simWorld) judge() {
 		if row.status == Cancelled && len(row.claims) > 0 {
 			w.count[simOverClaims]++
 		}
+		w.judgeRain(row)
+		w.judgePersons(row)
 		for i, c := range row.claims {
 			for _, d := range row.claims[:i] {
-				if c.User == d.User || c.Share == d.Share {
+				if c.User == d.User && c.Wave == d.Wave || c.Share == d.Share {
 					w.count[simDouble]++
 				}
 			}
@@ -130,12 +140,11 @@ func (w *simWorld) judge() {
 type simObserver struct{ w *simWorld }
 
 func (s simObserver) paid(_ context.Context, c Claim, settled Settlement) {
-	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.ID)].shareOf(c.User) != settled.Share {
+	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.ID)].shareIn(c.User, c.Wave) != settled.Share {
 		s.w.count[simAnsweredLost]++
 	}
 }
 
-func (s simObserver) waves(*Draw, bool)         {}
 func (s simObserver) quarantined(Claim, string) {}
 func (s simObserver) unsettled(Claim)           {}
 func (s simObserver) endFailed(string, error)   {}

@@ -4,7 +4,7 @@ package main
 var personMutants = []mutant{
 	{
 		file:  "redpacket/persons.go",
-		old:   `case bound[person] != r.User:`,
+		old:   `case bound != a.User:`,
 		new:   `case false:`,
 		tests: "-run=Person ./redpacket",
 		harm:  "a person gets a share with each account",
@@ -50,6 +50,13 @@ var personMutants = []mutant{
 		new:   `case Unpayable:`,
 		tests: "-run=LostBinding ./redpacket",
 		harm:  "no operator learns of a grant that was refused",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `return v, errUnbound`,
+		new:   `return v, fmt.Errorf("not bound: %w", chat.ErrUnavailable)`,
+		tests: "-run=LostBinding ./redpacket",
+		harm:  "a user never gets the share after the database has lost who the person is",
 	},
 	{
 		file:  "redpacket/together.go",
