@@ -367,6 +367,42 @@ func TestHostGivesPreviews(t *testing.T) {
 	}
 }
 
+// TestHostJudgesUploads holds an upload, denies one, and allows one. The question has the file, and only that one can be sent that the host allows.
+func TestHostJudgesUploads(t *testing.T) {
+	s := newHookFixture(t)
+	h := s.Handler()
+	upload := func(content string, status int) (id, answer string) {
+		t.Helper()
+		f := call[wire.FileState](t, s.testServer, s.ann, "begin_file", wire.BeginFileRequest{Room: s.room, Kind: "file", Name: "list.pdf", Type: "application/pdf", Size: int64(len(content))})
+		r := ask(t, h, "POST", "/v1/files/"+s.room+"/"+f.File.ID, fileToken(t, "ann"), content)
+		body, err := io.ReadAll(r.Body)
+		noError(t, err)
+		if r.StatusCode != status {
+			t.Errorf("%s: status %d: %s", content, r.StatusCode, body)
+		}
+		want := fmt.Sprintf(`file ann %s {"id":%q,"kind":"file","name":"list.pdf","type":"application/pdf","size":%d}`, s.room, f.File.ID, len(content))
+		if asked := s.questions(t); !slices.Equal(asked, []string{want}) {
+			t.Errorf("asked %q, want %q", asked, want)
+		}
+		return f.File.ID, string(body)
+	}
+	s.then(func(api.Question) (api.Verdict, error) { return api.Verdict{Hold: true}, nil })
+	held, answer := upload("held", 200)
+	if !strings.Contains(answer, `"state":"held"`) {
+		t.Errorf("the answer is %s", answer)
+	}
+	refused(t, s.testServer, s.ann, "send", wire.SendRequest{Room: s.room, Key: "held", Files: []string{held}}, wire.CodeConflict)
+	s.questions(t)
+	s.then(denies)
+	denied, answer := upload("denied", 403)
+	if !strings.Contains(answer, "请 1 分钟后再试") {
+		t.Errorf("the answer is %s", answer)
+	}
+	refused(t, s.testServer, s.ann, "file_state", wire.FileRequest{Room: s.room, File: denied}, wire.CodeNotFound)
+	allowed, _ := upload("allowed", 200)
+	call[wire.SendReply](t, s.testServer, s.ann, "send", wire.SendRequest{Room: s.room, Key: "allowed", Files: []string{allowed}})
+}
+
 // TestHostIsAskedAboutOpenPacketsOnly grabs a packet before and after its end. A user that has a share learns so, whatever the host says.
 func TestHostIsAskedAboutOpenPacketsOnly(t *testing.T) {
 	s := newHookFixture(t)

@@ -135,7 +135,7 @@ function Search({ query, set, into }) {
   return h('div', { class: 'rooms-search', role: 'search' },
     h(Icon, { name: 'search', size: 18 }),
     h('input', {
-      class: 'input', type: 'search', value: query, placeholder: t('rooms.search'), 'aria-label': t('rooms.search'),
+      class: 'input', type: 'search', value: query, placeholder: t('rooms.field'), 'aria-label': t('rooms.search'),
       autocomplete: 'off', enterkeyhint: 'search',
       onInput: (e) => set(e.target.value),
       onKeyDown: (e) => {

@@ -96,6 +96,7 @@ export default {
     title: 'Rooms',
     me: 'open settings',
     search: 'Search rooms and people',
+    field: 'Rooms and people',
     people: 'People',
     noMatch: ({ query }) => `None of your rooms is called “${query}”, and nobody you have met.`,
     lookPublic: 'Look among public rooms',

@@ -96,6 +96,7 @@ export default {
     title: '群聊',
     me: '打开设置',
     search: '搜索群聊和联系人',
+    field: '群聊、联系人',
     people: '联系人',
     noMatch: ({ query }) => `没有叫「${query}」的群聊，也没有聊过叫这个名字的人`,
     lookPublic: '去公开群里找找',
