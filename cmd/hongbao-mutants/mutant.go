@@ -17,7 +17,7 @@ type mutant struct {
 
 // table returns all mutants.
 func table() []mutant {
-	return slices.Concat(packetMutants, drawMutants, rainMutants, earlyMutants, personMutants, poolMutants, secretMutants, sqliteMutants, postgresMutants, hubMutants, authMutants, sessionMutants, eventMutants, hostMutants, archiveMutants, retentionMutants, ruleMutants)
+	return slices.Concat(packetMutants, drawMutants, rainMutants, earlyMutants, personMutants, poolMutants, secretMutants, sqliteMutants, postgresMutants, hubMutants, authMutants, sessionMutants, eventMutants, hostMutants, archiveMutants, retentionMutants, erasureMutants, ruleMutants)
 }
 
 // apply returns the text of the file with the change, and the line at which the change begins.

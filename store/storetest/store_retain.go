@@ -100,6 +100,7 @@ func retiredByRoom(b *storeBench) {
 	for _, room := range rooms {
 		b.write(room, ann, "quince")
 	}
+	b.index(rooms...)
 	b.days(10)
 	reads := func(days chat.KeptDays, want ...string) {
 		b.Helper()
@@ -126,6 +127,9 @@ func retiredByRoom(b *storeBench) {
 	set(private, 0)
 	set(public, 20)
 	reads(chat.KeptDays{Private: 5, Direct: 5}, aged, aged, aged)
+	if n := b.IndexRows(); n != 0 {
+		b.Errorf("the index has %d rows of retired texts", n)
+	}
 	if r, err := b.RoomRetention(b.ctx, public); err != nil || r != (chat.RoomRetention{Room: public, Kind: chat.Public, Days: 20, Seq: 1}) {
 		b.Errorf("retention %+v, %v", r, err)
 	}

@@ -123,4 +123,12 @@ var steps = []step{
 	{name: "host: reports", call: "GET reports?limit=10"},
 	{name: "host: acts", call: "GET acts?limit=10"},
 	{name: "host: quarantine", call: "GET quarantine?limit=10"},
+	{name: "host: what a user with many has sent", call: "GET users/{winner}/entries?limit=10"},
+	{name: "host: set the retention of a large room", call: "PUT rooms/{crowd}/retention?reason=growth", body: `{"days":0}`},
+	{name: "host: the retention of a large room", call: "GET rooms/{crowd}/retention"},
+	{name: "host: a legal hold", call: "PUT legal_holds/user/{newcomer}?reason=growth"},
+	{name: "host: end a legal hold", call: "DELETE legal_holds/user/{newcomer}?reason=growth"},
+	{name: "host: put a user that is erased later", call: "PUT users/gone-{n}", body: `{"name":"Gone"}`},
+	{name: "host: erase", call: "POST users/gone-{n}/erase?reason=growth", body: `{"texts":"erase"}`},
+	{name: "host: an erasure", call: "GET users/gone-{n}/erase"},
 }
