@@ -1,4 +1,4 @@
-// Package load tests very many sockets: a crowd on three servers that fail, the memory of idle ones, and a reconnect storm.
+// Package load tests very many sockets: a crowd on three servers that fail, the memory of idle ones, a reconnect storm, and a rain.
 package load
 
 import (

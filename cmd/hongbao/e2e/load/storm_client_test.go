@@ -52,7 +52,15 @@ func (s *storm) dial(c *stormClient) (err error) {
 		}
 	}()
 	_ = conn.SetDeadline(time.Now().Add(sdkTimeout))
-	raw := e2e.RawSocket{Conn: conn, In: bufio.NewReader(conn)}
+	if err := c.greet(&e2e.RawSocket{Conn: conn, In: bufio.NewReader(conn)}); err != nil {
+		return err
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return nil
+}
+
+// greet sends the handshake and the connect command, and reads the replies.
+func (c *stormClient) greet(raw *e2e.RawSocket) (err error) {
 	raw.Send(c.hello)
 	for line := []byte(nil); len(line) != 2; { // an empty line ends the header
 		if line, err = raw.In.ReadSlice('\n'); err != nil {
@@ -71,7 +79,6 @@ func (s *storm) dial(c *stormClient) (err error) {
 		return fmt.Errorf("connect: %.200q", reply)
 	}
 	c.reply = reply
-	s.t.Cleanup(func() { _ = conn.Close() })
 	return nil
 }
 

@@ -165,11 +165,16 @@ func (s *storm) mustHaveRecovered(c *stormClient) {
 
 // command sends a command over HTTP.
 func (s *storm) command(user, method string, request, reply any) error {
-	token, err := auth.Sign([]byte(secret), auth.Claims{User: user}, time.Hour)
+	return s.post(auth.Claims{User: user}, "commands/"+method, request, reply)
+}
+
+// post sends a request over HTTP.
+func (s *storm) post(of auth.Claims, path string, request, reply any) error {
+	token, err := auth.Sign([]byte(secret), of, time.Hour)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequest(http.MethodPost, s.server.URL.JoinPath("/v1/commands", method).String(), bytes.NewReader([]byte(e2e.JSON(request))))
+	r, err := http.NewRequest(http.MethodPost, s.server.URL.JoinPath("/v1", path).String(), bytes.NewReader([]byte(e2e.JSON(request))))
 	if err != nil {
 		return err
 	}
@@ -181,7 +186,7 @@ func (s *storm) command(user, method string, request, reply any) error {
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d: %s, %w", method, response.StatusCode, answer, err)
+		return fmt.Errorf("%s: status %d: %s, %w", path, response.StatusCode, answer, err)
 	}
 	if reply == nil {
 		return nil
