@@ -236,29 +236,40 @@ func (w *writer) lockBooks(jobs []*endJob) error {
 	return w.Send(&b)
 }
 
-// readUnbound refuses the grants of users to whom no person is bound, in packets that pay one share a person. They are checked only if
-// claims are missing: settleLacking has paid nearly always.
+// readUnbound refuses the grants without a claim of users to whom no person is bound, in packets that pay one share a person. There are few:
+// settleLacking has paid nearly all.
 func (w *writer) readUnbound(jobs []*endJob) error {
 	var claims []*settleJob
 	cut := map[string]tables.Payout{}
+	unclaimed := map[*endJob][]redpacket.Grant{}
 	for _, j := range jobs {
-		if j.book.Packet.OnePerPerson && len(j.book.Claims) < len(j.Grants) {
-			cut[j.ID] = tables.Payout{OnePerPerson: true}
-			for _, g := range j.Grants {
-				claims = append(claims, &settleJob{Claim: redpacket.Claim{Ref: j.Ref, User: g.User}})
-			}
+		if !j.book.Packet.OnePerPerson {
+			continue
+		}
+		cut[j.ID], unclaimed[j] = tables.Payout{OnePerPerson: true}, j.unclaimed()
+		for _, g := range unclaimed[j] {
+			claims = append(claims, &settleJob{Claim: redpacket.Claim{Ref: j.Ref, User: g.User}})
 		}
 	}
 	bound, err := boundUsers(w, claims, cut)
 	if err != nil {
 		return err
 	}
-	for _, j := range jobs {
-		for _, g := range j.Grants {
-			j.refused[g] = j.refused[g] || cut[j.ID].OnePerPerson && !bound[claimKey{packet: j.ID, user: g.User}]
+	for j, grants := range unclaimed {
+		for _, g := range grants {
+			j.refused[g] = j.refused[g] || !bound[claimKey{packet: j.ID, user: g.User}]
 		}
 	}
 	return nil
+}
+
+// unclaimed returns the grants without a claim in the book.
+func (j *endJob) unclaimed() []redpacket.Grant {
+	winners := make(map[int]string, len(j.book.Claims)) // by share
+	for _, p := range j.book.Claims {
+		winners[p.Share] = p.User.ID
+	}
+	return slices.DeleteFunc(slices.Clone(j.Grants), func(g redpacket.Grant) bool { return winners[g.Share] == g.User })
 }
 
 // examineEnd reports whether the packet of the job, whose book was read, is to be ended. If not, it stores the answer in the job. The
@@ -444,7 +455,7 @@ func (s *Store) settleSeparately(ctx context.Context, j *endJob) error {
 		switch v.Verdict {
 		case redpacket.PaidNow:
 			j.paidBefore[j.missing[i]] = true
-		case redpacket.Unpayable:
+		case redpacket.Unpayable, redpacket.Unbound:
 			j.refused[j.missing[i]] = true
 			s.log.Error("grant refused by Postgres", "packet", j.ID, "share", j.missing[i].Share, "why", v.Why)
 		}

@@ -73,6 +73,16 @@ func personTests() []ledgerTest {
 			equal(b, "refund", closed.Book.Refunded, closed.Book.Shares[3])
 			b.verdict(redpacket.TooLate, b.claim(p, member(3), 3))
 		}},
+		{"person/a grant in place of a paid one needs a person, too", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 4)
+			o.Packet.OnePerPerson = true
+			p := b.send(o).Packet
+			b.bind(p, "mei", member(0))
+			b.verdict(redpacket.PaidNow, b.claim(p, member(0), 0))
+			closed := b.close(p, redpacket.Expired, redpacket.Grant{User: member(1), Share: 1}) // as many grants as claims
+			equal(b, "inserted", len(closed.Inserted), 0)
+			equal(b, "claims", len(closed.Book.Claims), 1)
+		}},
 		{"person/a draw has one account of each person", func(b *ledgerBench) {
 			p := b.draw(1000, 3, redpacket.RestRefund, farAway)
 			enter := func(persons ...string) redpacket.Entering {
