@@ -640,7 +640,7 @@ create unique index reports_open on reports (bucket, reporter, kind, about, room
 create index reports_list on reports (state, id);
 create index reports_id on reports (id);
 create index reports_by on reports (bucket, reporter, id);
-create index reports_about on reports (about, id);
+create index reports_about on reports (about) where words || appeal <> '';
 create index reports_against on reports (about, id) where seen_by_about = 1;
 create index reports_appeals on reports (appeal_by) where appeal <> '';
 

@@ -107,7 +107,7 @@ func erasedWithTexts(b *storeBench) {
 	b.must(err)
 	b.mention(private, bob, cyn)
 	b.index(room, private)
-	reports := []chat.NewReport{b.newReport("mine", 1), b.newReport("about", 1), b.newReport("other", 1)}
+	reports := []chat.NewReport{b.newReport("mine", 1), b.newReport("about", 1), b.newReport("other", 1), b.newReport("quoted", 2)}
 	reports[0].By, reports[0].About, reports[2].About = bob, ann, cyn
 	for _, r := range reports {
 		_, _, err := b.AddReport(b.ctx, r)
@@ -116,6 +116,10 @@ func erasedWithTexts(b *storeBench) {
 	_, err = b.ResolveReport(b.ctx, chat.Resolution{Report: reports[1].ID, Outcome: "acted", Cause: "spam", At: b.tick()})
 	b.must(err)
 	_, err = b.AppealReport(b.ctx, reports[1].ID, chat.Appeal{By: bob, Text: "quince appeal", At: b.tick()})
+	b.must(err)
+	_, err = b.ResolveReport(b.ctx, chat.Resolution{Report: reports[3].ID, Outcome: "dismissed", Cause: "no_breach", At: b.tick()})
+	b.must(err)
+	_, err = b.AppealReport(b.ctx, reports[3].ID, chat.Appeal{By: ann, Text: "bob wrote quince", At: b.tick()})
 	b.must(err)
 	b.must(b.PutPicture(b.ctx, bob, 1, chat.Picture{Hash: []byte("pear"), Data: []byte("jpeg")}, b.tick()))
 
@@ -146,7 +150,7 @@ func erasedWithTexts(b *storeBench) {
 		}
 	}
 	b.wantMentions(cyn, 10)
-	for i, want := range []string{"", "", "look"} {
+	for i, want := range []string{"", "", "look", ""} {
 		if r, err := b.ReportByID(b.ctx, reports[i].ID); err != nil || r.Text != want || r.Reason == "" || r.Appeal.Text != "" {
 			b.Errorf("report %d: %+v, %v", i, r, err)
 		}

@@ -493,7 +493,7 @@ func (e *eraser) reports() (left bool, err error) {
 	}
 	changed += appeals
 	if e.Texts {
-		about, err := e.Exec(`update reports set words = '', hash = $2 where about = $1 and words <> ''`, e.User(), []byte{})
+		about, err := e.Exec(`update reports set words = '', appeal = '', hash = $2 where about = $1 and words || appeal <> ''`, e.User(), []byte{})
 		if err != nil {
 			return false, err
 		}

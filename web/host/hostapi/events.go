@@ -43,7 +43,7 @@ var eventOperations = []Operation{
 		Method: wire.Method{
 			Name: "get_parked_events", Does: "Returns the events that the webhook has refused for three days, or at once if 10,000 others wait.", Request: GetParkedRequest{}, Reply: ParkedReply{},
 		},
-		Verb: "GET", Path: "/v1/server/webhook/parked", Scope: Read, Example: GetParkedRequest{Limit: 10},
+		Verb: "GET", Path: "/v1/server/webhook/parked", Scope: Read, Texts: true, Example: GetParkedRequest{Limit: 10},
 	},
 	{
 		Method: wire.Method{

@@ -43,12 +43,12 @@ export function otherRules(rules) { return rules.filter((r, n) => r.kind === 'pa
 /** The rules that the form makes of those before. @param {Form} form @param {Rule[]} before @returns {Rule[]} */
 export function rulesOf(form, before) {
   const words = lines(form.words);
-  const hosts = lines(form.hosts);
+  const hosts = lines(form.hosts.replace(/[,，、\s]+/g, '\n'));
   const say = form.say.trim();
   /** @type {(Rule|false)[]} */
   const made = [
     words.length > 0 && { kind: 'words', do: form.wordsDo, words, ...(say && { say }) },
-    form.links !== 'all' && { kind: 'links', do: form.linksDo, ...(form.links === 'some' && hosts.length > 0 && { hosts }) },
+    form.links !== 'all' && { kind: 'links', do: form.linksDo, ...(form.links === 'some' && { hosts }) },
     ...['slow', 'wait', 'repeat'].map((kind) => form[kind] > 0 && { kind, seconds: form[kind] }),
     form.files > 0 && { kind: 'files', days: form.files },
   ];
@@ -56,6 +56,6 @@ export function rulesOf(form, before) {
   return [...made.filter((r) => r !== false).map((r) => clean(kept(r))), ...otherRules(before)];
 }
 
-const lines = (text) => [...new Set(text.split(/[\n,，、]/).map((word) => word.trim()).filter(Boolean))];
+const lines = (text) => [...new Set(text.split('\n').map((word) => word.trim()).filter(Boolean))];
 
 const clean = (rule) => Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined));

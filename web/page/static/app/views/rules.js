@@ -111,13 +111,13 @@ class RulesForm extends Component {
       tried && h('p', { role: 'status' }, t('rules.tried', { count: tried.met, met: number(tried.met), of: number(tried.tried) })),
       saved && h('p', { role: 'status' }, t('rules.saved')),
       h('div', { class: 'row' },
-        h('button', { class: 'button grow', type: 'button', disabled: busy, onClick: () => this.send(true) }, t('rules.try')),
+        h('button', { class: 'button grow', type: 'button', disabled: busy, onClick: (e) => e.target.form.reportValidity() && this.send(true) }, t('rules.try')),
         h('button', { class: 'button primary grow', type: 'submit', disabled: busy, 'aria-busy': busy }, t('rules.save'))));
   }
 
   text(name, label, rows) {
     return h('label', { class: 'field' }, h('span', null, label),
-      h(rows > 1 ? 'textarea' : 'input', { class: 'input', ...(rows > 1 && { rows }), value: this.state.form[name], autoComplete: 'off', onInput: (e) => this.set({ [name]: e.target.value }) }));
+      h(rows > 1 ? 'textarea' : 'input', { class: 'input', ...(rows > 1 && { rows }), required: name === 'hosts', value: this.state.form[name], autoComplete: 'off', onInput: (e) => this.set({ [name]: e.target.value }) }));
   }
 
   choice(name, label, options) { return h(Choice, { label, name, value: this.state.form[name], options, choose: (value) => this.set({ [name]: value }) }); }

@@ -1,6 +1,6 @@
 // Acts, events, quarantine and audit.
 import { h } from '../dom.js';
-import { may } from '../state.js';
+import { may, readsTexts } from '../state.js';
 import { t } from '../words.js';
 import { call, get, part } from '../api.js';
 import { go } from '../route.js';
@@ -33,15 +33,14 @@ export function events() {
         actButton(t('events.replay'), { says: t('events.replaySays'), done: again, run: ({ reason }) => call('PUT', `consumers/${part(c.name)}`, { body: { after: 'oldest' }, reason }) }, { small: true }),
         actButton(t('events.remove'), { says: t('events.removeSays'), done: again, run: ({ reason }) => call('DELETE', `consumers/${part(c.name)}`, { reason }) }, { small: true }))],
     ], consumers) }),
-    h('h2', null, t('events.parked')),
-    h(Pages, { of: 'parked', load: async (next) => {
+    readsTexts() && [h('h2', null, t('events.parked')), h(Pages, { of: 'parked', load: async (next) => {
       const page = await get('webhook/parked', { after: next, limit: 50 });
       return { rows: page.parked, next: page.parked.length === 50 ? page.parked[49].no : undefined };
     }, show: (rows, again) => table(t('events.parked'), [
       [t('quarantine.no'), (p) => p.no, 'number'], [t('events.since'), (p) => when(p.first_at)], [t('events.tries'), (p) => count(p.tries), 'number'], [t('events.kind'), (p) => h('code', null, p.event?.type ?? '–')],
       [t('quarantine.why'), (p) => p.why],
       ['', (p) => may('chat') && p.event && actButton(t('events.again'), { done: again, run: ({ reason }) => call('POST', 'webhook/replay', { body: { no: p.no }, reason }) }, { small: true })],
-    ], rows, t('events.noneParked')) }));
+    ], rows, t('events.noneParked')) })]);
 }
 
 export function quarantine() {
