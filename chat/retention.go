@@ -141,6 +141,8 @@ const (
 	// retentionEvery is how often an instance looks for texts that are too old, and retentionBegins how soon it begins.
 	retentionEvery  = time.Hour
 	retentionBegins = 5 * time.Second
+	// outsideHours is how often it looks whether the hours have begun.
+	outsideHours = time.Minute
 	// retentionRooms is how many rooms one query looks at.
 	retentionRooms = 200
 	// retentionShare is the part of the time, 1/retentionShare, in which queries and steps run: all else comes first.
@@ -151,36 +153,58 @@ const (
 type retention struct {
 	Retention
 	counters retentionCounters
+	from     string // room after which the next pass begins: the last one was cut off there; used by RetirePass only
 }
 
 // RunRetention retires texts until ctx ends. All instances may do so: what one has retired, the others do not find.
 func (s *Service) RunRetention(ctx context.Context) {
-	for pause := rand.N(retentionBegins); wait(ctx, pause); pause = retentionEvery {
-		s.RetirePass(ctx, func(took time.Duration) bool { return wait(ctx, (retentionShare-1)*took) })
+	for pause := rand.N(retentionBegins); wait(ctx, pause); { //nolint:gosec // only spreads the instances
+		if pause = outsideHours; s.retention.Hours.Has(s.now()) {
+			s.RetirePass(ctx, func(took time.Duration) bool { return wait(ctx, (retentionShare-1)*took) })
+			pause = retentionEvery
+		}
 	}
 }
 
-// RetirePass goes through all rooms once. It ends early when the hours of the retention are over. Between steps it calls pause with how long the step
-// took, and it ends if pause returns false.
+// RetirePass goes through all rooms once. It begins after the room where the last pass was cut off, so that a large room does not keep the others waiting.
+// It ends early when the hours of the retention are over. Between steps it calls pause with how long the step took, and it ends if pause returns false.
 func (s *Service) RetirePass(ctx context.Context, pause func(took time.Duration) bool) {
 	p := retentionPass{Service: s, pause: pause}
-	for last := ""; p.mayGoOn(); {
+	defer p.count()
+	first := s.retention.from
+	if p.through(ctx, "") && first != "" {
+		p.through(ctx, first)
+	}
+}
+
+// through retires in the rooms after that of retention.from, up to the one with the id to; "": in all. It reports whether it was not cut off.
+func (p *retentionPass) through(ctx context.Context, to string) bool {
+	for p.mayGoOn() {
 		began := time.Now()
-		rooms, next, err := s.store.OldTexts(ctx, RetentionQuery{After: last, Limit: retentionRooms, Days: s.retention.Days, At: s.now()})
+		rooms, next, err := p.store.OldTexts(ctx, RetentionQuery{After: p.retention.from, Limit: retentionRooms, Days: p.retention.Days, At: p.now()})
+		looked := time.Since(began)
 		if err != nil {
-			s.log.Warn("retention does not find old texts", "err", err)
-			return
+			p.log.Warn("retention does not find old texts", "err", err)
+			return false
 		}
 		for _, room := range rooms {
+			if !p.mayGoOn() {
+				p.late = max(p.late, room.Late)
+				continue
+			}
 			p.retire(ctx, room)
+			p.retention.from = room.Room
 		}
-		if last = next; last == "" {
-			s.retention.counters.held.Store(p.held)
-			s.retention.counters.late.Store(int64(p.late))
-			return
+		if !p.mayGoOn() {
+			return false
 		}
-		p.took(time.Since(began))
+		if p.retention.from = next; next == "" || to != "" && next >= to {
+			p.retention.from = ""
+			return true
+		}
+		p.took(looked)
 	}
+	return false
 }
 
 // retentionPass is one way through all rooms.
@@ -191,6 +215,12 @@ type retentionPass struct {
 	ended bool
 	held  int64
 	late  time.Duration
+}
+
+// count stores what the pass has found.
+func (p *retentionPass) count() {
+	p.retention.counters.held.Store(p.held)
+	p.retention.counters.late.Store(int64(p.late))
 }
 
 func (p *retentionPass) mayGoOn() bool { return !p.ended && p.retention.Hours.Has(p.now()) }

@@ -14,7 +14,7 @@ func TestHoursOfTheRetention(t *testing.T) {
 		hours chat.Hours
 		in    []int
 	}{
-		{chat.Hours{}, []int{0, 5, 12, 23}},
+		{chat.Hours{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}},
 		{chat.Hours{From: 2, To: 5}, []int{2, 3, 4}},
 		{chat.Hours{From: 22, To: 2}, []int{22, 23, 0, 1}},
 		{chat.Hours{From: 22, To: 24}, []int{22, 23}},
@@ -24,7 +24,7 @@ func TestHoursOfTheRetention(t *testing.T) {
 			in[hour] = true
 		}
 		for hour := range 24 {
-			if got := c.hours.Has(at(hour).In(time.FixedZone("", 8*3600))); c.hours != (chat.Hours{}) && got != in[hour] || in[hour] && !got {
+			if got := c.hours.Has(at(hour).In(time.FixedZone("", 8*3600))); got != in[hour] {
 				t.Errorf("%+v has %d: %v", c.hours, hour, got)
 			}
 		}
@@ -127,5 +127,23 @@ func TestRetentionEndsWhenThePauseDoes(t *testing.T) {
 	r.now = r.now.AddDate(0, 0, 20)
 	if pauses := r.pass(func() bool { return false }); pauses != 1 || r.RetentionStats().Texts != 50 {
 		t.Errorf("%d pauses, %+v; want one step", pauses, r.RetentionStats())
+	}
+}
+
+// TestRetentionThatIsCutOff has time for one step a night. Each night another room must have its turn, and what is late must be told.
+func TestRetentionThatIsCutOff(t *testing.T) {
+	r := newRetaining(t, chat.Hours{})
+	for _, user := range []string{"ann", "bob", "cyn"} {
+		r.roomOf(user, 60)
+	}
+	r.now = r.now.AddDate(0, 0, 12)
+	for night := 1; night <= 3; night++ {
+		r.pass(func() bool { return false })
+		if got := r.RetentionStats(); got != (chat.RetentionStats{Texts: int64(50 * night), Late: 48 * time.Hour}) {
+			t.Errorf("after the %d. night %+v", night, got)
+		}
+	}
+	if r.pass(nil); r.RetentionStats().Texts != 180 {
+		t.Errorf("at last %+v", r.RetentionStats())
 	}
 }

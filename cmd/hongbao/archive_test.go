@@ -50,15 +50,16 @@ func TestArchiveCommands(t *testing.T) {
 // also if an import without it came before.
 func TestImportedTextsAreFound(t *testing.T) {
 	dir := t.TempDir()
-	lines := `{"type":"user","id":"ann","name":"Ann"}
+	var lines strings.Builder
+	lines.WriteString(`{"type":"user","id":"ann","name":"Ann"}
 {"type":"room","id":"r","name":"Room","kind":"private","owner":"ann"}
 {"type":"text","room":"r","id":"old","from":"ann","at":1500000000000,"text":"the harbour 夜里的港口"}
-`
+`)
 	for n := range 1200 {
-		lines += fmt.Sprintf(`{"type":"text","room":"r","id":"t%d","from":"ann","at":%d,"text":"line %d"}`+"\n", n, 1500000001000+n, n)
+		fmt.Fprintf(&lines, `{"type":"text","room":"r","id":"t%d","from":"ann","at":%d,"text":"line %d"}`+"\n", n, 1500000001000+n, n)
 	}
 	file := filepath.Join(dir, "archive.jsonl")
-	noError(t, os.WriteFile(file, []byte(lines), 0o600))
+	noError(t, os.WriteFile(file, []byte(lines.String()), 0o600))
 	mustPrint(t, 0, "1201 texts", "import", "--data-dir", filepath.Join(dir, "data"), "--from", file, "--search", "off")
 	for n, search := range []string{"off", "on"} {
 		mustPrint(t, 0, "1201 texts were imported before", "import", "--data-dir", filepath.Join(dir, "data"), "--from", file, "--search", search)

@@ -63,6 +63,8 @@ create table retention (
     seq     bigint not null default 0   -- the texts up to this seq are retired
 );
 
+create index retention_own on retention (room_id) where days > 0;
+
 -- Which user or room has the host's own id. The key begins with what is looked up, so that it can be put into buckets.
 create table refs (
     kind text collate "C" not null check (kind in ('user', 'room')),

@@ -61,6 +61,8 @@ create table retention (
     seq     integer not null default 0  -- the texts up to this seq are retired
 ) strict, without rowid;
 
+create index retention_own on retention (room_id) where days > 0;
+
 -- Which user or room has the host's own id.
 create table refs (
     kind text not null check (kind in ('user', 'room')),

@@ -35,8 +35,8 @@
 //
 // A transaction that locks rows of several of these tables locks them in this order, and rows of one table by id (on Citus by
 // bucket, then by id; rows of indexed_rooms by id): erasures, packets (FOR SHARE to settle, FOR UPDATE to close), users, fundings, refs, pictures, blocks,
-// push_subscriptions, wallets, members, rooms, retention, indexed_rooms, invite_links, join_requests, files (a file that shares its content before one that is finished), file_usage,
-// circulation. On Citus a send locks the wallet of the sender
+// push_subscriptions, wallets, members, rooms, indexed_rooms, invite_links, join_requests, files (a file that shares its content before one that is finished), file_usage,
+// circulation, retention. On Citus a send locks the wallet of the sender
 // before fundings (lockSender). A transaction that puts a room into the index of the search for the first time locks that room between rows of indexed_rooms. No
 // transaction that has locked a room waits for the row of another one there.
 //

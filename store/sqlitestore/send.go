@@ -117,7 +117,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 		return redpacket.Sent{}, err
 	}
 	if sent.Account, err = w.account(p.From.ID); err == nil && !p.IsDraw() {
-		w.cache.Put(p.ID, tables.Payout{Shares: shares}) // the job cannot fail after this, and if the commit fails, reset clears the cache
+		w.cache.Put(p.ID, tables.Payout{Shares: shares, OnePerPerson: p.OnePerPerson}) // the job cannot fail after this, and if the commit fails, reset clears the cache
 	}
 	return sent, err
 }

@@ -185,8 +185,8 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 		p       = redpacket.Packet{Ref: redpacket.Ref{ID: packet}}
 		columns secret.Columns
 	)
-	dest := append([]any{&p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, tables.CutInto(dialect{}, &columns)...)
-	if _, err := w.Row(`select p.sender, p.key, p.mode, p.spread, p.total, p.count, `+tables.CutColumns+` from packets p where p.id = ?`,
+	dest := append([]any{&p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.OnePerPerson}, tables.CutInto(dialect{}, &columns)...)
+	if _, err := w.Row(`select p.sender, p.key, p.mode, p.spread, p.total, p.count, p.one_per_person, `+tables.CutColumns+` from packets p where p.id = ?`,
 		[]any{packet}, dest...); err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 		return nil, err
 	}
 	if !columns.Draw {
-		w.cache.Put(packet, tables.Payout{Shares: shares})
+		w.cache.Put(packet, tables.Payout{Shares: shares, OnePerPerson: p.OnePerPerson})
 	}
 	return shares, nil
 }

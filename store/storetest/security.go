@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -160,7 +161,7 @@ func oldCountsAreDeleted(t *testing.T, s SecurityUnderTest) {
 func oldActsAreDeleted(t *testing.T, s SecurityUnderTest) {
 	ctx, now := t.Context(), time.Now().UTC()
 	for i, days := range []int{0, 80, 91, 92, 93} {
-		noError(t, s.AddAct(ctx, testAct(fmt.Sprint(i), now.AddDate(0, 0, -days))))
+		noError(t, s.AddAct(ctx, testAct(strconv.Itoa(i), now.AddDate(0, 0, -days))))
 	}
 	for _, want := range []int{3, 2} { // two of the three old ones go at once
 		noError(t, s.DropActs(ctx, now.AddDate(0, 0, -90), 2))

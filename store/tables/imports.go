@@ -115,7 +115,7 @@ func insertImported(w Tx, room string, rows []importedRow, last, contentNo int64
 		b.Exec(`insert into imported_texts (/*! bucket, */ room_id, id, seq) values (/*! bucket_of($1), */ $1, $2, $3)`, room, r.Draft.ID, r.Seq)
 		r.queueReactions(&b)
 	}
-	// An erasure finds the rooms of a user by these rows. They are not 'left': such users may join a private room again.
+	// An erasure finds the rooms of a user by these rows. Users that have 'left' may join a private room again; these must not.
 	b.Exec(`insert into members (room_id, user_id, state, joined_at) select $1, v.value, 'kicked', $3 from `+w.Values(2)+` v where true on conflict do nothing`,
 		room, w.List(peopleOf(rows)), rows[0].Entry.At.UnixMilli())
 	b.Exec(`update rooms set last_seq = $2, content_no = $3 where id = $1`, room, last, contentNo)

@@ -43,8 +43,12 @@ func (t Tables) SetRetention(ctx context.Context, room string, days int) (chat.R
 
 // OldTexts implements chat.Store.
 func (t Tables) OldTexts(ctx context.Context, asked chat.RetentionQuery) (rooms []chat.OldTexts, last string, err error) {
-	all, err := list(ctx, t.db, "list rooms for the retention", scanRetention, `select r.id, r.kind, coalesce(t.days, 0), coalesce(t.seq, 0), false
-		from rooms r left join retention t on t.room_id = r.id where r.id > $1 order by r.id limit $2`, asked.After, asked.Limit)
+	query := `select r.id, r.kind, coalesce(t.days, 0), coalesce(t.seq, 0), false
+		from rooms r left join retention t on t.room_id = r.id where r.id > $1 order by r.id limit $2`
+	if asked.Days == (chat.KeptDays{}) { // only few rooms have days of their own
+		query = `select r.id, r.kind, t.days, t.seq, false from retention t join rooms r on r.id = t.room_id where t.days > 0 and t.room_id > $1 order by t.room_id limit $2`
+	}
+	all, err := list(ctx, t.db, "list rooms for the retention", scanRetention, query, asked.After, asked.Limit)
 	if err != nil {
 		return nil, "", err
 	}

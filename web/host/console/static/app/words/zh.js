@@ -103,7 +103,7 @@ export const zh = {
     search: '查找群聊', ref: '外部编号', room: '群聊', id: 'ID', kind: '类型', owner: '群主', members: '成员', entries: '记录', made: '创建于', announcement: '公告', packets: '允许红包', frozen: '已冻结',
     itsPackets: '群里的红包', freeze: '冻结', freezeSays: '只有系统能发言，仍可抢红包。', thaw: '解除冻结', thawSays: '成员恢复发言。', noPackets: '关闭红包', allowPackets: '开启红包',
     role: '身份', mutedUntil: '禁言至', bans: '封禁名单', until: '截止', forGood: '直到解除', unban: '解除封禁',
-    keeps: '消息保存', days: ({ count }) => `${count} 天`, forEver: '永久', retired: '已清除至第几条记录', legalHold: '因法律保留暂停',
+    keeps: '消息保存', days: ({ count }) => `${count} 天`, forEver: '永久', retired: '已清除至第几条记录', legalHold: '因依法保留而暂停',
   },
   entries: { recall: '撤回', recalled: '已撤回', read: '查看聊天记录', readSays: '其中有用户发的内容。你的查看会连同原因一起记录。' },
   reports: {
