@@ -67,6 +67,47 @@ func TestPacketsThatWereOpenWhenAnEpochBegan(t *testing.T) {
 	}
 }
 
+// TestDrawAfterTheDatabaseWentBack loses an entry of a draw before its root was fixed, or the root after an instance has read it. The window has
+// ended when the new epoch begins. The draw ends without the entry that is lost, and in the other case with the same root and the same winner.
+func TestDrawAfterTheDatabaseWentBack(t *testing.T) {
+	for _, rootIsLost := range []bool{false, true} {
+		h := newTestService(t, "boss", "a", "b")
+		h.credit(t, "boss", 1000)
+		p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 1, Window: time.Minute})
+		h.grab(t, "a", p)
+		h.grab(t, "b", p)
+		want, winner := redpacket.Drawn{Participants: 1}, "a"
+		if rootIsLost {
+			told, err := h.store.Draw(t.Context(), redpacket.DrawRequest{Ref: p.Ref, Why: redpacket.CloseEarly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, winner = *told.Book.Draw, told.Winners()[0].User
+			h.lose(t, `update packets set drawn_at = 0, root = '', draw_link = 0, expires_at = 1000`)
+		} else {
+			h.lose(t, `delete from participants where user_id = 'b'`, `update packets set participants = 1, expires_at = 1000`)
+		}
+		read, err := h.store.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, renewed, err := h.store.Renew(t.Context(), read); err != nil || renewed == nil {
+			t.Fatal(renewed, err)
+		}
+		h.packets.Forget()
+		h.clock.advance(time.Millisecond)
+		h.packets.Pass(t.Context())
+		h.packets.Pass(t.Context())
+		book, err := h.store.Book(t.Context(), p.ID)
+		if err != nil || book.Status != redpacket.Drained || book.Claims[0].User.ID != winner {
+			t.Fatalf("%s with %+v, %v; want %s as the winner", book.Status, book.Claims, err, winner)
+		}
+		if book.Draw.Participants != want.Participants || rootIsLost && book.Draw.Root != want.Root {
+			t.Errorf("drawn %+v, want %+v", *book.Draw, want)
+		}
+	}
+}
+
 // TestEndedEarlyCountsCloses begins a new epoch while one of two open packets cannot be closed. Each pass lists that packet
 // again; only closed packets may be counted.
 func TestEndedEarlyCountsCloses(t *testing.T) {

@@ -61,6 +61,33 @@ func drawTests() []ledgerTest {
 			equal(b, "after the end", b.enter(p, member(0)).Status, redpacket.Drained)
 			equal(b, "drawn after the end", b.drawNow(p, redpacket.CloseDue).Book, b.book(p))
 		}},
+		{"draw/thousands enter in the last moment", func(b *ledgerBench) {
+			const callers, users = 5, 200
+			p := b.draw(1000, 3, redpacket.RestRefund, time.Now().Add(300*time.Millisecond))
+			var entered [callers]int
+			together(callers, func(i int) {
+				for n := 0; ; n++ {
+					var all []redpacket.Entrant
+					for user := range users {
+						all = append(all, redpacket.Entrant{User: fmt.Sprintf("u-%d-%d-%d", i, n, user)})
+					}
+					e, err := b.ledger.Enter(b.ctx, p.ID, all)
+					b.must(err)
+					if len(e.New) == 0 { // the window has ended
+						return
+					}
+					entered[i] += len(e.New)
+				}
+			})
+			total := 0
+			for _, n := range entered {
+				total += n
+			}
+			d := b.drawNow(p, redpacket.CloseDue)
+			equal(b, "drawn", []any{d.Refused, len(d.Participants), d.Book.Draw.Participants}, []any{false, total, total})
+			b.close(p, redpacket.Expired, b.winners(d)...)
+			b.Logf("%d users have entered", total)
+		}},
 		{"draw/nobody enters before it opens", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 3)
 			o.Packet.Partition, o.Packet.Window, o.Packet.Rest = redpacket.NoPartition, time.Minute, redpacket.RestRefund
