@@ -88,7 +88,7 @@ var erasureMutants = []mutant{
 	},
 	{
 		file:  "store/tables/erasing.go",
-		old:   `set words = '', hash = $2 where about = $1 and words <> ''`,
+		old:   `set words = '', appeal = '', hash = $2 where about = $1 and words || appeal <> ''`,
 		new:   `set words = words, hash = $2 where about = $1 and words = '-'`,
 		tests: "-run=TestStore/an_erased_user_has_no_name_and_no_texts ./store/sqlitestore",
 		harm:  "reports about an erased user still quote the user",
