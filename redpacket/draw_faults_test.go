@@ -163,3 +163,47 @@ func checkDraw(t *testing.T, h *testService, p redpacket.Packet, heard []redpack
 		}
 	}
 }
+
+// downPool is a Pool that cannot be reached.
+type downPool struct{}
+
+var errDown = fmt.Errorf("pool: %w", chat.ErrUnavailable)
+
+func (downPool) Grab(context.Context, []redpacket.Attempt) ([]redpacket.Answer, error) {
+	return nil, errDown
+}
+func (downPool) Load(context.Context, redpacket.Image) error { return errDown }
+func (downPool) Close(context.Context, redpacket.Ref, redpacket.CloseReason) (redpacket.Closing, error) {
+	return redpacket.Closing{}, errDown
+}
+func (downPool) Ack(context.Context, []redpacket.Claim) error      { return errDown }
+func (downPool) Due(context.Context, int) ([]redpacket.Ref, error) { return nil, errDown }
+func (downPool) Recount(context.Context, ...int) error             { return errDown }
+func (downPool) Outbox(context.Context) (int, time.Time, error)    { return 0, time.Time{}, errDown }
+func (downPool) Clocks(context.Context, func() time.Time) ([]redpacket.ClockDifference, error) {
+	return nil, errDown
+}
+
+func (downPool) Unsettled(context.Context, time.Duration, *redpacket.OutboxCursor, int) ([]redpacket.Claim, error) {
+	return nil, errDown
+}
+
+// TestDrawNeedsNoPool runs a draw from its sending to its end while the Pool cannot be reached.
+func TestDrawNeedsNoPool(t *testing.T) {
+	t.Parallel()
+	inBubble(t, users(3), func(t *testing.T, h *testService) {
+		h.packets = redpacket.New(h.store, downPool{}, h.rooms, h.published, redpacket.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		h.run(t)
+		p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 2, Window: drawWindow})
+		for _, user := range []string{"u01", "u02"} {
+			if r := h.grab(t, user, p); r.Outcome != redpacket.OutcomeEntered {
+				t.Errorf("%s: %+v", user, r)
+			}
+		}
+		time.Sleep(2 * drawWindow)
+		synctest.Wait()
+		if h.ended() != 1 || h.balance(t, "u01")+h.balance(t, "u02") != 1000 {
+			t.Errorf("%d ends, %d and %d were paid", h.ended(), h.balance(t, "u01"), h.balance(t, "u02"))
+		}
+	})
+}

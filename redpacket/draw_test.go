@@ -201,25 +201,51 @@ func TestDrawByOthers(t *testing.T) {
 }
 
 // A participant that has left, or was banned, stays in the draw: otherwise admins could steer it.
-func TestDrawWhoLeavesStaysIn(t *testing.T) {
+// TestParticipantsThatAreGoneStayInTheDraw removes a participant between entry and draw, in each way: otherwise admins and senders could steer the draw.
+func TestParticipantsThatAreGoneStayInTheDraw(t *testing.T) {
 	t.Parallel()
-	inBubble(t, users(3), func(t *testing.T, h *testService) {
-		h.run(t)
-		p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 2, Window: drawWindow})
-		h.grab(t, "u01", p)
-		h.grab(t, "u02", p)
-		if err := h.rooms.Leave(t.Context(), person("u01"), h.room); err != nil {
-			t.Fatal(err)
-		}
-		if r := h.grab(t, "u01", p); r.Outcome != redpacket.OutcomeEntered {
-			t.Errorf("who has entered and left hears %+v", r)
-		}
-		time.Sleep(2 * drawWindow)
-		synctest.Wait()
-		if h.balance(t, "u01")+h.balance(t, "u02") != 1000 {
-			t.Errorf("%d and %d were paid", h.balance(t, "u01"), h.balance(t, "u02"))
-		}
-	})
+	for name, remove := range map[string]func(t *testing.T, h *testService) error{
+		"left": func(t *testing.T, h *testService) error { return h.rooms.Leave(t.Context(), person("u01"), h.room) },
+		"kicked": func(t *testing.T, h *testService) error {
+			return h.rooms.Kick(t.Context(), person("u00"), h.room, "u01")
+		},
+		"banned": func(t *testing.T, h *testService) error {
+			return h.rooms.Ban(t.Context(), person("u00"), h.room, "u01", time.Time{}, "")
+		},
+		"blocked by the sender": func(t *testing.T, h *testService) error { return h.rooms.Block(t.Context(), person("u00"), "u01") },
+		"suspended": func(t *testing.T, h *testService) error {
+			_, err := h.rooms.Suspend(t.Context(), "u01")
+			return err
+		},
+		"erased": func(t *testing.T, h *testService) error {
+			_, err := h.rooms.Erase(t.Context(), "u01", true)
+			for err == nil && h.rooms.EraseDue(t.Context(), func(string) {}) { // until nothing but the draw is waited for
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, users(3), func(t *testing.T, h *testService) {
+				h.run(t)
+				p := h.send(t, "u00", redpacket.SendRequest{Total: 1000, Count: 2, Window: drawWindow})
+				h.grab(t, "u01", p)
+				h.grab(t, "u02", p)
+				if err := remove(t, h); err != nil {
+					t.Fatal(err)
+				}
+				if name != "erased" { // the user can send no command then
+					if r := h.grab(t, "u01", p); r.Outcome != redpacket.OutcomeEntered {
+						t.Errorf("a repeated grab: %+v", r)
+					}
+				}
+				time.Sleep(2 * drawWindow)
+				synctest.Wait()
+				if h.balance(t, "u01") == 0 || h.balance(t, "u01")+h.balance(t, "u02") != 1000 {
+					t.Errorf("%d and %d were paid", h.balance(t, "u01"), h.balance(t, "u02"))
+				}
+			})
+		})
+	}
 }
 
 func TestDrawOfADeletedRoom(t *testing.T) {
