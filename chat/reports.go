@@ -264,8 +264,9 @@ func (s *Service) ReportByID(ctx context.Context, id string) (Report, error) {
 type Resolution struct {
 	Report, Outcome, Cause, Note string
 
-	By string
-	At time.Time
+	Appeal bool // it decides an appeal: so a first resolution that is repeated decides none
+	By     string
+	At     time.Time
 }
 
 func (r Resolution) check() error {
@@ -296,14 +297,19 @@ func (s *Service) ResolveReport(ctx context.Context, r Resolution) (Report, erro
 	return stored, err
 }
 
-// With returns the report as it is after the resolution. The error says that it was resolved in another way.
+// With returns the report as it is after the resolution. The error says that it was resolved in another way, or that its appeal must be read.
 func (r Report) With(by Resolution) (Report, error) {
-	if r.State != ReportResolved {
+	same := r.Outcome == by.Outcome && r.Cause == by.Cause && r.Note == by.Note
+	switch {
+	case by.Appeal && r.Appeal.By == "":
+		return r, &FieldError{Err: ErrConflict, Field: "appeal", Reason: "is true, and nobody has appealed"}
+	case r.State == ReportOpen, r.State == ReportAppealed && by.Appeal:
 		r.State, r.Outcome, r.Cause, r.Note, r.ResolvedBy, r.ResolvedAt = ReportResolved, by.Outcome, by.Cause, by.Note, by.By, by.At
 		return r, nil
+	case same:
+		return r, nil
+	case r.State == ReportAppealed:
+		return r, &FieldError{Err: ErrConflict, Field: "appeal", Reason: "must be true: a user has appealed, so read that first"}
 	}
-	if r.Outcome != by.Outcome || r.Cause != by.Cause || r.Note != by.Note {
-		return r, &FieldError{Err: ErrConflict, Field: "outcome", Reason: "the report was resolved with another outcome, cause or note"}
-	}
-	return r, nil
+	return r, &FieldError{Err: ErrConflict, Field: "outcome", Reason: "the report was resolved with another outcome, cause or note"}
 }

@@ -87,16 +87,16 @@ func TestBrowserAppeals(t *testing.T) {
 		}
 		return stored.ID
 	}
-	decide := func(report, outcome, cause string) {
+	decide := func(report, outcome, cause string, appeal bool) {
 		t.Helper()
-		if _, err := s.chat.ResolveReport(t.Context(), chat.Resolution{Report: report, Outcome: outcome, Cause: cause, By: "key/desk"}); err != nil {
+		if _, err := s.chat.ResolveReport(t.Context(), chat.Resolution{Report: report, Outcome: outcome, Cause: cause, Appeal: appeal, By: "key/desk"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ann.Has("link", "Tea")
 	bob.Has("link", "Tea")
 	first := report(userID(ann), userID(bob))
-	decide(first, "acted", "spam")
+	decide(first, "acted", "spam", false)
 	ann.Sees("There is a decision about your report")
 	bob.Sees("有一项针对你的处理")
 	bob.Press("button", "查看")
@@ -110,7 +110,7 @@ func TestBrowserAppeals(t *testing.T) {
 	webtest.Ask[string](ann.Tab, `location.hash = '#/settings'`)
 	ann.Press("button", "Reports")
 	ann.Sees("You reported somebody", "Spam or advertising", "It is looked at once more")
-	decide(first, "dismissed", "no_evidence")
+	decide(first, "dismissed", "no_evidence", true)
 	ann.Sees("Nothing was done about it: there is no evidence")
 	ann.Lacks("button", "Object") // the report has had its appeal
 	bob.Sees("未采取措施：证据不足")

@@ -133,10 +133,11 @@ func reportsResolved(b *storeBench) {
 // reportsAppealed decides reports of ann about bob. Bob must learn only of those that were acted on. One appeal must be stored, and decided.
 func reportsAppealed(b *storeBench) {
 	at := time.UnixMilli(1_700_000_009_000).UTC()
-	resolve := func(key, outcome, cause string) error {
-		_, err := b.ResolveReport(b.ctx, chat.Resolution{Report: "report-" + key, Outcome: outcome, Cause: cause, By: "key/shop", At: at})
+	decide := func(key, outcome, cause string, appeal bool) error {
+		_, err := b.ResolveReport(b.ctx, chat.Resolution{Report: "report-" + key, Outcome: outcome, Cause: cause, Appeal: appeal, By: "key/shop", At: at})
 		return err
 	}
+	resolve := func(key, outcome, cause string) error { return decide(key, outcome, cause, false) }
 	for i, key := range []string{"a", "b", "c", "d"} {
 		_, _, err := b.AddReport(b.ctx, b.newReport(key, int64(i+1)))
 		b.must(err)
@@ -194,8 +195,19 @@ func reportsAppealed(b *storeBench) {
 	if err != nil || len(open) != 2 {
 		b.Errorf("waiting again: %+v, %v; want a and b", open, err)
 	}
-	b.must(resolve("a", "dismissed", "no_evidence"))
-	b.must(resolve("b", "acted", "spam"))
+	b.must(resolve("a", "acted", "spam")) // a request of before, which comes again, decides no appeal
+	if err := resolve("a", "dismissed", "no_evidence"); !errors.Is(err, chat.ErrConflict) {
+		b.Errorf("decided without a look at the appeal: %v, want %v", err, chat.ErrConflict)
+	}
+	if err := decide("c", "acted", "abuse", true); !errors.Is(err, chat.ErrConflict) {
+		b.Errorf("an appeal that nobody has made: %v, want %v", err, chat.ErrConflict)
+	}
+	if again, err := b.ReportByID(b.ctx, "report-a"); err != nil || again.State != chat.ReportAppealed {
+		b.Errorf("meanwhile %+v, %v, want that it is appealed", again, err)
+	}
+	b.must(decide("a", "dismissed", "no_evidence", true))
+	b.must(decide("a", "dismissed", "no_evidence", true)) // again
+	b.must(decide("b", "acted", "spam", true))
 	list(chat.OwnReports{User: bob, Side: chat.Reported, Limit: 9}, "c", "b", "a") // the appeal has succeeded, and bob still sees it
 	for _, c := range []struct{ key, by string }{{"a", ann}, {"b", bob}} {
 		if _, err := appeal(c.key, c.by, "once more"); !errors.Is(err, chat.ErrConflict) {

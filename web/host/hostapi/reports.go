@@ -72,6 +72,7 @@ type ResolveReportRequest struct {
 	Outcome string `json:"outcome" enum:"acted,dismissed"`
 	Cause   string `json:"cause" enum:"spam,scam,abuse,sexual,violence,no_breach,no_evidence,other"` // told to both sides; no_breach and no_evidence are of dismissed, other of both, all else of acted
 	Note    string `json:"note,omitempty"`                                                           // for the host only, at most 500 characters
+	Appeal  bool   `json:"appeal,omitempty"`                                                         // true: decide an appeal, which nothing else does
 }
 
 // ReportReply is a reply that holds one report.

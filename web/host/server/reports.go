@@ -30,7 +30,7 @@ func (s reports) getReport(ctx context.Context, _ Caller, r *hostapi.GetReportRe
 }
 
 func (s reports) resolveReport(ctx context.Context, c Caller, r *hostapi.ResolveReportRequest) (hostapi.ReportReply, error) {
-	report, err := s.o.Chat.ResolveReport(ctx, chat.Resolution{Report: r.Report, Outcome: r.Outcome, Cause: r.Cause, Note: r.Note, By: c.Actor()})
+	report, err := s.o.Chat.ResolveReport(ctx, chat.Resolution{Report: r.Report, Outcome: r.Outcome, Cause: r.Cause, Note: r.Note, Appeal: r.Appeal, By: c.Actor()})
 	return hostapi.ReportReply{Report: reportOf(report)}, err
 }
 

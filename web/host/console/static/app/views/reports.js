@@ -44,6 +44,6 @@ function decision(r, outcome, again) {
       h('label', null, t('reports.cause'), h('select', { name: 'cause' }, causes[outcome].map((word) => h('option', { value: word, selected: word === r.reason }, said('why', word))))),
       h('label', null, t('reports.note'), h('textarea', { name: 'note', maxLength: 500, rows: 3 })),
     ],
-    run: ({ cause, note, reason }) => call('POST', `reports/${part(r.id)}/resolve`, { body: { outcome, cause, note: note || undefined }, reason }),
+    run: ({ cause, note, reason }) => call('POST', `reports/${part(r.id)}/resolve`, { body: { outcome, cause, note: note || undefined, appeal: r.state === 'appealed' || undefined }, reason }),
   }, { main: outcome === 'acted' });
 }
