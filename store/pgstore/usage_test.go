@@ -43,6 +43,7 @@ var mayReadMore = map[string]string{
 	`format(?`:                                                              "an audit reads all rows",
 	`(octet_length(name_seal) = ? or`:                                       "an audit reads all rows",
 	`select coalesce(sum(counted), ?) fr`:                                   "an audit reads all rows",
+	`delete from entry_words where (word`:                                   "the words of the texts that a step empties, and all of them are given",
 	`or h.kind = ? and exists (`:                                            "the legal holds of users, which hosts set one by one",
 	`or kind = ? and exists (`:                                              "the legal holds of rooms, which hosts set one by one",
 	`row_number() over (order by a.at desc`:                                 "the newest rows of the rarest word of a search, at most as many as are compared",
@@ -73,16 +74,17 @@ var neverFilled = []string{
 
 // firstRows are rows of tables that have none at the end of many tests.
 var firstRows = map[string]string{
-	"blocks":        `insert into blocks (user_id, blocked, at) values ('u', 'v', 1)`,
-	"erasures":      `insert into erasures (user_id, texts, asked_at, done_at, next_at) values ('u', true, 1, 1, 1)`,
-	"files":         `insert into files (room_id, id, user_id, kind, at, state, upload, counted, body, touched_at) values ('r', 'f', 'u', 'picture', 1, 'ready', 0, 0, '{}', 1)`,
-	"held_texts":    `insert into held_texts (room_id, id, user_id, name, at, rule, key, message) values ('r', 'h', 'u', 'u', 1, 'w', 'k', '{}')`,
-	"invite_links":  `insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
-	"join_requests": `insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
-	"legal_holds":   `insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
-	"persons":       `insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
-	"retention":     `insert into retention (room_id) values ('r')`,
-	"room_rules":    `insert into room_rules (room_id, rules) values ('r', '{}')`,
+	"blocks":          `insert into blocks (user_id, blocked, at) values ('u', 'v', 1)`,
+	"erasures":        `insert into erasures (user_id, texts, asked_at, done_at, next_at) values ('u', true, 1, 1, 1)`,
+	"files":           `insert into files (room_id, id, user_id, kind, at, state, upload, counted, body, touched_at) values ('r', 'f', 'u', 'picture', 1, 'ready', 0, 0, '{}', 1)`,
+	"held_texts":      `insert into held_texts (room_id, id, user_id, name, at, rule, key, message) values ('r', 'h', 'u', 'u', 1, 'w', 'k', '{}')`,
+	"invite_links":    `insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ('r', 'l', 'u', 1, 1, 0)`,
+	"join_requests":   `insert into join_requests (room_id, user_id, at) values ('r', 'u', 1)`,
+	"legal_holds":     `insert into legal_holds (kind, id, at, actor, reason) values ('user', 'u', 1, 'a', 'r')`,
+	"mentions_of_all": `insert into mentions_of_all (room_id, at, seq) values ('r', 1, 1)`,
+	"persons":         `insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
+	"retention":       `insert into retention (room_id) values ('r')`,
+	"room_rules":      `insert into room_rules (room_id, rules) values ('r', '{}')`,
 }
 
 // statement is what was sent to Postgres, with its values.

@@ -49,9 +49,11 @@ function parsed(text) {
 function verdict(proof) {
   const findings = verifyProof(proof);
   const good = findings.every((f) => f.holds);
+  let at = proof.rain ? -1 : 0; // index of the wave that the finding is about
   const lines = findings.flatMap((f) => {
-    const wave = proof.waves?.[0];
-    const values = { text: f.text, commitment: proof.commitment, entries: wave?.entries, winners: wave?.winners?.length };
+    if (f.what === 'instant') at++;
+    const wave = proof.waves?.[at];
+    const values = { text: f.text, wave: at + 1, commitment: proof.commitment, entries: wave?.entries, winners: wave?.winners?.length };
     const text = t(f.what === 'unnamed' ? 'unnamed' : `${f.what}.${f.holds ? 'good' : 'bad'}`, values);
     const item = line(text, f.what === 'unnamed' ? 'note' : f.holds ? '' : 'bad');
     return f.holds || f.what === 'unnamed' ? [item] : [item, line(t('detail', { text: f.text }), 'note')];

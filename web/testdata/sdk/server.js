@@ -64,7 +64,7 @@ export async function draws() {
   const id = await room(ann, bob);
   const { packet: later } = await ann.client.sendPacket({ room: id, total: 1000, count: 1, window_s: 3, opens_at: Date.now() + 3_600_000 });
   const early = await failure(bob.client.grab(later.id));
-  equal([early.word, early.fields, later.expires_at - later.opens_at], ['not_yet', { opens_at: later.opens_at }, 3000]);
+  equal([early.word, early.fields, later.expires_at - later.opens_at], ['not_yet', { opens_at: String(later.opens_at) }, 3000]);
   const { packet } = await ann.client.sendPacket({ room: id, total: 1000, count: 1, window_s: 3, rest: 'share' });
   equal([packet.window_s, packet.rest], [3, 'share']);
   const entered = await Promise.all([ann, bob].map(({ client }) => client.grab(packet.id)));

@@ -32,7 +32,7 @@ func TestScaledRoles(t *testing.T) {
 		mustBeDenied(t, service, "alter table "+table+" disable trigger all")
 		mustBeDenied(t, reader, "delete from "+table)
 	}
-	for _, money := range []string{"transfers", "claims", "packets", "entries", "links", "chains", "requests", "quarantine", "admin_acts", "wallets", "circulation"} {
+	for _, money := range []string{"transfers", "claims", "packets", "entries", "links", "chains", "requests", "quarantine", "wallets", "circulation"} {
 		mustBeDenied(t, service, "delete from "+money)
 	}
 	for _, change := range []string{

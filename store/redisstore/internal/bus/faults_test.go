@@ -281,12 +281,15 @@ func TestBusMasterElsewhere(t *testing.T) {
 	sentinel, near, far := twoSentinelInstances(t)
 	other := storetest.Redis(t)
 	addrs, master, _ := strings.Cut(strings.TrimPrefix(sentinel.URL(), "redis+sentinel://"), "/")
-	for addr := range strings.SplitSeq(addrs, ",") {
+	var watchers []*redis.SentinelClient
+	for addr := range strings.SplitSeq(addrs, ",") { // all of them forget the old master first: one that knows it would tell the others
 		watcher := redis.NewSentinelClient(&redis.Options{Addr: addr})
 		defer watcher.Close()
 		noError(t, watcher.Remove(t.Context(), master).Err())
-		port := other.Addr()[len("127.0.0.1:"):]
-		noError(t, watcher.Monitor(t.Context(), master, "127.0.0.1", port, "2").Err())
+		watchers = append(watchers, watcher)
+	}
+	for _, watcher := range watchers {
+		noError(t, watcher.Monitor(t.Context(), master, "127.0.0.1", other.Addr()[len("127.0.0.1:"):], "2").Err())
 	}
 	near.Until("near moved", isUp(near))
 	far.Until("far moved", isUp(far))
