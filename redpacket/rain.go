@@ -216,7 +216,7 @@ type rain struct {
 
 	told int // waves that this instance has seen drawn and told; guarded by mu of rains
 
-	own     bool        // this instance has sent it
+	own     bool        // guarded by mu of rains; this instance has sent it
 	drawing atomic.Bool // a try to draw runs
 
 	begun int // waves whose beginning was told; guarded by mu of rains
@@ -230,7 +230,7 @@ func (r *rains) follow(plan RainPlan, own bool, round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.open[plan.ID]; known != nil {
-		known.round = round
+		known.round, known.own = round, known.own || own // a list may have had the rain before its sending had returned
 		return
 	}
 	if len(plan.Opens) == 0 || !own && len(r.open) >= rainsKept || r.stopped() {
