@@ -23,7 +23,7 @@ type OwnReports struct {
 	Limit  int
 }
 
-// OwnReports lists what a user may know of reports. A reported user learns of a report when something was done, and never who has made it. more says
+// OwnReports lists what a user may know of reports. A reported user learns of a report when something was done, and never learns the reporter. more says
 // that there are others after the page.
 func (s *Service) OwnReports(ctx context.Context, q OwnReports) (page []Report, more bool, err error) {
 	if q.Side != Reporter && q.Side != Reported {

@@ -43,15 +43,7 @@ func TestPacketsThatWereOpenWhenAnEpochBegan(t *testing.T) {
 	if got := h.status(t, p); got != redpacket.Open {
 		t.Fatalf("before the epoch the packet is %s, want open", got)
 	}
-	read, err := h.store.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, renewed, err := h.store.Renew(t.Context(), read); err != nil || renewed == nil {
-		t.Fatal(renewed, err)
-	}
-	h.packets.Forget()
-	h.clock.advance(time.Millisecond)
+	h.beginEpoch(t)
 	later := h.send(t, "boss", redpacket.SendRequest{Total: 200, Count: 2})
 	h.packets.Pass(t.Context())
 	h.packets.Pass(t.Context())
@@ -87,15 +79,7 @@ func TestDrawAfterTheDatabaseWentBack(t *testing.T) {
 		} else {
 			h.lose(t, `delete from participants where user_id = 'b'`, `update packets set participants = 1, expires_at = 1000`)
 		}
-		read, err := h.store.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, renewed, err := h.store.Renew(t.Context(), read); err != nil || renewed == nil {
-			t.Fatal(renewed, err)
-		}
-		h.packets.Forget()
-		h.clock.advance(time.Millisecond)
+		h.beginEpoch(t)
 		h.packets.Pass(t.Context())
 		h.packets.Pass(t.Context())
 		book, err := h.store.Book(t.Context(), p.ID)
@@ -176,4 +160,18 @@ func TestForget(t *testing.T) {
 	if inMemory() || h.packets.Stats().Remembered != 0 {
 		t.Errorf("the packet is still in memory, %d bytes are remembered", h.packets.Stats().Remembered)
 	}
+}
+
+// beginEpoch begins a new epoch of the ledger, as an instance does that finds the database older than it was.
+func (h *testService) beginEpoch(t *testing.T) {
+	t.Helper()
+	read, err := h.store.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, renewed, err := h.store.Renew(t.Context(), read); err != nil || renewed == nil {
+		t.Fatal(renewed, err)
+	}
+	h.packets.Forget()
+	h.clock.advance(time.Millisecond)
 }

@@ -119,7 +119,7 @@ func (l *simLedger) drawWaves(row *simRow, why CloseReason, now time.Time) {
 	}
 }
 
-// waves implements observer: an instance tells who has won in waves.
+// waves implements observer: an instance tells the winners of waves.
 func (s simObserver) waves(d *Draw, _ bool) {
 	if s.w.running.dead {
 		return

@@ -261,7 +261,7 @@ func TestBrowserViewerOnAPhone(t *testing.T) {
 	ann.Lacks("dialog", "Picture")
 }
 
-// deskAndPhone opens a room for Ann on a desk and for Mei on a phone in Chinese, who is behind a line. Bob has made the room.
+// deskAndPhone opens a room for Ann on a desk and for Mei on a phone in Chinese, whose connection is a line that the test can cut. Bob has made the room.
 func deskAndPhone(t *testing.T, phone webtest.Screen) (bob *httpGuest, ann, mei *webtest.Visitor, line *loopback.Proxy, room string) {
 	t.Helper()
 	s := newTestServer(t, withGuests)

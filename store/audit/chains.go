@@ -112,10 +112,10 @@ var chainChecks = []check{
 			on r.room_id = e.room_id and r.target = case e.kind when 'edit' then e.target else e.seq end
 		where (octet_length(e.text_seal) = 32 or e.body in ('{"recalled":true}', '{"recalled":true,"retired":true}', format('{"target":%s,"recalled":true}', e.target)))
 			and (r.target is null or e.kind not in ('text', 'edit'))
-			and not exists (select 1 from erasures x where x.user_id = e.sender and (e.kind = 'packet' or e.kind = 'react' and x.texts))
-			and not exists (select 1 from retention t where t.room_id = e.room_id and (e.kind = 'text' and e.seq <= t.seq or e.kind = 'edit' and e.target <= t.seq))`},
+			and not exists (select 1 from {erasures} x where x.user_id = e.sender and (e.kind = 'packet' or e.kind = 'react' and x.texts))
+			and not exists (select 1 from {retention} t where t.room_id = e.room_id and (e.kind = 'text' and e.seq <= t.seq or e.kind = 'edit' and e.target <= t.seq))`},
 	{"room", `select e.room_id, format('the retention has passed entry %s, and it still has a text', e.seq)
-		from {entries} e join retention t on t.room_id = e.room_id
+		from {entries} e join {retention} t on t.room_id = e.room_id
 		where e.kind = 'text' and e.seq <= t.seq and (e.body, e.fold) <> ('{"recalled":true,"retired":true}', format('{"recall_seq":%s}', e.seq))
 				and not (e.body = '{"recalled":true}' and e.fold like '{"recall_seq":%')
 			or e.kind = 'edit' and e.target <= t.seq and e.body <> format('{"target":%s,"recalled":true}', e.target)`},
@@ -123,17 +123,17 @@ var chainChecks = []check{
 		from {entries} r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
 		where r.kind = 'recall' and e.body <> case e.kind when 'edit' then format('{"target":%s,"recalled":true}', e.target) else '{"recalled":true}' end`},
 	{"room", `select room_id, format('the name of the sender of entry %s is erased, and nobody has asked for that', seq) from {entries} e
-		where octet_length(name_seal) = 32 and not exists (select 1 from erasures x where x.user_id = e.sender)`},
+		where octet_length(name_seal) = 32 and not exists (select 1 from {erasures} x where x.user_id = e.sender)`},
 	{"packet", `select id, 'its words, or the name of its sender, are erased, and nobody has asked for that' from {packets} p
-		where (octet_length(name_seal) = 32 or octet_length(text_seal) = 32) and not exists (select 1 from erasures x where x.user_id = p.sender)`},
+		where (octet_length(name_seal) = 32 or octet_length(text_seal) = 32) and not exists (select 1 from {erasures} x where x.user_id = p.sender)`},
 	{"user", `select x.user_id, format('the erasure is done, and entry %s of room %s still has a name or words of the user', e.seq, e.room_id)
-		from erasures x join {entries} e on e.sender = x.user_id
+		from {erasures} x join {entries} e on e.sender = x.user_id
 		where x.done_at > 0 and ((e.sender_name, e.sender_avatar) <> ('', '') or x.texts and e.kind = 'text' and e.body not in ('{"recalled":true}', '{"recalled":true,"retired":true}')
 			or octet_length(e.text_seal) = 16 and (e.kind = 'packet' or e.kind = 'react' and x.texts))`},
 	{"user", `select x.user_id, format('the erasure is done, and packet %s still has a name or words of the user', p.id)
-		from erasures x join {packets} p on p.sender = x.user_id
+		from {erasures} x join {packets} p on p.sender = x.user_id
 		where x.done_at > 0 and (p.sender_name, p.sender_avatar, p.greeting, p.passphrase) <> ('', '', '', '')`},
 	{"user", `select x.user_id, 'the erasure is done, and the user has a name, or may sign in'
-		from erasures x left join users u on u.id = x.user_id
+		from {erasures} x left join users u on u.id = x.user_id
 		where x.done_at > 0 and (u.name, u.avatar, u.custom, u.ref, u.suspended_at > 0, u.erased_at > 0) is distinct from ('', '', '', '', true, true)`},
 }

@@ -7,6 +7,7 @@
 // replaces:
 //
 //   - {entries}, {packets}, {claims} and {links} stand for these tables
+//   - {erasures} and {retention} stand for these tables, which Citus keeps on its coordinator
 //   - {newer} is true for a row of a hash chain to look at
 //   - {amended} is true for a row whose room_id and seq are those of a text or packet to look at, and {amends} for an entry that
 //     amends one

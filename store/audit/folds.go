@@ -23,7 +23,7 @@ func (a *auditor) folds() error {
 			group by room_id, seq) t
 		left join entries e on e.room_id = t.room_id and e.seq = t.seq
 		left join entries l on l.room_id = t.room_id and l.seq = t.edit
-		left join retention x on x.room_id = t.room_id
+		left join {retention} x on x.room_id = t.room_id
 		left join (
 			select room_id, seq, ` + a.Counts + ` as counts
 			from (select room_id, seq, emoji, count(*) as n from reactions where {amended} group by room_id, seq, emoji) c

@@ -8,11 +8,12 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/tables"
 )
 
 // whole is the scope of an audit that looks at all rows.
 var whole = strings.NewReplacer("{entries}", "entries", "{packets}", "packets", "{claims}", "claims", "{links}", "links",
-	"{newer}", "true", "{amended}", "true", "{amends}", "true")
+	"{erasures}", ofCoordinator("erasures"), "{retention}", ofCoordinator("retention"), "{newer}", "true", "{amended}", "true", "{amends}", "true")
 
 // oldest returns a query for the lowest id of all links that are newer than the head of their chain in since. All links of a chain
 // without a head in since count as newer. If the lowest id is higher than all heads in since, or there is no newer link, the query
@@ -49,10 +50,16 @@ func newer(oldest int64, heads []redpacket.Head) *strings.Replacer {
 			union select p.id from packets p join entries d on d.room_id = p.room_id and d.seq = p.done_seq
 				where d.kind = 'packet_done' and d.link >= %d)`, rows, oldest)),
 		"{links}", part("links", fmt.Sprintf(`id >= %d or id in (%s)`, oldest, strings.Join(known, ", "))),
+		"{erasures}", ofCoordinator("erasures"), "{retention}", ofCoordinator("retention"),
 		"{newer}", rows,
 		"{amended}", `(room_id, seq) in `+amended,
 		"{amends}", `(room_id, target) in `+amended,
 	)
+}
+
+// ofCoordinator returns what to select from for a table that Citus keeps on its coordinator: it joins it with split tables only after it has read it.
+func ofCoordinator(table string) string {
+	return tables.Named(table, "(select * from "+table+" offset 0)") //nolint:unqueryvet // it stands for the table
 }
 
 // part returns a subquery for the rows of the table that meet the condition, with all columns.

@@ -143,9 +143,8 @@ func (t Tables) Roster(ctx context.Context, room string, limit int) ([]string, e
 // ActiveSince implements chat.Store.
 func (t Tables) ActiveSince(ctx context.Context, room string, since time.Time, limit int) ([]string, error) {
 	return list(ctx, t.db, "list active members", ScanText, FirstOnCitus(Of("mine", "members", `room_id = $1 and state = 'in'`),
-		Of("e", "entries", `room_id = $1 and bucket = bucket_of($1) and seq in (select read_seq from mine)`))+`select m.user_id
-		from members m left join /*one*/ entries /*end*/ e on e.room_id = m.room_id and e.seq = m.read_seq and e.at >= $2
-		where m.room_id = $1 and m.state = 'in' and `+isThere+` and (e.seq is not null or m.joined_at >= $2) order by m.read_seq desc, m.user_id limit $3`, room, since.UnixMilli(), limit)
+		Of("e", "entries", `room_id = $1 and bucket = bucket_of($1) and seq in (select read_seq from mine)`))+`select m.user_id from members m where m.room_id = $1 and m.state = 'in' and `+isThere+` and (m.joined_at >= $2
+		or exists (select 1 from /*one*/ entries /*end*/ e where e.room_id = m.room_id and e.seq = m.read_seq and e.at >= $2)) order by m.read_seq desc, m.user_id limit $3`, room, since.UnixMilli(), limit)
 }
 
 // readMembers reads up to limit members after the given position. It reads a read position only in a room of at most

@@ -66,7 +66,7 @@ func TestRainReachesManySockets(t *testing.T) {
 		}
 	}
 	if slow := server.Metric("hongbao_slow_total"); slow != 0 {
-		t.Errorf("%v sockets were too slow", slow)
+		t.Errorf("the server has closed %v sockets because they read too slowly", slow)
 	}
 	slices.Sort(late)
 	if len(late) > 0 {
