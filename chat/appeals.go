@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -105,7 +104,7 @@ func (ReportDecided) EventName() string { return "report_decided" }
 
 // tellDecision tells both sides.
 func (s *Service) tellDecision(r Report) {
-	for _, user := range slices.Compact([]string{r.By, r.About}) {
+	for _, user := range []string{r.By, r.About} {
 		if r.SideOf(user) != "" {
 			s.pub.ToUser(user, ReportDecided{Report: r, User: user})
 		}

@@ -218,20 +218,20 @@ func (e *userExport) fileRecords(ctx context.Context) error {
 // pathOf returns where the content of a file is in the zip file: its id, because its name is what a user has chosen.
 func pathOf(f files.Stored) string { return "files/" + f.ID }
 
-// acts writes the acts of administrators and API keys on the user. It reads all acts.
+// acts writes the acts of administrators and API keys whose request names the user. It reads all acts.
 func (e *userExport) acts(ctx context.Context) error {
 	quoted, err := json.Marshal(e.user)
 	if err != nil {
 		return err
 	}
-	about, now := `"user":`+string(quoted), time.Now()
+	now := time.Now()
 	for after := ""; ; {
 		acts, next, err := e.Books.Security.ActsAfter(ctx, after, now, recordsPage)
 		if err != nil || len(acts) == 0 {
 			return err
 		}
 		for _, a := range acts {
-			if !strings.Contains(a.Request, about) {
+			if !strings.Contains(a.Request, string(quoted)) {
 				continue
 			}
 			if err := e.put(record{Type: "act", ID: a.ID, At: millis(a.At), Actor: a.Actor, Method: a.Method, Reason: a.Reason}); err != nil {

@@ -1,4 +1,5 @@
-// Package keylock has locks by key. It must always hold: a key that no caller holds or waits for takes no memory.
+// Package keylock has locks by key, and Acquire, by which a caller waits for them and for other semaphores. It must always hold: a key that no caller
+// holds or waits for takes no memory.
 package keylock
 
 import (

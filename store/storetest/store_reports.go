@@ -209,6 +209,11 @@ func reportsAppealed(b *storeBench) {
 	b.must(decide("a", "dismissed", "no_evidence", true)) // again
 	b.must(decide("b", "acted", "spam", true))
 	list(chat.OwnReports{User: bob, Side: chat.Reported, Limit: 9}, "c", "b", "a") // the appeal has succeeded, and bob still sees it
+	for key, may := range map[string]bool{"a": false, "b": false, "c": true} { // only c has had no appeal
+		if r, err := b.ReportByID(b.ctx, "report-"+key); err != nil || (r.MayAppeal(ann) || r.MayAppeal(bob)) != may {
+			b.Errorf("%+v, %v: want that one side may appeal: %t", r, err, may)
+		}
+	}
 	for _, c := range []struct{ key, by string }{{"a", ann}, {"b", bob}} {
 		if _, err := appeal(c.key, c.by, "once more"); !errors.Is(err, chat.ErrConflict) {
 			b.Errorf("a second appeal about %s: %v, want %v", c.key, err, chat.ErrConflict)

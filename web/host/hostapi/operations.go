@@ -33,7 +33,7 @@ type Operation struct {
 	Path     string // such as /v1/server/users/{user}; a name in braces is a field of the request, or For
 	Scope    Scope
 	Reasoned bool // the query must say why (reason)
-	Texts    bool // its reply holds texts of users, so callers with the scope support alone must say why, and are stored as acts
+	Texts    bool // its reply holds texts of users, or it reads as a user or as the system: callers with the scope support alone must say why, and are stored as acts
 	Keyed    bool // the header Idempotency-Key is required, so that a repeated request counts once
 
 	Command string // the command of users that it calls for the user that the path names; "": none
