@@ -127,9 +127,9 @@ func TestBrowserDraw(t *testing.T) {
 		}
 	}
 	ann.Sees("1 of 2 won")
-	winner, loser, lost, about, check, good, save := mei, bob, "Not this time", "Details and proof", "Check the draw", "Checked in this browser: the draw is right", "Save my receipt"
+	winner, loser, lost, about, check, good, save := mei, bob, "Not this time", "Provably fair", "Check the draw", "Checked in this browser: the draw is right", "Save my receipt"
 	if strings.Contains(mei.Text(), "没抽中") {
-		winner, loser, lost, about, check, good, save = bob, mei, "这次没抽中", "详情与验证", "验证抽奖", "已在本浏览器验证：抽奖结果无误", "保存我的回执"
+		winner, loser, lost, about, check, good, save = bob, mei, "这次没抽中", "公平可验证", "验证抽奖", "已在本浏览器验证：抽奖结果无误", "保存我的回执"
 	}
 	winner.Sees("¥3.00")
 	loser.Sees(lost)

@@ -60,8 +60,8 @@ func TestBrowserZoom(t *testing.T) {
 	ann.Press("link", "Tea")
 	ann.Press("button", "for tea")
 	ann.Press("button", "Open")
-	ann.Has("button", "Details and proof")
-	mustShowWhole(t, ann, ".opening-foot .button")
+	ann.Has("button", "Send one back")
+	mustShowWhole(t, ann, ".opening-card .button.primary")
 
 	bob.packet(room, 123, 1, `,"greeting":"for cake"`)
 	resize(t, ann, 320, 640)

@@ -34,12 +34,11 @@ export async function growsWithLuck() {
   const counts = [];
   for (const [n, amount] of [10, 100, 500].entries()) {
     const place = await opened(`luck ${n}`, amount);
+    const text = place.querySelector('.amount');
+    ok(text.querySelector('.reel') && text.ariaHidden === 'true' && !leaves(place), 'the digits roll, and nothing else tells how lucky it was');
     await until(() => leaves(place), 'leaves');
     counts.push(leaves(place));
-    const text = place.querySelector('.amount');
-    ok(text.querySelector('.reel'), 'the digits roll');
-    await until(() => !text.querySelector('.reel'), 'the digits rest');
-    equal(text.textContent, ['¥0.10', '¥1.00', '¥5.00'][n]);
+    equal([text.textContent, text.ariaHidden, text.querySelector('.reel')], [['¥0.10', '¥1.00', '¥5.00'][n], 'false', null]);
   }
   ok(counts[0] < counts[1] && counts[1] < counts[2], `leaves: ${counts}`);
 }
@@ -47,16 +46,22 @@ export async function growsWithLuck() {
 /** That the share is the luckiest is known when all are taken. */
 export async function crownsTheLuckiest() {
   const place = await opened('crown', 300);
-  ok(!place.querySelector('.crown'), 'too early');
+  await until(() => leaves(place), 'the amount');
+  ok(!place.querySelector('.opening-crown'), 'too early');
   const done = { packet: 'crown', status: 'drained', claimed: 10, luckiest: { user: 'ann', amount: 300, rank: 3 } };
   change(() => setPacketState(done));
-  await until(() => place.querySelector('.crown'), 'the crown');
-  ok(place.querySelectorAll('.opening > .leaf').length > 20, 'gold rain');
+  await until(() => place.querySelector('.opening-crown'), 'the crown');
+
+  const known = await opened('known', 300);
+  change(() => setPacketState({ ...done, packet: 'known' }));
+  await until(() => state.packets.get('known').state.status === 'drained', 'the end');
+  ok(!known.querySelector('.opening-crown'), 'before the digits rest');
+  await until(() => known.querySelector('.opening-crown'), 'the crown');
 
   const other = await opened('none', 300);
   change(() => setPacketState({ ...done, packet: 'none', luckiest: { user: 'bob', amount: 400, rank: 1 } }));
   await until(() => state.packets.get('none').state.status === 'drained' && other.querySelector('.amount').textContent === '¥3.00', 'the end');
-  ok(!other.querySelector('.crown') && !other.querySelector('.opening > .leaf'), 'no crown for others');
+  ok(!other.querySelector('.opening-crown'), 'no crown for others');
 }
 
 export async function smallest() {

@@ -46,7 +46,7 @@ func moreGrabbersThanShares(t *testing.T, ann *browserUser, guests []*browserUse
 			continue
 		}
 		guests[i].Sees("So close!", "All 5 shares were gone after")
-		guests[i].Press("button", "Details and proof")
+		guests[i].Press("button", "Provably fair")
 	}
 	if lucky != 5 || sum != 1000 {
 		t.Errorf("nine users open 10.00 in 5 shares: they won %v, %d together; want 5 winners, 1000 together", won, sum)

@@ -93,13 +93,13 @@ func (u *browserUser) showEnvelope(greeting string) {
 func (u *browserUser) tapOpen() (won int64) {
 	u.fixture.t.Helper()
 	u.Press("button", "Open")
-	u.Has("button", "Details and proof")
+	u.Has("button", "Provably fair")
 	if strings.Contains(u.Text(), "Others were faster") {
 		return 0
 	}
 	u.Sees("in your wallet")
-	u.Press("button", "Details and proof")
-	u.Misses("Details and proof")
+	u.Press("button", "Provably fair")
+	u.Misses("Provably fair")
 	return cents(webtest.Ask[string](u.Tab, `document.querySelector('.packet-mine .amount').textContent`))
 }
 

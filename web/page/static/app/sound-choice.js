@@ -6,8 +6,7 @@ const name = 'hongbao-sound';
 
 /** Restores the user's earlier choice, if there was one. */
 export function chooseSound() {
-  const choice = kept(name);
-  change(() => { state.sound = choice === null ? null : choice === 'on'; });
+  change(() => { state.sound = kept(name) === 'on'; });
 }
 
 /** @param {boolean} on */

@@ -9,13 +9,14 @@ let context = null;
 const melodies = {
   tap: [[1568, 0, 0.10]],
   won: [[1047, 0, 0.14], [1319, 0.09, 0.14], [1568, 0.18, 0.14], [2093, 0.28, 0.16]],
+  crown: [[1047, 0, 0.12], [1568, 0.1, 0.12], [2093, 0.2, 0.14], [2637, 0.32, 0.14], [3136, 0.5, 0.16]],
   late: [[659, 0, 0.10], [523, 0.16, 0.10]],
   packet: [[1319, 0, 0.12], [1760, 0.12, 0.12]],
   message: [[1175, 0, 0.10]],
 };
-const shakes = { tap: [12], won: [18, 40, 30], late: [10], packet: [18, 40, 18], message: [12] };
+const shakes = { tap: [12], won: [18, 40, 30], crown: [80], late: [10], packet: [18, 40, 18], message: [12] };
 
-/** @param {'tap'|'won'|'late'|'packet'|'message'} what has happened */
+/** @param {'tap'|'won'|'crown'|'late'|'packet'|'message'} what has happened */
 export function sound(what) {
   if (navigator.userActivation?.hasBeenActive === false) return; // the browser allows none before the first tap
   const news = what === 'packet' || what === 'message';

@@ -122,7 +122,7 @@ import { emptyPages } from './model/pages.js';
 export const state = {
   lang: 'en',
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
-  /** @type {boolean|null} */ sound: null, // null: the user was not asked yet
+  sound: false,
   notify: false, // notifications of the system
   push: /** @type {''|'on'|'disabled'|'browser'|'failed'} */ (''), // whether they come while the page is closed, or why not; '': not known
   wide: false, // three columns

@@ -3,6 +3,9 @@
 import { calm } from '../motion.js';
 
 const turn = 600;
+const resting = 120; // ms that the coin rests before the flap lifts
+const cardOut = 780; // ms from the flap to the card in its place; opening.css has the two transitions
+const fading = 250;
 
 /** A coin that turns while the user waits, and stops after a half turn at the earliest. */
 export class Turning {
@@ -29,63 +32,101 @@ export class Turning {
   }
 }
 
+/** The coin lies still for a moment before the flap lifts. @param {Element} coin */
+export function coinRests(coin) { return still(coin, resting); }
+
+/** The card comes out of the envelope. @param {Element} card */
+export function comesOut(card) { return still(card, calm() ? fading : cardOut); }
+
+/** Resolves after so many ms of the animations' clock. @param {Element} place @param {number} duration */
+function still(place, duration) { return place.animate([], duration).finished.catch(() => {}); }
+
 /**
- * Rolls the digits of an amount into place. A luckier amount rolls longer.
- * @param {Element} place @param {string} text the amount @param {number} luck in mean shares
+ * Shows the amount when the card is out. The digits roll into place; those of a luckier amount roll longer.
+ * @param {Element} place empty before @param {string} text the amount @param {number} luck in mean shares
  */
 export async function roll(place, text, luck) {
-  if (calm()) return;
+  if (calm()) {
+    place.replaceChildren(...figures(text));
+    await comesOut(place);
+    return;
+  }
   const longest = 450 + 300 * Math.min(luck, 3);
-  const letters = [...text];
-  const last = letters.length - 1;
+  const last = text.length - 1;
   /** @type {Animation[]} */
-  const rolling = [];
-  place.replaceChildren(...letters.map((letter, n) => {
-    if (!/\d/.test(letter)) return letter;
-    const reel = document.createElement('span');
-    const strip = document.createElement('span');
-    reel.className = 'reel';
-    reel.append(strip);
-    const digits = [...'0123456789', ...letter];
-    strip.append(...digits.map((digit) => Object.assign(document.createElement('span'), { textContent: digit })));
-    rolling.push(strip.animate(
-      [{ transform: 'translateY(0)' }, { transform: `translateY(-${(100 * (digits.length - 1)) / digits.length}%)` }],
-      { duration: longest * (0.6 + 0.4 * (n / Math.max(1, last))), easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)', fill: 'forwards' }));
-    return reel;
-  }));
+  const rolling = [place.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 120, delay: cardOut, fill: 'backwards' })];
+  let n = 0;
+  const reel = (/** @type {string} */ letter) => {
+    const duration = longest * (0.6 + 0.4 * (n++ / Math.max(1, last)));
+    return /\d/.test(letter) ? reelOf(letter, duration, rolling) : letter;
+  };
+  place.replaceChildren(...figures(text, (part) => [...part].map(reel)));
   await Promise.allSettled(rolling.map((r) => r.finished));
-  place.textContent = text;
+  place.replaceChildren(...figures(text));
 }
 
-/** Gold leaves that fly up and fall: more of them for a luckier amount. @param {Element} place @param {number} luck in mean shares */
+/**
+ * The parts of an amount. The sign of the currency is smaller than the digits.
+ * @param {string} text @param {(part: string) => (string|Element)[]} [digits]
+ */
+function figures(text, digits = (part) => [part]) {
+  return (text.match(/[\d.,]+|[^\d.,]+/g) ?? []).flatMap((part) => (
+    /\d/.test(part) ? digits(part) : [Object.assign(document.createElement('span'), { className: 'sign', textContent: part })]));
+}
+
+/** A strip of digits that rolls to its last one. @param {string} letter @param {number} duration @param {Animation[]} rolling */
+function reelOf(letter, duration, rolling) {
+  const reel = document.createElement('span');
+  const strip = document.createElement('span');
+  reel.className = 'reel';
+  reel.append(strip);
+  const digits = [...'0123456789', letter];
+  strip.append(...digits.map((digit) => Object.assign(document.createElement('span'), { textContent: digit })));
+  rolling.push(strip.animate(
+    [{ transform: 'translateY(0)' }, { transform: `translateY(-${(100 * (digits.length - 1)) / digits.length}%)` }],
+    { duration, delay: cardOut, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)', fill: 'both' }));
+  return reel;
+}
+
+/**
+ * The card has become higher or lower: the envelope moves, and the card stays where it is.
+ * @param {Element} packet @param {Element} card @param {number} sink of the envelope now, in pixels @param {number} by
+ */
+export function sinks(packet, card, sink, by) {
+  if (calm() || !by) return;
+  const how = { duration: fading, easing: 'cubic-bezier(0.2, 0.8, 0.2, 1)' };
+  packet.animate([{ transform: `translateY(${sink - by}px)` }, { transform: `translateY(${sink}px)` }], how);
+  card.animate([{ transform: `translateY(${by}px)` }, { transform: 'none' }], how);
+}
+
+/** Gold for the amount: below the mean a few petals fall over the card, from the mean on gold bursts out of the slot. @param {Element} place @param {number} luck in mean shares */
 export function scatter(place, luck) {
   if (calm()) return;
-  const count = Math.round(6 + 14 * Math.min(luck, 3));
-  for (let i = 0; i < count; i++) {
-    const side = (i / (count - 1) - 0.5) * 2;
-    const x = side * 150 + (Math.random() - 0.5) * 50;
-    const top = -90 - Math.random() * 110;
-    const at = turned((Math.random() - 0.5) * 900);
-    fly(place, [
-      { transform: at(0, 0, 0, 0.4), opacity: 1, easing: 'cubic-bezier(0.1, 0.7, 0.4, 1)' },
-      { transform: at(x * 0.8, top, 0.5, 1), opacity: 1, easing: 'cubic-bezier(0.5, 0, 0.9, 0.6)' },
-      { transform: at(x, top + 230, 1, 0.9), opacity: 0 },
-    ], 1100 + Math.random() * 500, 240 + Math.random() * 80); // when the card is there
-  }
+  if (luck < 1) for (let i = 0; i < 5; i++) petal(place, i);
+  else for (let n = Math.round(10 + 8 * Math.min(luck, 3)), i = 0; i < n; i++) spark(place, (2 * i) / (n - 1) - 1);
 }
 
-/** Gold rain over the whole view, for the luckiest. @param {Element} place */
-export function rain(place) {
-  if (calm()) return;
-  const { clientWidth: width, clientHeight: height } = place;
-  for (let i = 0; i < 60; i++) {
-    const x = (Math.random() - 0.5) * width;
-    const at = turned(360 + Math.random() * 720);
-    fly(place, [
-      { transform: at(x, -150, 0, 1), opacity: 1 },
-      { transform: at(x + (Math.random() - 0.5) * 80, height - 100, 1, 1), opacity: 0.9 },
-    ], 1400 + Math.random() * 1200, Math.random() * 1500);
-  }
+/** @param {Element} place @param {number} i */
+function petal(place, i) {
+  const x = (i - 2) * 62 + (Math.random() - 0.5) * 30;
+  const at = turned(200 + Math.random() * 160);
+  fly(place, 'petal', [
+    { transform: at(x, 0, 0, 0.9), opacity: 0 },
+    { transform: at(x + 24, 60, 0.3, 1), opacity: 1, offset: 0.25 },
+    { transform: at(x - 10, 260, 1, 0.9), opacity: 0 },
+  ], 1500 + Math.random() * 500, i * 90);
+}
+
+/** @param {Element} place @param {number} side -1 to 1 */
+function spark(place, side) {
+  const x = side * 170 + (Math.random() - 0.5) * 40;
+  const top = -(1 - 0.5 * side * side) * (180 + Math.random() * 190);
+  const at = turned((Math.random() - 0.5) * 900);
+  fly(place, 'spark', [
+    { transform: at(side * 90, 0, 0, 0.4), opacity: 1, easing: 'cubic-bezier(0.1, 0.7, 0.4, 1)' },
+    { transform: at(x * 0.85, top, 0.5, 1), opacity: 1, easing: 'cubic-bezier(0.5, 0, 0.9, 0.6)' },
+    { transform: at(x, top + 240, 1, 0.9), opacity: 0 },
+  ], 1000 + Math.random() * 400, Math.random() * 70);
 }
 
 /** @param {number} spin in degrees, over the whole flight */
@@ -94,10 +135,10 @@ function turned(spin) {
     `translate(${x}px, ${y}px) rotate(${spin * part}deg) rotateX(${spin * part}deg) scale(${size})`);
 }
 
-/** One leaf. @param {Element} place @param {Keyframe[]} path @param {number} duration @param {number} delay */
-function fly(place, path, duration, delay) {
+/** One leaf. @param {Element} place @param {string} kind @param {Keyframe[]} path @param {number} duration @param {number} delay */
+function fly(place, kind, path, duration, delay) {
   const leaf = document.createElement('i');
-  leaf.className = 'leaf';
+  leaf.className = `leaf ${kind}`;
   place.append(leaf);
   leaf.animate(path, { duration, delay, fill: 'forwards' }).finished.finally(() => leaf.remove());
 }

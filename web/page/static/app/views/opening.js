@@ -10,7 +10,8 @@ import { hasEntered, isDraw, shownBalance } from '../model/draws.js';
 import { openPacket, showDetails } from '../actions/packets.js';
 import { calm } from '../motion.js';
 import { sound } from '../sound.js';
-import { Avatar } from './parts.js';
+import { setSound } from '../sound-choice.js';
+import { Avatar, IconButton } from './parts.js';
 import { chance } from './draw-words.js';
 import { skinClass } from '../model/skins.js';
 import { Coin } from './coin.js';
@@ -24,7 +25,7 @@ import { OpeningCard } from './opening-card.js';
 import { DrawFoot, DrawRing, drawCoin, drawLabel } from './opening-draw.js';
 import { Refusal } from './opening-refusal.js';
 import { luckOf, outcome, refused } from './opening-words.js';
-import { rain, roll, scatter, Turning } from './opening-motion.js';
+import { coinRests, comesOut, roll, scatter, sinks, Turning } from './opening-motion.js';
 
 export class Opening extends Component {
   state = { open: false, missing: false, isAmountShown: false }; // isAmountShown: the amount is in its place
@@ -33,11 +34,14 @@ export class Opening extends Component {
   /** @type {{current: any}} */ coin = createRef();
   /** @type {{current: any}} */ phrase = createRef();
   /** @type {{current: any}} */ amount = createRef();
-  /** @type {{current: any}} */ next = createRef();
+  /** @type {{current: any}} */ card = createRef();
+  /** @type {{current: any}} */ scroll = createRef();
   turning = new Turning();
   seen = 'no';
   tapped = false; // and not answered
   crowned = false;
+  sunk = 0; // pixels
+  sizes = new ResizeObserver(() => this.place());
 
   componentDidMount() {
     this.props.view.stage = 'envelope'; // it stays, even if the packet changes meanwhile
@@ -49,6 +53,7 @@ export class Opening extends Component {
   componentWillUnmount() {
     const { view } = this.props;
     if (view.stage === 'envelope') view.stage = null;
+    this.sizes.disconnect();
     this.unveil();
     this.unseal();
   }
@@ -61,7 +66,7 @@ export class Opening extends Component {
   componentDidUpdate() {
     const { view } = this.props;
     const answered = this.tapped && view.grab === 'no'; // perhaps before the page was drawn with 'asking'
-    if (this.state.open) this.crown();
+    if (this.state.isAmountShown) this.crown();
     if (isDraw(view.packet)) {
       endDraw(view);
       if (view.state.status !== 'open' && !this.state.open && !this.ends) this.end();
@@ -105,31 +110,45 @@ export class Opening extends Component {
   async reveal() {
     const { view } = this.props;
     await this.turning.rest(false);
-    this.unseal();
+    await coinRests(this.coin.current);
     if (view.stage !== 'envelope') return;
+    this.setState({ open: true }, () => this.tell());
+  }
+
+  /** The card comes out, and the digits roll. Until they rest, nothing else tells the amount: not the page behind, and not to screen readers. */
+  async tell() {
+    const { view } = this.props;
     const { mine } = view.state;
+    const { luck } = luckOf(view);
+    this.place();
+    this.sizes.observe(this.card.current);
+    this.sizes.observe(this.form.current);
+    this.scroll.current.focus({ preventScroll: true });
+    await (mine ? roll(this.amount.current, money(mine.amount), luck) : comesOut(this.card.current));
+    if (view.stage !== 'envelope') return;
+    this.unseal();
     this.unveil();
-    sound(mine ? 'won' : 'late');
-    this.setState({ open: true }, () => {
-      this.next.current?.focus({ preventScroll: true });
-      if (!mine) {
-        this.setState({ isAmountShown: true });
-        return;
-      }
-      const { luck } = luckOf(view);
-      roll(this.amount.current, money(mine.amount), luck).then(() => this.setState({ isAmountShown: true }));
-      scatter(this.packet.current, luck);
-      this.crown();
-    });
+    this.setState({ isAmountShown: true });
+    if (mine) scatter(this.packet.current, luck);
+    if (!luckOf(view).luckiest) sound(mine ? 'won' : 'late');
     const words = outcome(view);
     change(() => { state.announcement = [words.title, mine && money(mine.amount), words.more].filter(Boolean).join(' '); });
   }
 
-  /** Gold rain, once: it is known now, or when the last share is taken, that the user's is the luckiest. */
+  /** The crown falls once: it is known now, or when the last share is taken, that the user's is the luckiest. */
   crown() {
     if (this.crowned || !luckOf(this.props.view).luckiest) return;
     this.crowned = true;
-    rain(this.form.current);
+    sound('crown');
+  }
+
+  /** Sinks the envelope so far that the card stands at its place with its foot in the slot. */
+  place() {
+    const [form, packet, card] = [this.form.current, this.packet.current, this.card.current];
+    const sink = Math.round(cardTop * form.clientHeight + card.offsetHeight - slot - packet.offsetTop);
+    if (this.state.isAmountShown) sinks(packet, card, sink, sink - this.sunk);
+    this.sunk = sink;
+    form.style.setProperty('--sink', `${sink}px`);
   }
 
   tap = (e) => {
@@ -161,7 +180,7 @@ export class Opening extends Component {
     return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
-        h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', inert: !open }, open && h(OpeningCard, { view, amount: this.amount }))),
+        h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', ref: this.card, inert: !open }, open && h(OpeningCard, { view, amount: this.amount, scroll: this.scroll, told: isAmountShown }))),
         h(Paper, { part: 'front', path: 'M0 226Q150 314 300 226V402a18 18 0 0 1-18 18H18a18 18 0 0 1-18-18Z' }),
         h('div', { class: 'opening-skin' }),
         h('div', { class: 'opening-flap', inert: open },
@@ -169,6 +188,10 @@ export class Opening extends Component {
           h('div', { class: 'opening-outside' },
             h(Paper, { part: 'outside', path: flapPath }),
             h(Address, { packet, locked: packet.locked && !rests, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
+        !open && h(IconButton, {
+          class: 'button quiet icon opening-sound', icon: state.sound ? 'sound' : 'muted', size: 20, label: t('settings.sound'), 'aria-pressed': state.sound,
+          onClick: () => { setSound(!state.sound); sound('tap'); },
+        }),
         draws && !open && h(DrawRing, { packet }),
         h('button', {
           class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': early ? t('packet.early') : draws ? drawLabel(view) : t('packet.open'),
@@ -182,12 +205,12 @@ export class Opening extends Component {
         h('p', { class: 'small', 'aria-hidden': 'true', hidden: early || draws || waits || open || missing || view.refusal !== null }, t('packet.tap')),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
-        h('button', {
-          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: waits && !open,
-          onClick: () => showDetails(view),
-        }, t(open ? 'packet.about' : draws ? 'draw.look' : 'packet.unopened'))));
+        h('button', { class: 'button quiet', type: 'button', hidden: waits || open, onClick: () => showDetails(view) }, t(draws ? 'draw.look' : 'packet.unopened'))));
   }
 }
+
+const cardTop = 0.11; // of the height of the view; opening.css has it, too
+const slot = 300; // pixels from the top of the envelope to the foot of the card
 
 /** The text on the coin, instead of its mark; with reduced motion it must say that the user waits. */
 function onCoin({ grab }) { return grab === 'asking' && calm() ? '…' : ''; }

@@ -30,7 +30,7 @@ export function Settings() {
       options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
-      h('input', { type: 'checkbox', role: 'switch', checked: Boolean(state.sound), onChange: (e) => setSound(e.target.checked) })),
+      h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
     canNotify() && h(NotifySetting, null),
     h(ContactSetting, null),
     state.by === 'guest' && h(DeviceLink, null),

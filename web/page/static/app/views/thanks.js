@@ -12,13 +12,17 @@ import { Icon } from './icon.js';
 
 const emojis = ['🙏', '❤️', '🎉'];
 
-/** @param {{packet: import('../state.js').Packet, brief?: boolean}} props  brief: one emoji only */
+/** @param {{packet: import('../state.js').Packet, brief?: boolean}} props  brief: one emoji, and the packet back is no more than the rest */
 export function Thanks({ packet, brief }) {
   const room = state.rooms.get(packet.room);
   const view = packetView(packet);
   if (!room || !view.state.mine || packet.from.id === state.me?.id || (room.mute?.until ?? 0) > Date.now()) return null;
   const { seq } = view;
+  const back = takesPackets(room.room) && !isSystemUser(packet.from.id) && h('button', {
+    class: brief ? 'reaction' : 'button primary wide', type: 'button', onClick: () => openSheet('compose', packet.from.id),
+  }, h(Icon, { name: 'envelope', size: brief ? 16 : 20 }), t('thanks.back'));
   return h('div', { class: 'thanks', role: 'group', 'aria-label': t('thanks.label', { name: packet.from.name }) },
+    !brief && back,
     seq !== null && emojis.slice(0, brief ? 1 : undefined).map((emoji) => {
       const on = isMarked(room.timeline, seq, emoji);
       return h('button', { class: 'reaction', type: 'button', key: emoji, 'aria-pressed': on, 'aria-label': t('thanks.react', { emoji }),
@@ -26,8 +30,7 @@ export function Thanks({ packet, brief }) {
     }),
     h('button', { class: 'reaction', type: 'button', disabled: view.thanked, onClick: () => thank(room, view) },
       view.thanked && h(Icon, { name: 'check', size: 16 }), t(view.thanked ? 'thanks.said' : 'thanks.say')),
-    takesPackets(room.room) && !isSystemUser(packet.from.id) && h('button', { class: 'reaction', type: 'button', onClick: () => openSheet('compose', packet.from.id) },
-      h(Icon, { name: 'envelope', size: 16 }), t('thanks.back')));
+    brief && back);
 }
 
 /** @param {import('../state.js').RoomView} room @param {import('../state.js').PacketView} view */

@@ -687,13 +687,6 @@ export default {
     said: 'Thanked',
     back: 'Send one back',
   },
-  sound: {
-    offer: 'Sound next time?',
-    yes: 'Yes',
-    no: 'No',
-    on: 'Sound is on. Settings can change that.',
-    off: 'Sound stays off. Settings can change that.',
-  },
   packet: {
     title: 'Red packet',
     from: ({ name }) => `Red packet from ${name}`,
@@ -717,6 +710,7 @@ export default {
     inWallet: 'in your wallet',
     least: 'The smallest share there is. It’s the thought that counts.',
     about: 'Details and proof',
+    fair: 'Provably fair',
     elsewhere: ({ name }) => `This red packet pays one share a person. Yours goes to your account ${name}.`,
     late: {
       drained: 'So close! Others were faster this time.',

@@ -684,13 +684,6 @@ export default {
     said: '已道谢',
     back: '回一个',
   },
-  sound: {
-    offer: '下次拆红包来点声音？',
-    yes: '好',
-    no: '不用',
-    on: '以后拆红包会有声音，可以在设置里关掉',
-    off: '好的，保持安静，想听可以在设置里打开',
-  },
   packet: {
     title: '红包',
     from: ({ name }) => `${name}的红包`,
@@ -711,6 +704,7 @@ export default {
     inWallet: '已存入钱包',
     least: '礼轻情意重，再小也是心意',
     about: '详情与验证',
+    fair: '公平可验证',
     elsewhere: ({ name }) => `这个红包每人只能领一份，你的那一份归你的账号「${name}」。`,
     late: {
       drained: '手慢了，红包派完了',
