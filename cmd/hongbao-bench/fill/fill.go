@@ -24,23 +24,24 @@ type Size struct {
 	Users   int
 	Rooms   int
 	Entries int // texts and the entries of packets
-	Packets int
+	Packets int // that have ended
 	Claims  int
 
 	Wins    int // claims of the user Winner
 	Joined  int // rooms of the user Joiner
 	Members int // members of the room Crowd
+	Entered int // participants of Draw, which is one packet and one entry more
 }
 
 // Full is the size at which the growth of each command is measured.
 var Full = Size{
 	Users: 200_000, Rooms: 1_000_000, Entries: 20_000_000, Packets: 1_000_000, Claims: 5_000_000,
-	Wins: 50_000, Joined: 2000, Members: 100_000,
+	Wins: 50_000, Joined: 2000, Members: 100_000, Entered: 2_000_000,
 }
 
 // Times returns a part of the size, or several times it.
 func (s Size) Times(scale float64) Size {
-	for _, n := range []*int{&s.Users, &s.Rooms, &s.Entries, &s.Packets, &s.Claims, &s.Wins, &s.Joined, &s.Members} {
+	for _, n := range []*int{&s.Users, &s.Rooms, &s.Entries, &s.Packets, &s.Claims, &s.Wins, &s.Joined, &s.Members, &s.Entered} {
 		*n = max(1, int(float64(*n)*scale))
 	}
 	s.Users = max(s.Users, leastUsers)
@@ -141,7 +142,7 @@ func run(ctx context.Context, to sink, size Size, told func(Progress)) error {
 		return err
 	}
 	w.endLink()
-	for _, part := range []func() error{f.users, f.events, f.rooms, f.books} {
+	for _, part := range []func() error{f.users, f.events, f.draw, f.rooms, f.books} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -201,6 +202,10 @@ func (f *filler) write() error {
 func (f *filler) users() error { return f.each(f.world.size.Users, f.world.addUser) }
 func (f *filler) events() error {
 	return f.each(f.world.size.Entries-f.world.size.Packets, f.world.addEvent)
+}
+func (f *filler) draw() error {
+	f.world.addDraw()
+	return f.each(f.world.size.Entered, f.world.addParticipant)
 }
 func (f *filler) rooms() error { return f.each(f.world.size.Rooms, f.world.addRoom) }
 

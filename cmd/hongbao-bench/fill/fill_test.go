@@ -13,7 +13,7 @@ import (
 	"hongbao/store/pgstore"
 )
 
-var small = Size{Users: 1500, Rooms: 300, Entries: 4000, Packets: 200, Claims: 1000, Wins: 50, Joined: 40, Members: 600}
+var small = Size{Users: 1500, Rooms: 300, Entries: 4000, Packets: 200, Claims: 1000, Wins: 50, Joined: 40, Members: 600, Entered: 300}
 
 // TestFilledBooksBalance fills a database of each engine. An audit must find no difference, and as many rows as were wanted.
 func TestFilledBooksBalance(t *testing.T) {
@@ -51,7 +51,7 @@ func checkFilled(t *testing.T, c store.Config) {
 	for _, d := range found.Differences {
 		t.Errorf("%s %s: %s", d.Kind, d.ID, d.What)
 	}
-	if found.Rooms != small.Rooms || found.Entries != int64(small.Entries) || found.Packets != small.Packets || found.Claims != small.Claims {
+	if found.Rooms != small.Rooms || found.Entries != int64(small.Entries)+1 || found.Packets != small.Packets+1 || found.Claims != small.Claims {
 		t.Errorf("%d rooms, %d entries, %d packets, %d claims, want %+v", found.Rooms, found.Entries, found.Packets, found.Claims, small)
 	}
 	books, err := store.OpenBooks(t.Context(), c, log)
@@ -69,6 +69,10 @@ func checkFilled(t *testing.T, c store.Config) {
 	crowd, err := books.Chat.Room(t.Context(), Crowd)
 	if err != nil || crowd.Members != small.Members {
 		t.Errorf("%s has %d members, %v, want %d", Crowd, crowd.Members, err, small.Members)
+	}
+	entered, err := books.Ledger.Enter(t.Context(), Draw, []redpacket.Entrant{{User: userID(3)}})
+	if err != nil || len(entered.New) != 1 || entered.Participants != small.Entered+1 {
+		t.Errorf("%s entered by one more: %+v, %v, want one more than %d participants", Draw, entered, err, small.Entered)
 	}
 	if names, _, err := books.Chat.FindRooms(t.Context(), roomName(10), "", 5); err != nil || len(names) != 1 || names[0].ID != roomID(10) {
 		t.Errorf("the name of a public room finds %+v, %v", names, err)

@@ -19,10 +19,11 @@ var (
 	Crowd  = roomID(0)
 )
 
-// Ids of a public room of usual size, and of a packet of which Winner has a share.
+// Ids of a public room of usual size, of a packet of which Winner has a share, and of an open draw in Crowd with many participants.
 var (
 	Public = roomID(10)
 	Won    = packetID(20)
+	Draw   = "p-draw"
 )
 
 func userID(n int) string { return fmt.Sprintf("u-%07d", n) }
@@ -65,7 +66,7 @@ type world struct {
 	hash   chain.Hash
 	leaves []chain.Hash // of the link that is being made
 
-	userRows, walletRows, transferRows, linkRows, requestRows, entryRows, packetRows, claimRows, roomRows, memberRows, wordRows, entryWordRows, indexedRows *table
+	userRows, walletRows, transferRows, linkRows, requestRows, entryRows, packetRows, drawRows, participantRows, claimRows, roomRows, memberRows, wordRows, entryWordRows, indexedRows *table
 }
 
 func newWorld(size Size) *world {
@@ -86,6 +87,9 @@ func newWorld(size Size) *world {
 	w.requestRows = add("requests", "user_id key hash room_id seq ref")
 	w.packetRows = add("packets", `id partition room_id sender sender_name mode spread total count shares greeting seed commitment key seq status
 		created_at expires_at closed_at refunded claimed done_seq link name_seal text_seal`)
+	w.drawRows = add("packets", `id partition room_id sender sender_name mode spread total count shares greeting seed commitment key seq status
+		created_at expires_at window_s rest participants link name_seal text_seal`)
+	w.participantRows = add("participants", "packet_id wave user_id leaf at link")
 	w.claimRows = add("claims", "packet_id share_no user_id amount at transfer luckiest link")
 	w.roomRows = add("rooms", "id name kind members last_seq content_no created_at")
 	w.memberRows = add("members", "room_id user_id state role read_seq joined_at")
@@ -312,12 +316,9 @@ func (w *world) addEnd(b redpacket.Book, room, sender int) {
 	if b.Refunded > 0 {
 		w.put(w.transferRows, "r"+p.ID, closed, "packet:"+p.ID, "user:"+p.From.ID, int64(b.Refunded), "refund", p.From.ID, p.ID, nil, nil, nil, int64(0), "")
 	}
-	seals, shares := chain.NewSeals(), make([]int64, len(b.Shares))
-	for i, share := range b.Shares {
-		shares[i] = int64(share)
-	}
+	seals := chain.NewSeals()
 	link := w.link(packetLeaf(b, seals))
-	w.put(w.packetRows, p.ID, int64(p.Partition), p.Room, p.From.ID, p.From.Name, string(p.Mode), string(p.Spread), int64(p.Total), int64(p.Count), shares,
+	w.put(w.packetRows, p.ID, int64(p.Partition), p.Room, p.From.ID, p.From.Name, string(p.Mode), string(p.Spread), int64(p.Total), int64(p.Count), amounts(b.Shares),
 		p.Greeting, b.Seed[:], p.Commitment, p.Key, p.Seq, string(b.Status), p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(), closed,
 		int64(b.Refunded), int64(len(b.Claims)), done, link, seals.Name, seals.Text)
 }

@@ -100,7 +100,7 @@ func (p *player) play(ctx context.Context, round int) error {
 		p.costs = make([][]Cost, len(steps))
 	}
 	p.values = map[string]string{
-		"winner": fill.Winner, "joiner": fill.Joiner, "crowd": fill.Crowd, "won": fill.Won, "public": fill.Public,
+		"winner": fill.Winner, "joiner": fill.Joiner, "crowd": fill.Crowd, "won": fill.Won, "public": fill.Public, "many": fill.Draw,
 		"newcomer": "newcomer", "n": strconv.Itoa(round),
 	}
 	for i, s := range steps {
