@@ -39,8 +39,9 @@ type Handler interface {
 	Signal(topic string, data []byte)
 	// Idle reports whether no command of the client is in progress.
 	Idle() bool
-	// Closed is called once, after the connection has left all topics.
-	Closed()
+	// Closed is called once, after the connection has left all topics. code is the code of the close frame that the server sends; 0: none.
+	// byPeer means that the client's close frame came first.
+	Closed(code int, byPeer bool)
 }
 
 // Conn is one client's connection. Its methods may be called from any goroutine, and none of them blocks.
@@ -277,7 +278,7 @@ func (o connOwner) Left() {
 		s.topic.remove(s.subscription)
 		o.shared.topics.unlock(s.topic)
 	}
-	o.handler.Closed()
+	o.handler.Closed(o.socket.CloseCode())
 }
 
 // Gone implements socket.Owner.

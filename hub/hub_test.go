@@ -158,7 +158,7 @@ func (s *session) Idle() bool {
 	return !s.busy
 }
 
-func (s *session) Closed() {
+func (s *session) Closed(int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed++

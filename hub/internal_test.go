@@ -12,7 +12,7 @@ func (quiet) Frame(bool, []byte) (flush bool, rest func()) { return false, nil }
 func (quiet) Control() bool                                { return true }
 func (quiet) Signal(string, []byte)                        {}
 func (quiet) Idle() bool                                   { return true }
-func (quiet) Closed()                                      {}
+func (quiet) Closed(int, bool)                             {}
 
 var errNoStore = errors.New("this hub has no store")
 

@@ -36,10 +36,10 @@ func newMetrics(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, com
 				stats := o.Files.Stats()
 				stored = &stats
 			}
-			var refused map[string]int64
+			var refusals, sockets metrics.Rows
 			if o.Trail != nil {
-				stored, dropped := o.Trail.Stats()
-				refused = map[string]int64{"stored": stored, "dropped": dropped}
+				refusals.Stored, refusals.Dropped = o.Trail.Refusals()
+				sockets.Stored, sockets.Dropped = o.Trail.Sockets()
 			}
 			var questions []meter.Questions
 			if o.HookStats != nil {
@@ -49,7 +49,7 @@ func newMetrics(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, com
 				Questions:       questions,
 				ConnectsWaiting: b.connects.waiting.Load(), ConnectsRefused: b.connects.refused.Load(),
 				SocketsRefused: int64(b.sockets.Refusals()), HTTPSlow: int64(b.replies.Endings()), ConnsClosed: int64(b.conns.Closings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Refusals: refused, Events: events, Push: pushes.ByOutcome(), Files: stored,
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Refusals: refusals, Sockets: sockets, Events: events, Push: pushes.ByOutcome(), Files: stored,
 			}
 		},
 	})

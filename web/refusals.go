@@ -8,12 +8,14 @@ import (
 	"hongbao/web/wire"
 )
 
-// Trail keeps grabs that got no share. trail.Recorder implements it.
+// Trail keeps grabs that got no share, and when sockets were opened and how they ended. trail.Recorder implements it. Its methods do not block.
 type Trail interface {
-	// Refused keeps one, and does not block.
 	Refused(user, packet, why string)
-	// Stats returns how many were stored and dropped since the start.
-	Stats() (stored, dropped int64)
+	SocketOpened(user, socket string)
+	SocketEnded(user, socket string, code int, byPeer bool)
+	// Refusals returns how many refused grabs were stored and dropped since the start, and Sockets the same of what happened to sockets.
+	Refusals() (stored, dropped int64)
+	Sockets() (stored, dropped int64)
 }
 
 // maxWhy bounds the reason that a host gives.

@@ -68,7 +68,7 @@ type Options struct {
 	Files          *files.Service           // nil: there are no files
 	FileDay        int64                    // bytes of files that a user may upload a day; 0: any number
 	FileOrigin     string                   // where browsers read files, if that is not this server: see files.Service.Origin
-	Trail          Trail                    // nil: refused grabs are not kept
+	Trail          Trail                    // nil: refused grabs and ends of sockets are not kept
 	Events         func() metrics.Events    // figures of the event stream, for the metrics; nil: none
 	Hooks          api.Hooks                // ask the host about commands of users before they are carried out; nil: the host is not asked
 	HookStats      func() []meter.Questions // figures of Hooks, for the metrics; nil: none
@@ -151,8 +151,10 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Files: o.Files, FileDay: o.FileDay,
 	}
 	failures := &errorCodes{log: o.Log}
+	opened, ended := func(string, string) {}, func(string, string, int, bool) {}
 	if o.Trail != nil {
 		config.Refused = refusals{o.Trail, failures}.note
+		opened, ended = o.Trail.SocketOpened, o.Trail.SocketEnded
 	}
 	if o.Push != nil {
 		config.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
@@ -163,6 +165,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	sessions := session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: commands, Presence: tracker, Errors: failures,
 		Verify: tokens.Verify, Rates: rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: bounds.sockets.Leave,
+		Opened: opened, Ended: ended,
 		AcquireConnect: bounds.connects.acquire, Observe: figures.Command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: limits(commands, o),
 		ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,

@@ -31,7 +31,7 @@ func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*
 		return nil, nil, fmt.Errorf("HONGBAO_API_KEYS_FILE: %w", err)
 	}
 	api, err := server.New(server.Config{
-		Version: version(), Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Files: i.files, Refusals: storedRefusals{engines.Trail}, Log: log,
+		Version: version(), Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Files: i.files, Trail: storedTrail{engines.Trail}, Log: log,
 	})
 	if err == nil && i.events != nil {
 		err = i.events.Mount(api)
@@ -96,23 +96,33 @@ func (i *instance) eventStats() metrics.Events {
 	return metrics.Events{Lags: i.events.Lags(), Deliveries: i.events.Deliveries()}
 }
 
-// storedRefusals reads which grabs were refused.
-type storedRefusals struct{ store trail.Store }
+// storedTrail reads which grabs were refused, and what happened to sockets.
+type storedTrail struct{ store trail.Store }
 
-// Of implements server.Refusals.
-func (s storedRefusals) Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+// RefusalsOf implements server.Trail.
+func (s storedTrail) RefusalsOf(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
 	refusals, next, err := s.store.RefusalsOf(ctx, user, after, limit)
 	return convert.List(refusals, refusalOf), next, err
 }
 
-// At implements server.Refusals.
-func (s storedRefusals) At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+// RefusalsAt implements server.Trail.
+func (s storedTrail) RefusalsAt(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
 	refusals, next, err := s.store.RefusalsAt(ctx, packet, after, limit)
 	return convert.List(refusals, refusalOf), next, err
 }
 
+// SocketsOf implements server.Trail.
+func (s storedTrail) SocketsOf(ctx context.Context, user, after string, limit int) (found []hostapi.SocketEvent, next string, err error) {
+	events, next, err := s.store.SocketsOf(ctx, user, after, limit)
+	return convert.List(events, socketOf), next, err
+}
+
 func refusalOf(r trail.Refusal) hostapi.Refusal {
 	return hostapi.Refusal{User: r.User, Packet: r.Packet, At: convert.Millis(r.At), Why: r.Why}
+}
+
+func socketOf(e trail.SocketEvent) hostapi.SocketEvent {
+	return hostapi.SocketEvent{Socket: e.Socket, At: convert.Millis(e.At), What: e.What, Code: e.Code}
 }
 
 // recordedActs stores the acts of API keys beside those of administrators.

@@ -444,7 +444,7 @@ func importRules() map[string]rule {
 		},
 		"hongbao/cmd/hongbao-bench/fill": {
 			may: []string{
-				"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/migrations",
+				"hongbao/chat", "hongbao/chat/words", "hongbao/redpacket", "hongbao/redpacket/proof", "hongbao/migrations",
 				"hongbao/store", "hongbao/store/chain", "hongbao/store/pgstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "github.com/jackc/pgx/v5",
 			},
 			why: "it writes rows as a store would have, by the fastest way of each engine",

@@ -17,6 +17,7 @@ import (
 	"hongbao/chat/files"
 	"hongbao/redpacket"
 	"hongbao/store"
+	"hongbao/store/trail"
 )
 
 const (
@@ -75,7 +76,7 @@ func (e *userExport) write(ctx context.Context) error {
 	}
 	e.lines = json.NewEncoder(to)
 	e.lines.SetEscapeHTML(false)
-	for _, part := range []func(context.Context) error{e.profile, e.rooms, e.entries, e.transfers, e.fileRecords, e.acts, e.contents} {
+	for _, part := range []func(context.Context) error{e.profile, e.rooms, e.entries, e.transfers, e.fileRecords, e.refusals, e.sockets, e.acts, e.contents} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -111,6 +112,7 @@ type record struct {
 	Actor   string          `json:"actor,omitempty"`
 	Method  string          `json:"method,omitempty"`
 	Reason  string          `json:"reason,omitempty"`
+	Code    int             `json:"code,omitempty"` // of a socket: the close code
 }
 
 func (e *userExport) put(r record) error {
@@ -217,6 +219,24 @@ func (e *userExport) fileRecords(ctx context.Context) error {
 
 // pathOf returns where the content of a file is in the zip file: its id, because its name is what a user has chosen.
 func pathOf(f files.Stored) string { return "files/" + f.ID }
+
+// refusals writes the grabs of the last days that got no share.
+func (e *userExport) refusals(ctx context.Context) error {
+	return eachPage(func(next string) ([]trail.Refusal, string, error) {
+		return e.Books.Trail.RefusalsOf(ctx, e.user, next, recordsPage)
+	}, func(r trail.Refusal) error {
+		return e.put(record{Type: "refusal", Packet: r.Packet, At: millis(r.At), Reason: r.Why})
+	})
+}
+
+// sockets writes when sockets of the user were opened in the last days, and how they ended.
+func (e *userExport) sockets(ctx context.Context) error {
+	return eachPage(func(next string) ([]trail.SocketEvent, string, error) {
+		return e.Books.Trail.SocketsOf(ctx, e.user, next, recordsPage)
+	}, func(s trail.SocketEvent) error {
+		return e.put(record{Type: "socket", ID: s.Socket, At: millis(s.At), Kind: s.What, Code: s.Code})
+	})
+}
 
 // acts writes the acts of administrators and API keys whose request names the user. It reads all acts.
 func (e *userExport) acts(ctx context.Context) error {

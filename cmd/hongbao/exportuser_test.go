@@ -5,11 +5,16 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"hongbao/store"
+	"hongbao/store/trail"
 )
 
 // TestExportOfOneUser exports a user with texts, a file and money. Others' texts must not be in it.
@@ -28,6 +33,11 @@ func TestExportOfOneUser(t *testing.T) {
 `), 0o600))
 	mustPrint(t, 0, "3 texts, 1 files", "import", "--data-dir", in("data"), "--from", in("archive.jsonl"))
 	mustPrint(t, 0, "", "credit", "--data-dir", in("data"), "--user", "ann", "--amount", "500", "--key", "welcome")
+	books, err := store.OpenBooks(t.Context(), store.Config{DataDir: in("data")}, slog.New(slog.DiscardHandler))
+	noError(t, err)
+	noError(t, books.Trail.AddRefusals(t.Context(), []trail.Refusal{{User: "ann", Packet: "p", At: time.Now(), Why: "empty"}, {User: "bob", Packet: "p", At: time.Now(), Why: "empty"}}))
+	noError(t, books.Trail.AddSockets(t.Context(), []trail.SocketEvent{{User: "ann", Socket: "s", At: time.Now(), What: trail.SocketLost}, {User: "bob", Socket: "t", At: time.Now(), What: trail.SocketOpened}}))
+	noError(t, books.Close())
 
 	mustPrint(t, 1, "zip file", "export", "--data-dir", in("data"), "--user", "ann")
 	mustPrint(t, 1, "there is no user eve", "export", "--data-dir", in("data"), "--user", "eve", "--to", in("eve.zip"))
@@ -60,7 +70,7 @@ func TestExportOfOneUser(t *testing.T) {
 			path = r.Path
 		}
 	}
-	if want := []string{"user", "roomprivate", "entrytext", "entrytext", "transfercredit", "filefile"}; !slices.Equal(types, want) {
+	if want := []string{"user", "roomprivate", "entrytext", "entrytext", "transfercredit", "filefile", "refusal", "socketlost"}; !slices.Equal(types, want) {
 		t.Errorf("records %q, want %q", types, want)
 	}
 	content, err := read.Open(path)

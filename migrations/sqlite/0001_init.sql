@@ -678,6 +678,19 @@ create index refusals_user on refusals (user_id, at, packet_id, why);
 create index refusals_packet on refusals (packet_id, at, user_id, why);
 create index refusals_at on refusals (at);
 
+-- When sockets of users were opened and how they ended, for 7 days: see package store/trail.
+create table sockets (
+    no      integer primary key,
+    user_id text not null,
+    socket  text not null,
+    at      integer not null,
+    what    text not null, -- opened, left, lost or closed
+    code    integer not null  -- of closed: the close code
+) strict;
+
+create index sockets_user on sockets (user_id, at, no);
+create index sockets_at on sockets (at);
+
 create table security_counts (
     minute   integer not null, -- its start
     instance text not null,

@@ -25,7 +25,7 @@ import (
 func TestEachTableHasItsPlace(t *testing.T) {
 	onCoordinator := strings.Fields(`admin_acts blocks chains circulation erasures event_consumers event_holds event_marks events file_usage files fundings
 		held_texts invite_links join_requests legal_holds links members mentions_of_all offline_news pictures push_subscriptions quarantine refs refusals reports retention room_rules room_words rooms schema_migrations
-		security_counts settings users`)
+		security_counts settings sockets users`)
 	want := slices.Clone(onCoordinator)
 	want = append(want, schema.SplitNames...)
 	if *citus {

@@ -209,7 +209,7 @@ func reportsAppealed(b *storeBench) {
 	b.must(decide("a", "dismissed", "no_evidence", true)) // again
 	b.must(decide("b", "acted", "spam", true))
 	list(chat.OwnReports{User: bob, Side: chat.Reported, Limit: 9}, "c", "b", "a") // the appeal has succeeded, and bob still sees it
-	for key, may := range map[string]bool{"a": false, "b": false, "c": true} { // only c has had no appeal
+	for key, may := range map[string]bool{"a": false, "b": false, "c": true} {     // only c has had no appeal
 		if r, err := b.ReportByID(b.ctx, "report-"+key); err != nil || (r.MayAppeal(ann) || r.MayAppeal(bob)) != may {
 			b.Errorf("%+v, %v: want that one side may appeal: %t", r, err, may)
 		}

@@ -16,6 +16,7 @@ import (
 func TestTrail(t *testing.T, open func(t *testing.T) trail.Store) {
 	for name, run := range map[string]func(t *testing.T, s trail.Store){
 		"the first refusal stays, and lists have pages": refusalsAreListed, "old refusals are deleted": refusalsAreDeleted,
+		"events of sockets are listed": socketsAreListed, "old events of sockets are deleted": socketsAreDeleted,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, open(t)) })
 	}
@@ -80,6 +81,50 @@ func refusalsAreDeleted(t *testing.T, s trail.Store) {
 		slices.Reverse(left)
 		if !reflect.DeepEqual(left, all[10-step.now:]) || n > step.limit {
 			t.Errorf("%+v deletes %d and leaves %+v", step, n, left)
+		}
+	}
+}
+
+func socketsAreListed(t *testing.T, s trail.Store) {
+	ctx, at := t.Context(), lived.UTC()
+	all := []trail.SocketEvent{
+		{User: "bob", Socket: "s1", At: at, What: trail.SocketOpened}, {User: "bob", Socket: "s2", At: at, What: trail.SocketOpened},
+		{User: "bob", Socket: "s1", At: at.Add(time.Second), What: trail.SocketClosed, Code: 3008}, {User: "bob", Socket: "s2", At: at.Add(time.Minute), What: trail.SocketLost},
+	}
+	noError(t, s.AddSockets(ctx, slices.Concat(all[:2], []trail.SocketEvent{{User: "cyn", Socket: "s3", At: at, What: trail.SocketOpened}}, all[2:])))
+	var got []trail.SocketEvent
+	for after := ""; ; {
+		page, next, err := s.SocketsOf(ctx, "bob", after, 3)
+		noError(t, err)
+		if got = append(got, page...); next == "" || len(got) > len(all) {
+			break
+		}
+		after = next
+	}
+	slices.Reverse(all)
+	if !reflect.DeepEqual(got, all) {
+		t.Errorf("of bob: %+v, want %+v", got, all)
+	}
+	if _, _, err := s.SocketsOf(ctx, "bob", "x", 2); !errors.Is(err, chat.ErrBadRequest) {
+		t.Errorf("a text that is no cursor: %v", err)
+	}
+}
+
+func socketsAreDeleted(t *testing.T, s trail.Store) {
+	ctx, at := t.Context(), lived.UTC()
+	var all []trail.SocketEvent
+	for i := range 10 {
+		all = append(all, trail.SocketEvent{User: "bob", Socket: fmt.Sprint("s", i), At: at.Add(time.Duration(i) * time.Second), What: trail.SocketOpened})
+	}
+	noError(t, s.AddSockets(ctx, all))
+	for _, step := range []struct{ most, now int }{{1000, 7}, {5, 5}} {
+		_, err := s.DropSockets(ctx, at.Add(3*time.Second), step.most, 100)
+		noError(t, err)
+		left, _, err := s.SocketsOf(ctx, "bob", "", 100)
+		noError(t, err)
+		slices.Reverse(left)
+		if !reflect.DeepEqual(left, all[10-step.now:]) {
+			t.Errorf("at most %d rows: left %+v", step.most, left)
 		}
 	}
 }

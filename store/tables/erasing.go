@@ -123,6 +123,7 @@ func wipeUser(w Tx, user string) error {
 	b.Exec(`delete from blocks where user_id = $1`, user)
 	b.Exec(`delete from push_subscriptions where user_id = $1`, user)
 	b.Exec(`delete from join_requests where user_id = $1`, user)
+	b.Exec(`delete from sockets where user_id = $1`, user)
 	return w.Send(&b)
 }
 

@@ -1,12 +1,14 @@
-// Package trail keeps which grabs were refused, and why: for the person that answers "I did not get my packet".
+// Package trail keeps which grabs were refused, and why, and when sockets of users were opened and how they ended: for the person that answers
+// "I did not get my packet".
 //
 // It must always hold:
 //
-//   - The answer to a grab never waits for it: Refused takes a short lock at most, and drops what does not fit.
-//   - It is bounded: in memory by maxQueue, in writes by perRound, for each user by perUser rows an hour, in the database by Keep and Most.
-//   - A user has one row for each packet and reason: that of the first refusal.
+//   - No answer to a user waits for it: Refused and Socket take a short lock at most, and drop what does not fit.
+//   - Each of its two kinds of rows is bounded: in memory by maxQueue, in writes by perRound, for each user by perUser rows an hour, in the database
+//     by Keep and Most.
+//   - A user has one refusal for each packet and reason: the first.
 //
-// One goroutine, Recorder.Run, writes and deletes rows. A refusal that is not written is counted in Stats.
+// One goroutine, Recorder.Run, writes and deletes rows. A row that is not written is counted in Stats.
 package trail
 
 import (
@@ -23,10 +25,28 @@ type Refusal struct {
 	Why string
 }
 
+// SocketEvent is that a socket of a user was opened, or ended.
+type SocketEvent struct {
+	User   string
+	Socket string // its id
+	At     time.Time
+	// What is SocketOpened, SocketLeft, SocketLost or SocketClosed.
+	What string
+	Code int // of SocketClosed: the close code that the server has sent
+}
+
+// What may happen to a socket. If an instance is killed, the ends of its sockets are missing.
+const (
+	SocketOpened = "opened"
+	SocketLeft   = "left"   // the client has closed it
+	SocketLost   = "lost"   // the connection was lost
+	SocketClosed = "closed" // the server has closed it
+)
+
 // Bounds of what is stored.
 const (
 	Keep = 7 * 24 * time.Hour
-	Most = 5_000_000 // about how many rows are kept
+	Most = 5_000_000 // about how many rows of each kind are kept
 )
 
 // Store is the SQL database.
@@ -41,4 +61,11 @@ type Store interface {
 	RefusalsOf(ctx context.Context, user, after string, limit int) (refusals []Refusal, next string, err error)
 	// RefusalsAt is RefusalsOf for a packet, oldest first.
 	RefusalsAt(ctx context.Context, packet, after string, limit int) (refusals []Refusal, next string, err error)
+
+	// AddSockets adds what has happened to sockets.
+	AddSockets(ctx context.Context, events []SocketEvent) error
+	// DropSockets is DropRefusals for what has happened to sockets.
+	DropSockets(ctx context.Context, before time.Time, most, limit int) (int, error)
+	// SocketsOf is RefusalsOf for what has happened to sockets of a user.
+	SocketsOf(ctx context.Context, user, after string, limit int) (events []SocketEvent, next string, err error)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ type memory struct {
 	mu    sync.Mutex // guards the following
 	fails error
 	rows  []Refusal
+	met   []SocketEvent
 	drops int
 	old   int // rows that DropRefusals still finds
 }
@@ -41,6 +43,15 @@ func (m *memory) DropRefusals(_ context.Context, before time.Time, most, limit i
 	m.old -= n
 	return n, nil
 }
+
+func (m *memory) AddSockets(_ context.Context, events []SocketEvent) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.met = append(m.met, events...)
+	return nil
+}
+
+func (m *memory) DropSockets(context.Context, time.Time, int, int) (int, error) { return 0, nil }
 
 func (m *memory) stored() int {
 	m.mu.Lock()
@@ -89,7 +100,7 @@ func TestQueueIsBoundedAndDropsAreCounted(t *testing.T) {
 		for i := range maxQueue + 1000 {
 			r.Refused(fmt.Sprint("u", i), "p", "empty")
 		}
-		if _, dropped := r.Stats(); dropped != 1000 {
+		if _, dropped := r.Refusals(); dropped != 1000 {
 			t.Errorf("%d dropped, want 1000", dropped)
 		}
 		pass(10 * time.Second)
@@ -97,7 +108,7 @@ func TestQueueIsBoundedAndDropsAreCounted(t *testing.T) {
 			t.Errorf("%d rows after 10 s, want %d", n, 20*perRound)
 		}
 		pass(3 * time.Minute)
-		if written, _ := r.Stats(); m.stored() != maxQueue || written != maxQueue {
+		if written, _ := r.Refusals(); m.stored() != maxQueue || written != maxQueue {
 			t.Errorf("%d rows at the end, want %d", m.stored(), maxQueue)
 		}
 	})
@@ -110,7 +121,7 @@ func TestOneUserIsBounded(t *testing.T) {
 		}
 		r.Refused("bob", "p", "empty")
 		pass(time.Second)
-		if _, dropped := r.Stats(); m.stored() != perUser+1 || dropped != 200 {
+		if _, dropped := r.Refusals(); m.stored() != perUser+1 || dropped != 200 {
 			t.Errorf("%d rows, %d dropped; want %d of eve and one of bob", m.stored(), dropped, perUser)
 		}
 		pass(time.Hour)
@@ -134,8 +145,35 @@ func TestOutageDropsAndEnds(t *testing.T) {
 		m.mu.Unlock()
 		r.Refused("bob", "q", "empty")
 		pass(time.Second)
-		if _, dropped := r.Stats(); dropped != 1 || m.stored() != 1 {
+		if _, dropped := r.Refusals(); dropped != 1 || m.stored() != 1 {
 			t.Errorf("%d dropped, stored %+v", dropped, m.rows)
+		}
+	})
+}
+
+func TestSocketsAreWrittenWithTheirEnds(t *testing.T) {
+	inBubble(t, func(m *memory, r *Recorder) {
+		began := time.Now()
+		r.SocketOpened("bob", "s1")
+		r.SocketOpened("bob", "s2")
+		pass(time.Second)
+		r.SocketEnded("bob", "s1", 3008, false)
+		r.SocketEnded("bob", "s2", 0, true)
+		r.SocketEnded("cyn", "s3", 0, false)
+		r.SocketEnded("cyn", "s4", 3001, true)
+		pass(time.Second)
+		later := began.Add(time.Second)
+		want := []SocketEvent{
+			{User: "bob", Socket: "s1", At: began, What: SocketOpened}, {User: "bob", Socket: "s2", At: began, What: SocketOpened},
+			{User: "bob", Socket: "s1", At: later, What: SocketClosed, Code: 3008}, {User: "bob", Socket: "s2", At: later, What: SocketLeft},
+			{User: "cyn", Socket: "s3", At: later, What: SocketLost}, {User: "cyn", Socket: "s4", At: later, What: SocketLeft},
+		}
+		if !slices.Equal(m.met, want) {
+			t.Errorf("stored %+v, want %+v", m.met, want)
+		}
+		refused, _ := r.Refusals()
+		if written, dropped := r.Sockets(); refused != 0 || written != 6 || dropped != 0 {
+			t.Errorf("%d refusals, %d events of sockets written, %d dropped; want 6 events", refused, written, dropped)
 		}
 	})
 }
@@ -172,9 +210,9 @@ func BenchmarkRefusedFirst(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		r.Refused(users[i&(len(users)-1)], "01a214d4-040b-7bd2-a7a8-92ae47770485", "empty")
 		if i&0x7fff == 0 {
-			r.mu.Lock()
-			r.queue = r.queue[:0]
-			r.mu.Unlock()
+			r.refusals.mu.Lock()
+			r.refusals.queue = r.refusals.queue[:0]
+			r.refusals.mu.Unlock()
 		}
 	}
 }

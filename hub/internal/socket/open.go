@@ -113,6 +113,13 @@ func (s *Socket) Abort() {
 	s.ws.Close()
 }
 
+// CloseCode returns what Owner.Gone is told, as far as it is known.
+func (s *Socket) CloseCode() (code int, byPeer bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.code), s.byPeer
+}
+
 // finish closes the socket and reports its end to the owner. Of reader and flusher, the one that ends later calls it.
 func (s *Socket) finish() {
 	s.ws.Close()

@@ -19,6 +19,7 @@ import (
 	"hongbao/store/trail"
 	"hongbao/web/host/hostapi"
 	"hongbao/web/webtest"
+	"hongbao/web/wire"
 )
 
 // hostile is markup that would run a script if a page inserted it as such.
@@ -50,6 +51,7 @@ func populate(c *testConsole) (s sample) {
 	_, err = c.packets.Grab(ctx, redpacket.GrabRequest{User: "bob", Packet: s.packet})
 	noError(c, err)
 	noError(c, c.store.AddRefusals(ctx, []trail.Refusal{{User: "ann", Packet: s.packet, At: time.Now().Add(time.Second), Why: "empty"}, {User: "cyn", Packet: s.packet, At: time.Now().Add(2 * time.Second), Why: "empty"}}))
+	noError(c, c.store.AddSockets(ctx, []trail.SocketEvent{{User: "ann", Socket: "s1", At: time.Now(), What: trail.SocketOpened}, {User: "ann", Socket: "s1", At: time.Now(), What: trail.SocketClosed, Code: wire.CloseTooSlow}}))
 	said, err := c.rooms.Send(ctx, bob, chat.Message{Room: s.room, Key: "text", Text: hostile})
 	noError(c, err)
 	report, _, err := c.rooms.Report(ctx, ann, chat.ReportRequest{Room: s.room, Seq: said.Seq, Reason: "abuse", Text: hostile, Key: "report"})
@@ -94,6 +96,9 @@ func TestBrowserConsole(t *testing.T) {
 	if act := c.act("suspend_user"); act.Person != "Mei" || act.Reason != "complaint: spam in the tea room" {
 		t.Errorf("stored %+v", act)
 	}
+	v.Fill("Look up", "ann")
+	v.Key("\r")
+	v.Sees("Socket closed by the server: it read too slowly", "Connected")
 	v.Fill("Look up", "order-17")
 	v.Key("\r")
 	v.Sees("Packets of the room", hostile)

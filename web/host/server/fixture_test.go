@@ -85,23 +85,33 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
 
-// storedRefusals is the adapter of the program.
-type storedRefusals struct{ trail.Store }
+// storedTrail is the adapter of the program.
+type storedTrail struct{ trail.Store }
 
-// Of implements server.Refusals.
-func (s storedRefusals) Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
-	refusals, next, err := s.RefusalsOf(ctx, user, after, limit)
+// RefusalsOf implements server.Trail.
+func (s storedTrail) RefusalsOf(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.Store.RefusalsOf(ctx, user, after, limit)
 	return convert.List(refusals, refusalOf), next, err
 }
 
-// At implements server.Refusals.
-func (s storedRefusals) At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
-	refusals, next, err := s.RefusalsAt(ctx, packet, after, limit)
+// RefusalsAt implements server.Trail.
+func (s storedTrail) RefusalsAt(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error) {
+	refusals, next, err := s.Store.RefusalsAt(ctx, packet, after, limit)
 	return convert.List(refusals, refusalOf), next, err
+}
+
+// SocketsOf implements server.Trail.
+func (s storedTrail) SocketsOf(ctx context.Context, user, after string, limit int) (found []hostapi.SocketEvent, next string, err error) {
+	events, next, err := s.Store.SocketsOf(ctx, user, after, limit)
+	return convert.List(events, socketOf), next, err
 }
 
 func refusalOf(r trail.Refusal) hostapi.Refusal {
 	return hostapi.Refusal{User: r.User, Packet: r.Packet, At: convert.Millis(r.At), Why: r.Why}
+}
+
+func socketOf(e trail.SocketEvent) hostapi.SocketEvent {
+	return hostapi.SocketEvent{Socket: e.Socket, At: convert.Millis(e.At), What: e.What, Code: e.Code}
 }
 
 // recordedActs is the adapter of the program.
@@ -165,7 +175,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	host.all = host.addKey("all", " 1000000", hostapi.Admin) // a test sends more requests than a key usually may, in a second
 	host.keys, err = server.ReadKeys(host.keysFile, log)
 	noError(t, err)
-	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Refusals: storedRefusals{store}, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Trail: storedTrail{store}, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	written, err := eventlog.ParseKinds(kinds)
 	noError(t, err)

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestRefusedGrabsAreListed(t *testing.T) {
 	h.refused(grab("cyn", locked, "wrong"), wire.CodeWrongPassphrase, "")
 	h.refused(grab("eve", plain, ""), wire.CodeNotFound, "") // eve is no member, and learns nothing
 	h.refused(grab("cyn", "no-such-packet", ""), wire.CodeNotFound, "")
-	for stored := int64(0); stored < 3; stored, _ = h.trail.Stats() {
+	for stored := int64(0); stored < 3; stored, _ = h.trail.Refusals() {
 		<-time.After(time.Millisecond)
 	}
 	list := func(query string) (all []string) {
@@ -62,4 +63,28 @@ func TestRefusedGrabsAreListed(t *testing.T) {
 	for _, query := range []string{"", "user=bob&packet=" + plain, "user=a%20b", "user=bob&next=x", "user=bob&limit=1001"} {
 		h.refused(h.send(h.all, "GET", "/v1/server/refusals?"+query, nil), wire.CodeBadRequest, "")
 	}
+}
+
+// TestEventsOfSocketsAreListed lists what happened to sockets of a user, page by page.
+func TestEventsOfSocketsAreListed(t *testing.T) {
+	h := newTestHost(t)
+	h.known("bob", "cyn")
+	h.trail.SocketOpened("bob", "s1")
+	h.trail.SocketOpened("cyn", "s2")
+	h.trail.SocketEnded("bob", "s1", wire.CloseTooSlow, false)
+	for stored := int64(0); stored < 3; stored, _ = h.trail.Sockets() {
+		<-time.After(time.Millisecond)
+	}
+	var got []hostapi.SocketEvent
+	for next := "/v1/server/users/bob/sockets?limit=1"; ; {
+		page := ok[hostapi.SocketsReply](h, h.send(h.all, "GET", next, nil))
+		if got = append(got, page.Sockets...); page.Next == "" || len(got) > 2 {
+			break
+		}
+		next = "/v1/server/users/bob/sockets?limit=1&next=" + url.QueryEscape(page.Next)
+	}
+	if len(got) != 2 || got[0].What != "closed" || got[0].Code != wire.CloseTooSlow || got[0].Socket != "s1" || got[1].What != "opened" || got[1].At > got[0].At {
+		t.Errorf("of bob: %+v, want a socket that was closed because it was too slow", got)
+	}
+	h.refused(h.send(h.all, "GET", "/v1/server/users/bob/sockets?next=x", nil), wire.CodeBadRequest, "")
 }

@@ -43,12 +43,14 @@ type Acts interface {
 	Before(ctx context.Context, cursor string, limit int) (acts []hostapi.Act, next string, err error)
 }
 
-// Refusals reads which grabs were refused. Of and At return a page from a cursor on; next is "" at the end.
-type Refusals interface {
-	// Of returns those of a user, newest first.
-	Of(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error)
-	// At returns those of a packet, oldest first.
-	At(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error)
+// Trail reads which grabs were refused, and what happened to sockets. Each method returns a page from a cursor on; next is "" at the end.
+type Trail interface {
+	// RefusalsOf returns those of a user, newest first.
+	RefusalsOf(ctx context.Context, user, after string, limit int) (found []hostapi.Refusal, next string, err error)
+	// RefusalsAt returns those of a packet, oldest first.
+	RefusalsAt(ctx context.Context, packet, after string, limit int) (found []hostapi.Refusal, next string, err error)
+	// SocketsOf returns what happened to sockets of a user, newest first.
+	SocketsOf(ctx context.Context, user, after string, limit int) (found []hostapi.SocketEvent, next string, err error)
 }
 
 // Act is a request of the holder of a key.
@@ -87,8 +89,8 @@ type Config struct {
 	Packets *redpacket.Service
 	Files   *files.Service // nil: there are no files
 
-	Refusals Refusals
-	Log      *slog.Logger
+	Trail Trail
+	Log   *slog.Logger
 
 	ActsAge time.Duration // how old an act is before it is exported; 0: 15 s
 }

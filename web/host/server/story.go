@@ -95,9 +95,17 @@ func (s money) getRefusals(ctx context.Context, _ Caller, r *hostapi.GetRefusals
 	case r.User != "" && !chat.ValidUser(r.User):
 		return reply, chat.BadField("user", "is no id of a user")
 	case r.User != "":
-		reply.Refusals, reply.Next, err = s.o.Refusals.Of(ctx, r.User, r.Next, limit)
+		reply.Refusals, reply.Next, err = s.o.Trail.RefusalsOf(ctx, r.User, r.Next, limit)
 	default:
-		reply.Refusals, reply.Next, err = s.o.Refusals.At(ctx, r.Packet, r.Next, limit)
+		reply.Refusals, reply.Next, err = s.o.Trail.RefusalsAt(ctx, r.Packet, r.Next, limit)
+	}
+	return reply, err
+}
+
+func (s money) getSockets(ctx context.Context, _ Caller, r *hostapi.GetSocketsRequest) (reply hostapi.SocketsReply, err error) {
+	limit, err := pageSize(r.Limit)
+	if err == nil {
+		reply.Sockets, reply.Next, err = s.o.Trail.SocketsOf(ctx, r.User, r.Next, limit)
 	}
 	return reply, err
 }

@@ -140,7 +140,7 @@ var (
 	retentionLate     = gauge("retention_late_seconds", "In the last pass of the retention, by this instance: since when the text that waited longest should have been removed.")
 	retentionHeld     = gauge("retention_rooms_held", "In that pass: rooms with such texts in which a legal hold stops the retention.")
 	security          = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
-	refusals          = counter("refusals_total", "Refused grabs that were written for the console, or dropped because too many waited or the database failed: stored or dropped.", "end")
+	trailRows         = counter("trail_rows_total", "Rows for the console, of refused grabs (refusals) or of what happened to sockets (sockets), that were written, or dropped because too many waited or the database failed: stored or dropped.", "of", "end")
 	adminActs         = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
 	hookSeconds       = histogram("hook_seconds", "How long questions to the host took, without the wait for a place, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")
 	previewsLeftOut   = counter("hook_previews_left_out_total", "Previews of links that the host gave and that were left out because they break a rule: the log line `preview left out` has the reason.", "hook")

@@ -26,6 +26,9 @@ type Events struct {
 	Deliveries map[string]int64         // to the webhook, by outcome
 }
 
+// Rows says how many rows for the console were stored, and how many were dropped.
+type Rows struct{ Stored, Dropped int64 }
+
 // Web has the figures of the server for clients.
 type Web struct {
 	ConnectsWaiting, ConnectsRefused, SocketsRefused, HTTPSlow int64
@@ -33,7 +36,7 @@ type Web struct {
 	ReadsWaiting, ReadsRefused                                 int64
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
-	Refusals                                                   map[string]int64 // refused grabs by what became of their row
+	Refusals, Sockets                                          Rows // of refused grabs, and of what happened to sockets
 	Events                                                     Events
 	Questions                                                  []meter.Questions
 	Push                                                       map[string]int64 // notifications by outcome
@@ -220,8 +223,9 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 		security.put(out, float64(n), kind)
 	}
 	adminActs.put(out, float64(w.AdminActs))
-	for _, end := range []string{"stored", "dropped"} {
-		refusals.put(out, float64(w.Refusals[end]), end)
+	for of, counts := range map[string]Rows{"refusals": w.Refusals, "sockets": w.Sockets} {
+		trailRows.put(out, float64(counts.Stored), of, "stored")
+		trailRows.put(out, float64(counts.Dropped), of, "dropped")
 	}
 	for consumer, lag := range w.Events.Lags {
 		eventsLag.put(out, lag.Seconds(), consumer)

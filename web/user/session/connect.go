@@ -165,7 +165,10 @@ func (o *opener) open(ctx context.Context, id uint32) (reply []byte, err error) 
 	}
 
 	s.closeAfter(o.identity.Expires)
-	m.registry.add(s, user, func() { m.c.Presence.SocketOpened(user, client) })
+	m.registry.add(s, user, func() {
+		m.c.Presence.SocketOpened(user, client)
+		m.c.Opened(user, client)
+	})
 	s.applySignals() // pushes that this causes are sent after the reply
 	if !m.c.Alone {
 		m.rechecks.add(user)

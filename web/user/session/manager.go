@@ -38,6 +38,9 @@ type Config struct {
 	// AcquireConnect waits until another connect command may run. Unless it returns an error, the caller must call release when
 	// the command has ended.
 	AcquireConnect func(ctx context.Context) (release func(), err error)
+	// Opened is called when a socket of a user has connected, and Ended when it is closed: see hub.Handler.Closed. They must not block.
+	Opened func(user, socket string)
+	Ended  func(user, socket string, code int, byPeer bool)
 	// SocketClosed is called with the client's address when a socket is closed.
 	SocketClosed func(address string)
 	// Observe records a command that has run or was refused in the metrics; code 0 means no error.

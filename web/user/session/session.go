@@ -68,13 +68,14 @@ func (s *Session) InFlight() int {
 }
 
 // Closed implements hub.Handler.
-func (s *Session) Closed() {
+func (s *Session) Closed(code int, byPeer bool) {
 	s.m.c.SocketClosed(s.address)
 	s.mu.Lock()
 	user, socket := s.user.ID, s.client
 	s.mu.Unlock()
 	if s.m.registry.remove(s, user) {
 		s.m.c.Presence.SocketClosed(user, socket)
+		s.m.c.Ended(user, socket, code, byPeer)
 	}
 }
 

@@ -2,7 +2,7 @@
 import { h } from '../dom.js';
 import { may } from '../state.js';
 import { t, said } from '../words.js';
-import { get } from '../api.js';
+import { get, part } from '../api.js';
 import { money } from '../format.js';
 import { href } from '../route.js';
 import { Load, table, link, when } from '../parts.js';
@@ -21,6 +21,7 @@ async function happened(id) {
   const lists = await Promise.all([
     get('transfers', { user: id, limit: pageSize }).then((page) => ({ rows: page.transfers.map(ofTransfer), more: page.more })),
     get('refusals', { user: id, limit: pageSize }).then((page) => ({ rows: page.refusals.map(ofRefusal), more: Boolean(page.next) })),
+    get(`users/${part(id)}/sockets`, { limit: pageSize }).then((page) => ({ rows: page.sockets.map(ofSocket), more: Boolean(page.next) })),
     may('admin') ? get('acts', { newest: true, user: id, limit: pageSize }).then((page) => ({ rows: page.acts.map(ofAct), more: page.more })) : { rows: [], more: false },
   ]);
   const ends = lists.filter((list) => list.more && list.rows.length).map((list) => list.rows[list.rows.length - 1].at);
@@ -34,6 +35,10 @@ function ofTransfer(x) {
 
 function ofRefusal(r) {
   return { at: r.at, what: t('timeline.refused', { why: said('refusal', r.why) }), packet: r.packet, detail: h('a', { href: href('packet', r.packet, { user: r.user, at: r.at, why: r.why }) }, t('timeline.why')) };
+}
+
+function ofSocket(s) {
+  return { at: s.at, what: s.code ? t('timeline.closed', { why: said('close', s.code) }) : said('socket', s.what), detail: h('code', null, s.socket.slice(-8)) };
 }
 
 function ofAct(a) {

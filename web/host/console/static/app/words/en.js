@@ -87,7 +87,13 @@ export const en = {
     setLimits: 'Set limits', setLimitsSays: 'In minor units a day; −1 is no limit, an empty field is as the settings say.',
     limit: { sent: 'Sends', received: 'Receives', packets: 'Packets' },
   },
-  timeline: { act: 'Act', refused: ({ why }) => `Got nothing: ${why}`, why: 'Why?', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  timeline: { closed: ({ why }) => `Socket closed by the server: ${why}`, act: 'Act', refused: ({ why }) => `Got nothing: ${why}`, why: 'Why?', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
+  socket: { opened: 'Connected', left: 'Left: the client closed the socket', lost: 'Dropped: the connection was lost' },
+  close: {
+    3001: 'the instance stopped', 3004: 'a fault of the server', 3005: 'the token expired', 3008: 'it read too slowly', 3012: 'it did not answer pings',
+    3013: 'too many commands', 3014: 'the database was restored', 3500: 'invalid token', 3501: 'a fault of the client program', 3503: 'disconnected by an administrator',
+    3504: 'the person opened an 11th socket', 3505: 'the person is suspended',
+  },
   refusal: { empty: 'all shares were taken', expired: 'the packet had ended', rate_limited: 'too many requests' },
   noShare: {
     title: 'Why there was no share', request: 'Request', answer: 'Answer', lastShare: 'Last share before', noShare: 'none', before: ({ rank, span }) => `rank ${rank}, ${span} before the request`,

@@ -85,7 +85,12 @@ export const zh = {
     setLimits: '设置限额', setLimitsSays: '按最小货币单位、每天计算；-1 表示不限，留空则按系统设置。',
     limit: { sent: '发出金额', received: '收到金额', packets: '红包个数' },
   },
-  timeline: { act: '操作', refused: ({ why }) => `没有抢到：${why}`, why: '为什么？', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  timeline: { closed: ({ why }) => `服务器关闭连接：${why}`, act: '操作', refused: ({ why }) => `没有抢到：${why}`, why: '为什么？', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
+  socket: { opened: '已连接', left: '离开：客户端关闭连接', lost: '掉线：连接中断' },
+  close: {
+    3001: '实例停止', 3004: '服务器故障', 3005: '令牌过期', 3008: '读取太慢', 3012: '没有回应心跳', 3013: '命令太多', 3014: '数据库已恢复', 3500: '令牌无效',
+    3501: '客户端程序有误', 3503: '被管理员断开', 3504: '同一人打开了第 11 个连接', 3505: '账号已封停',
+  },
   refusal: { empty: '已抢完', expired: '红包已结束', rate_limited: '请求太频繁' },
   noShare: {
     title: '为什么没有抢到', request: '请求', answer: '应答', lastShare: '此前最后一份', noShare: '无', before: ({ rank, span }) => `第 ${rank} 个抢到，比该请求早 ${span}`,
