@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"slices"
 
 	"hongbao/chat"
 )
@@ -139,17 +140,86 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	return states, err
 }
 
-// Packets lists the packets that the user sent or received, with totals, or the packets of a room.
+// Packets lists the packets that the user sent or received, with totals, those that wait for the user, or the packets of a room.
 func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error) {
 	switch {
-	case q.Direction != DirSent && q.Direction != DirReceived && q.Direction != DirRoom:
-		return PacketsPage{}, chat.BadField("direction", "must be sent or received")
+	case !slices.Contains([]Direction{DirSent, DirReceived, DirWaiting, DirRoom, DirOpen}, q.Direction):
+		return PacketsPage{}, chat.BadField("direction", "must be sent, received or waiting")
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return PacketsPage{}, chat.BadField("to", "must not be before from")
 	}
 	page, err := s.ledger.Packets(ctx, q)
+	if err == nil && q.Direction == DirWaiting {
+		page.Packets, err = s.waiting(ctx, q.Of, page.Packets)
+	}
 	for i := range page.Packets {
 		s.showDraw(&page.Packets[i].State)
 	}
 	return page, err
+}
+
+// waiting returns the packets that the user may grab, and has not entered.
+func (s *Service) waiting(ctx context.Context, user string, packets []PacketState) (wait []PacketState, err error) {
+	for i := range packets {
+		p, state := &packets[i].Packet, &packets[i].State
+		switch {
+		case len(p.To) > 0 && !slices.Contains(p.To, user), state.Draw != nil && state.Draw.Mine != nil, state.Rain != nil && len(state.Rain.Wins) > 0:
+			continue
+		case p.EarlierMembers:
+			standing, err := s.rooms.Standing(ctx, p.Room, user)
+			if err != nil {
+				return nil, err
+			}
+			if !standing.JoinedBefore(p.Seq) {
+				continue
+			}
+		}
+		wait = append(wait, packets[i])
+	}
+	return wait, nil
+}
+
+// Part says which packets of a room are listed. AllOfRoom lists all. MineOfRoom lists those that the user has sent, entered, or got a share of.
+type Part string
+
+// The parts.
+const (
+	AllOfRoom   Part = ""
+	OpenOfRoom  Part = "open"
+	MineOfRoom  Part = "mine"
+	EndedOfRoom Part = "ended"
+)
+
+// OfRoom lists packets of a room for one of its members, newest first. next is the cursor of the page, and more that of the following one; "" if
+// there is none. A page may have fewer packets than limit, even none, although more follow.
+func (s *Service) OfRoom(ctx context.Context, user, room string, part Part, next string, limit int) (packets []PacketState, more string, err error) {
+	if !slices.Contains([]Part{AllOfRoom, OpenOfRoom, MineOfRoom, EndedOfRoom}, part) {
+		return nil, "", chat.BadField("part", "must be open, mine or ended")
+	}
+	standing, err := s.rooms.Standing(ctx, room, user)
+	if err == nil {
+		err = standing.MayRead()
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	q := PacketsQuery{Of: room, As: user, Direction: DirRoom, Next: next, Limit: limit}
+	if part == OpenOfRoom {
+		q.Direction = DirOpen
+	}
+	page, err := s.Packets(ctx, q)
+	return slices.DeleteFunc(page.Packets, func(p PacketState) bool { return !part.has(user, p) }), page.Next, err
+}
+
+// has reports whether a packet belongs to the part for the user.
+func (part Part) has(user string, p PacketState) bool {
+	s := p.State
+	switch part {
+	case MineOfRoom:
+		return p.Packet.From.ID == user || s.Mine != nil || s.Draw != nil && s.Draw.Mine != nil || s.Rain != nil && len(s.Rain.Wins) > 0
+	case EndedOfRoom:
+		return s.Status != Open
+	default:
+		return true
+	}
 }

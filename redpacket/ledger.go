@@ -103,7 +103,7 @@ type Ledger interface {
 	// database has lost.
 	OpenFromBefore(ctx context.Context, after string, limit int) ([]Ref, error)
 
-	// Packets lists the packets that a user sent or received, newest first, with totals over the whole period.
+	// Packets lists packets, newest first. Those that a user sent or received have totals over the whole period.
 	Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error)
 	// Transfers lists a user's transfers, newest first; Share is always 0. next is the cursor of the page; "" is the first page. more is the
 	// cursor of the following page; "" if there is none.
@@ -272,26 +272,41 @@ type DetailsPage struct {
 	Shares []Money // set once the packet is closed
 }
 
-// Direction says whether the packets that a user has sent, those that the user has received, or those of a room are listed.
+// Direction says which packets are listed: those that a user has sent or received, those of a room, or those that wait for a user.
 type Direction string
 
-// The directions.
+// The directions. A packet waits for a user while it is open in one of the user's rooms, if another user has sent it and the user has no share.
 const (
 	DirSent     Direction = "sent"
 	DirReceived Direction = "received"
 	DirRoom     Direction = "room"
+	DirOpen     Direction = "open"    // the open packets of a room
+	DirWaiting  Direction = "waiting" // those that wait: of each room its newest ones, of all rooms together at most Limit, on one page
 )
 
-// PacketsQuery selects the packets that a user sent or received at From or later and before To, or those that were sent into a room then.
+// OfRoom reports whether packets of one room are listed.
+func (d Direction) OfRoom() bool { return d == DirRoom || d == DirOpen }
+
+// PacketsQuery selects the packets that a user sent or received at From or later and before To, those that were sent into a room then, or those
+// that wait for a user, whatever the time.
 type PacketsQuery struct {
-	Of        string // the user; the room if Direction is DirRoom
+	Of        string // the user; the room if Direction is DirRoom or DirOpen
+	As        string // with a room: the user whose States they are; "": nobody
 	Direction Direction
 	From, To  time.Time // zero: unbounded
 	Next      string
 	Limit     int
 }
 
-// PacketsPage is one page of packets. Totals cover the whole period of the query, not only the page. A room's packets have none.
+// User returns the user whose States are listed; "": nobody.
+func (q PacketsQuery) User() string {
+	if q.Direction.OfRoom() {
+		return q.As
+	}
+	return q.Of
+}
+
+// PacketsPage is one page of packets. Totals cover the whole period of the query, not only the page. Only sent and received packets have them.
 type PacketsPage struct {
 	Packets []PacketState
 	Totals  Totals

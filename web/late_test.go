@@ -71,7 +71,7 @@ func TestPacketsForSome(t *testing.T) {
 	}
 	for method, request := range map[string]any{
 		"packet": wire.PacketRequest{Packet: p.ID}, "history": wire.HistoryRequest{Room: room},
-		"packets": wire.PacketsRequest{Direction: "received"}, "send_packet": request, "wallet": wire.WalletRequest{},
+		"packets": wire.PacketsRequest{Direction: "received"}, "room_packets": wire.RoomPacketsRequest{Room: room}, "send_packet": request, "wallet": wire.WalletRequest{},
 	} {
 		who := bob
 		if method == "send_packet" {

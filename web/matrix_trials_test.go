@@ -81,6 +81,7 @@ var trials = []trial{
 	{"read", nil, func(c *cell) any { return wire.ReadRequest{Room: c.room} }, inside},
 	{"set_room_prefs", nil, func(c *cell) any { return wire.SetRoomPrefsRequest{Room: c.room, Silent: new(true)} }, inside},
 	{"presence", nil, func(c *cell) any { return wire.PresenceRequest{Room: c.room} }, inside},
+	{"room_packets", nil, func(c *cell) any { return wire.RoomPacketsRequest{Room: c.room, Part: "open"} }, inside},
 
 	{
 		"invite", (*cell).letMembersInvite, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },

@@ -252,6 +252,7 @@ func goodRequest(method string, n requestNames) object {
 		"packet":           {"packet": n.packet},
 		"cancel_packet":    {"packet": n.packet},
 		"packets":          {"direction": "sent"},
+		"room_packets":     {"room": n.room},
 		"wallet":           {},
 		"set_own_limits":   {"received": 1_000_000},
 		"push_key":         {},

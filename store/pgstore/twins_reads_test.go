@@ -68,6 +68,8 @@ func (h *history) lists(user string) {
 		{Of: user, Direction: redpacket.DirReceived, Limit: 4, To: to},
 		{Of: user, Direction: redpacket.DirSent, Limit: 4, To: to},
 		{Of: room, Direction: redpacket.DirRoom, Limit: 3},
+		{Of: room, As: user, Direction: redpacket.DirOpen, Limit: 3},
+		{Of: user, Direction: redpacket.DirWaiting, Limit: 3},
 	} {
 		for more := true; more; more = q.Next != "" {
 			page := both(h, "packets", func(ctx context.Context, e engine) (redpacket.PacketsPage, error) { return e.Packets(ctx, q) })

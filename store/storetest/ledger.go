@@ -16,7 +16,7 @@ import (
 // its rooms. At the end of each test, the audit must find no difference.
 func TestLedger(t *testing.T, open func(t *testing.T) (redpacket.Ledger, chat.Store)) {
 	all := slices.Concat(sendTests(), settleTests(), closeLedgerTests(), raceTests(), bookTests(), listTests(), adjustTests(), detailsTests(),
-		deletedLedgerTests(), accountTests(), epochLedgerTests(), walletTests(), hostLedgerTests(), exportTests(), storyTests(), drawTests(), rainTests(), personTests())
+		deletedLedgerTests(), accountTests(), epochLedgerTests(), walletTests(), hostLedgerTests(), exportTests(), storyTests(), drawTests(), rainTests(), personTests(), waitingTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			ledger, rooms := open(t)

@@ -99,7 +99,8 @@ var claimsAfter = FirstOnCitus(
 	from /*one*/ (select share_no, wave, amount, at, user_id from claims where packet_id = $1 and share_no >= $2 order by share_no limit $3) /*end*/ c
 	left join users u on u.id = c.user_id order by c.share_no`
 
-// Packets implements redpacket.Ledger. A received packet counts at the time of its claim.
+// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Of each room at most the newest 100 open packets are
+// looked at for those that wait; on Citus, of all rooms together at most 500.
 // Totals.Amount of sent packets is their total less their refunds. Totals.Luckiest counts the received packets in which
 // the user's claim is the luckiest; it is 0 for sent packets.
 func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
@@ -127,9 +128,7 @@ func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 	for i := range page.Packets {
 		states[i] = &page.Packets[i].State
 	}
-	if q.Direction != redpacket.DirRoom {
-		err = t.db.Read(ctx, func(r Querier) error { return addDraws(r, q.Of, states...) })
-	}
+	err = t.db.Read(ctx, func(r Querier) error { return addDraws(r, q.User(), states...) })
 	if q.Direction == redpacket.DirReceived {
 		page.Packets = firstWins(page.Packets, listed)
 	}

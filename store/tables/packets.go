@@ -219,10 +219,12 @@ func pointers[T any](all []T) []*T {
 }
 
 // listedPackets describes in SQL the packets of one list: the table that has its rows in order, the condition for the user or room, and
-// the sort key, which is At and then ID. Of is the left side of the condition. The period of the query is about At.
+// the sort key, which is At and then ID. Of is the left side of the condition. The period of the query is about At. ByID says that the index has
+// ID alone, by which the rows are in the same order.
 type listedPackets struct {
 	Table, Alias string
 	Of, At, ID   string
+	ByID         bool
 	Join         string                     // makes packets p of the rows, if they are of another table
 	Totals       func(Dialect) string       // the statement for count, amount and luckiest of a period; nil: none
 	Citus        func(page string) []string // parts for FirstOnCitus; page: condition, order and limit of a page
@@ -238,6 +240,7 @@ var packetLists = map[redpacket.Direction]listedPackets{
 		},
 	},
 	redpacket.DirRoom: {Table: `packets`, Alias: `p`, Of: `room_id`, At: `created_at`, ID: `id`, Citus: packetsOnCitus},
+	redpacket.DirOpen: {Table: `packets`, Alias: `p`, Of: `status = 'open' and room_id`, At: `created_at`, ID: `id`, ByID: true, Citus: packetsOnCitus},
 	redpacket.DirReceived: {
 		Table: `transfers`, Alias: `t`, Of: `kind = 'claim' and user_id`, At: `at`, ID: `packet_id`,
 		Join: ` join /*one*/ claims /*end*/ c on c.packet_id = t.packet_id and c.share_no = t.share_no
@@ -263,6 +266,9 @@ func packetsOnCitus(page string) []string { return stateParts(`true`, page) }
 // onePage. It selects the page before it joins anything: otherwise, for a user with many more packets than most, Postgres would join all of
 // them. packetsPage fails if q.Next is no cursor.
 func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, err error) {
+	if q.Direction == redpacket.DirWaiting {
+		return Statement{}, Statement{Text: waitingPackets(d), Args: []any{q.Of, q.Limit}}, nil
+	}
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
 		if err := cursor.Parse(string(q.Direction), q.Next, &at, &id); err != nil {
@@ -270,18 +276,43 @@ func packetsPage(d Dialect, q redpacket.PacketsQuery) (totals, page Statement, e
 		}
 	}
 	list := packetLists[q.Direction]
-	period := []any{q.Of, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
+	args := []any{q.User(), millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64), at, id, q.Limit + 1}
 	if list.Totals != nil {
-		totals = Statement{Text: list.Totals(d), Args: period}
+		totals = Statement{Text: list.Totals(d), Args: args[:3:3]}
+	}
+	of := `$1`
+	if q.User() != q.Of {
+		of, args = `$7`, append(args, q.Of)
 	}
 	order := func(of string) string { return ` order by ` + of + list.At + ` desc, ` + of + list.ID + ` desc` }
-	rows := list.Of + ` = $1 and ` + list.At + ` >= $2 and ` + list.At + ` < $3 and (` + list.At + `, ` + list.ID + `) < ($4, $5)` + order(``) + ` limit $6`
-	of, from := list.Alias+`.`, `/*one*/ (select * from `+list.Table+` where `+rows+`) /*end*/ `+list.Alias //nolint:unqueryvet // it stands for the table
+	inOrder := order(``)
+	if list.ByID {
+		inOrder = ` order by ` + list.ID + ` desc`
+	}
+	rows := list.Of + ` = ` + of + ` and ` + list.At + ` >= $2 and ` + list.At + ` < $3 and (` + list.At + `, ` + list.ID + `) < ($4, $5)` + inOrder + ` limit $6`
+	alias, from := list.Alias+`.`, `/*one*/ (select * from `+list.Table+` where `+rows+`) /*end*/ `+list.Alias //nolint:unqueryvet // it stands for the table
 	return totals, Statement{
-		Text: FirstOnCitus(list.Citus(rows)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + of + list.At + `
-			from ` + from + list.Join + stateJoins(d) + order(of),
-		Args: append(period[:3:3], at, id, q.Limit+1),
+		Text: FirstOnCitus(list.Citus(rows)...) + `select ` + packetColumns + `, ` + stateColumns + `, ` + alias + list.At + `
+			from ` + from + list.Join + stateJoins(d) + order(alias),
+		Args: args,
 	}, nil
+}
+
+// waitingPackets returns the statement for the newest $2 packets that wait for the user $1, whose rows scanPacket scans. Of each room it reads
+// the newest open packets only, those from the id since on.
+func waitingPackets(d Dialect) string {
+	const (
+		rooms = ` from members m join rooms r on r.id = m.room_id where m.user_id = $1 and m.state = 'in' and r.deleted_at = 0`
+		order = ` order by p.created_at desc, p.id desc limit `
+	)
+	onCitus := append([]string{`mine as materialized (select m.room_id` + rooms + `)`},
+		stateParts(`true`, `p.status = 'open' and p.sender <> $1 and p.room_id in (select room_id from mine)`+order+`500`)...)
+	return FirstOnCitus(onCitus...) + `select ` + packetColumns + `, ` + stateColumns + `, p.created_at
+		from /*one*/ (select p.* from (select m.room_id, coalesce((select o.id from packets o
+				where o.room_id = m.room_id and o.status = 'open' order by o.id desc limit 1 offset 99), '') as since` + rooms + `) m
+			join packets p on p.room_id = m.room_id and p.status = 'open' and p.id >= m.since
+			where p.sender <> $1 and not exists (select 1 from claims c where c.packet_id = p.id and c.user_id = $1)` + order + `$2) /*end*/ p` + stateJoins(d) + `
+		where m.user_id is null` + order + `$2`
 }
 
 // listedPacket is a packet of a list, with the time by which it is sorted.
@@ -309,14 +340,13 @@ func scanPacket(d Dialect, keys *secret.Keys) func(Row) (listedPacket, error) {
 // onePage returns the packets that fit into a page, and the cursor of the next page, or "" if all fit.
 func onePage(q redpacket.PacketsQuery, all []listedPacket) (page []redpacket.PacketState, next string) {
 	for _, l := range all {
-		if q.Direction == redpacket.DirRoom {
-			l.State.Mine = nil // of a user whose id is that of the room
-		}
 		page = append(page, l.PacketState)
 	}
 	if fit := redpacket.Fitting(page, q.Limit); fit < len(page) {
 		page = page[:fit]
-		next = cursor.Make(string(q.Direction), all[fit-1].at, page[fit-1].Packet.ID)
+		if q.Direction != redpacket.DirWaiting {
+			next = cursor.Make(string(q.Direction), all[fit-1].at, page[fit-1].Packet.ID)
+		}
 	}
 	return page, next
 }

@@ -264,6 +264,16 @@ func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (int64, e
 	return reply.Unread, err
 }
 
+// RoomPackets lists the packets of the room, newest first: all, those open, those of the caller, or those that have ended. A page
+// may be empty and have a next one.
+func (c *Client) RoomPackets(ctx context.Context, room string, part string) iter.Seq2[PacketState, error] {
+	return pages(func(next string) ([]PacketState, string, error) {
+		var reply wire.RoomPacketsReply
+		err := c.Call(ctx, "room_packets", wire.RoomPacketsRequest{Room: room, Part: part, Next: next, Limit: pageLimit}, &reply)
+		return mapped(reply.Packets, packetStateOf), reply.Next, err
+	})
+}
+
 // SetOwnLimits limits what the user sends and receives in packets a day. A lower limit holds at once, a higher one after a day.
 func (c *Client) SetOwnLimits(ctx context.Context, request wire.SetOwnLimitsRequest) (wire.DayLimits, error) {
 	var reply wire.SetOwnLimitsReply

@@ -50,16 +50,26 @@ type Period struct {
 type PacketState struct {
 	Packet model.Packet
 	State  model.State
+	Seq    int64 // of its entry in the room
+}
+
+func packetStateOf(s wire.PacketState) PacketState {
+	return PacketState{Packet: model.PacketOf(s.Packet), State: model.StateOf(s.State), Seq: s.Seq}
 }
 
 // Packets iterates over the user's packets of a period, from the newest to the oldest.
 func (c *Client) Packets(ctx context.Context, p Period) iter.Seq2[PacketState, error] {
 	return pages(func(next string) ([]PacketState, string, error) {
 		reply, err := c.packets(ctx, p, next, pageLimit)
-		return mapped(reply.Packets, func(s wire.PacketState) PacketState {
-			return PacketState{Packet: model.PacketOf(s.Packet), State: model.StateOf(s.State)}
-		}), reply.Next, err
+		return mapped(reply.Packets, packetStateOf), reply.Next, err
 	})
+}
+
+// WaitingPackets returns the newest open packets of others in the user's rooms that the user may still grab, at most 100.
+func (c *Client) WaitingPackets(ctx context.Context) ([]PacketState, error) {
+	var reply wire.PacketsReply
+	err := c.Call(ctx, "packets", wire.PacketsRequest{Direction: "waiting", Limit: pageLimit}, &reply)
+	return mapped(reply.Packets, packetStateOf), err
 }
 
 // Totals sums up the user's packets of a period.

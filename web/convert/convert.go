@@ -167,7 +167,7 @@ func Wave(e redpacket.WaveEvent) *wire.WavePush {
 
 // PacketState converts a packet with its state.
 func PacketState(p redpacket.PacketState) wire.PacketState {
-	return wire.PacketState{Packet: Packet(p.Packet), State: State(p.State)}
+	return wire.PacketState{Packet: Packet(p.Packet), State: State(p.State), Seq: p.Packet.Seq}
 }
 
 // GrabReply converts the result of a grab.

@@ -297,8 +297,12 @@ func replies() map[string]any {
 			State: wire.State{Packet: "p-1", Status: "cancelled", Refunded: 1000}, Balance: 10000, AccountVersion: 4,
 		},
 		"packets": wire.PacketsReply{
-			Packets: []wire.PacketState{{Packet: packet, State: open}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
+			Packets: []wire.PacketState{{Packet: packet, State: open, Seq: 43}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
 		},
+		"packets-waiting": wire.PacketsReply{
+			Packets: []wire.PacketState{{Packet: packet, State: wire.State{Packet: "p-1", Status: "open", Claimed: 1}, Seq: 43}},
+		},
+		"room_packets": wire.RoomPacketsReply{Packets: []wire.PacketState{{Packet: packet, State: done, Seq: 43}}, Next: "c-2"},
 		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Limits: limits, Transfers: []wire.Transfer{
 			{ID: "t-2", At: 1767225602000, Amount: 134, Kind: "claim", Packet: "p-1"},
 			{ID: "t-1", At: 1767225600000, Amount: -500, Kind: "debit", Note: "coffee"},

@@ -285,8 +285,13 @@ var Methods = []Method{
 		Group: "packets", AsUser: ScopeMoney, Right: senders, Errors: slices.Concat(govern, []Code{CodePacketFinished}), Cost: 5,
 	},
 	{
-		Name: "packets", Does: "Lists packets that the user has sent or has shares of.", Request: PacketsRequest{}, Reply: PacketsReply{},
+		Name: "packets", Does: "Lists packets that the user has sent or has shares of, or those that wait for the user.", Request: PacketsRequest{}, Reply: PacketsReply{},
 		Group: "packets", AsUser: ScopeRead, Right: anyone, Cost: 5,
+	},
+	{
+		Name: "room_packets", Does: "Lists the packets of the room, newest first: all, those open, those of the caller, or those that have ended.",
+		Note: "A page may be empty and have a next one.", Request: RoomPacketsRequest{}, Reply: RoomPacketsReply{},
+		Group: "packets", AsUser: ScopeRead, Right: members, Errors: outside, Cost: 5,
 	},
 	{
 		Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{},

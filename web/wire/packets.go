@@ -103,26 +103,42 @@ type CancelPacketReply struct {
 	AccountVersion int64 `json:"account_version"`
 }
 
-// PacketsRequest is the request of packets. It selects packets that the user sent or received at From or later, and before To.
+// PacketsRequest is the request of packets. It selects packets that the user sent or received at From or later, and before To, or those that
+// wait for the user.
 type PacketsRequest struct {
-	Direction string `json:"direction" enum:"sent,received" doc:"'sent' or 'received'"`
-	From      *int64 `json:"from,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to"`
-	To        *int64 `json:"to,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to"`
+	Direction string `json:"direction" enum:"sent,received,waiting" doc:"'sent', 'received', or 'waiting': open packets of others in the caller's rooms that the caller may still grab"`
+	From      *int64 `json:"from,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to; not of 'waiting'"`
+	To        *int64 `json:"to,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to; not of 'waiting'"`
 	Next      string `json:"next,omitempty"`
 	Limit     int    `json:"limit,omitempty" min:"1"`
 }
 
-// PacketsReply is the reply of packets; Totals are over the whole period.
+// PacketsReply is the reply of packets; Totals are over the whole period, and zero for packets that wait.
 type PacketsReply struct {
 	Packets []PacketState `json:"packets"`
 	Totals  Totals        `json:"totals"`
 	Next    string        `json:"next,omitempty"`
 }
 
-// PacketState is a packet with its state.
+// RoomPacketsRequest is the request of room_packets.
+type RoomPacketsRequest struct {
+	Room  string `json:"room"`
+	Part  string `json:"part,omitempty" enum:"open,mine,ended" doc:"'open', 'mine': those that the caller has sent, entered or got a share of, or 'ended'; default: all"`
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// RoomPacketsReply is the reply of room_packets.
+type RoomPacketsReply struct {
+	Packets []PacketState `json:"packets"`
+	Next    string        `json:"next,omitempty"`
+}
+
+// PacketState is a packet with its state and the seq of its entry.
 type PacketState struct {
 	Packet Packet `json:"packet"`
 	State  State  `json:"state"`
+	Seq    int64  `json:"seq"`
 }
 
 // Totals of a period: the number of packets, the amount, and how often the user was the luckiest.

@@ -31,6 +31,8 @@ var clientTypes = map[reflect.Type]struct{ kind, convert string }{
 	reflect.TypeFor[wire.Mention]():    {"model.Entry", "mentionOf"},
 	reflect.TypeFor[wire.Packet]():     {"model.Packet", "model.PacketOf"},
 	reflect.TypeFor[wire.State]():      {"model.State", "model.StateOf"},
+
+	reflect.TypeFor[wire.PacketState](): {"PacketState", "packetStateOf"},
 }
 
 // clientCalls returns generated.go of package client: the errors, and a method for each command.

@@ -52,6 +52,7 @@ export const requests = {
   packet: [(c) => c.packet({"packet":"p-1"}), {"packet":"p-1"}],
   cancel_packet: [(c) => c.cancelPacket("p-1"), {"packet":"p-1"}],
   packets: [(c) => c.packets({"direction":"received","from":1767225600000,"to":1798761600000}), {"direction":"received","from":1767225600000,"to":1798761600000}],
+  room_packets: [(c) => c.roomPackets({"part":"ended","room":"r-1"}), {"part":"ended","room":"r-1"}],
   wallet: [(c) => c.wallet({"limit":50}), {"limit":50}],
   set_own_limits: [(c) => c.setOwnLimits({"received":200000,"sent":500000}), {"received":200000,"sent":500000}],
 };

@@ -275,6 +275,7 @@ var commands = map[string]*command{
 	"packet":        scanning((*Commands).packet),
 	"cancel_packet": ordered((*Commands).cancelPacket),
 	"packets":       scanning((*Commands).listPackets),
+	"room_packets":  scanning((*Commands).roomPackets),
 	"wallet":        overlapping((*Commands).wallet),
 
 	"set_own_limits": ordered((*Commands).setOwnLimits),

@@ -111,8 +111,12 @@ func (a *Commands) cancelPacket(ctx context.Context, c Caller, r *wire.CancelPac
 }
 
 func (a *Commands) listPackets(ctx context.Context, c Caller, r *wire.PacketsRequest) (wire.PacketsReply, error) {
+	direction := redpacket.Direction(r.Direction)
+	if direction.OfRoom() {
+		direction = "" // of a room, the user has room_packets
+	}
 	page, err := a.packets.Packets(ctx, redpacket.PacketsQuery{
-		Of: c.User.ID, Direction: redpacket.Direction(r.Direction),
+		Of: c.User.ID, Direction: direction,
 		From: convert.FromMillis(r.From), To: convert.FromMillis(r.To), Next: r.Next, Limit: pageSize(r.Limit),
 	})
 	return wire.PacketsReply{
@@ -120,6 +124,11 @@ func (a *Commands) listPackets(ctx context.Context, c Caller, r *wire.PacketsReq
 		Totals:  wire.Totals{Count: page.Totals.Count, Amount: int64(page.Totals.Amount), Luckiest: page.Totals.Luckiest},
 		Next:    page.Next,
 	}, err
+}
+
+func (a *Commands) roomPackets(ctx context.Context, c Caller, r *wire.RoomPacketsRequest) (wire.RoomPacketsReply, error) {
+	packets, next, err := a.packets.OfRoom(ctx, c.User.ID, r.Room, redpacket.Part(r.Part), r.Next, pageSize(r.Limit))
+	return wire.RoomPacketsReply{Packets: convert.List(packets, convert.PacketState), Next: next}, err
 }
 
 // Sizes of a page of packets, claims or transfers.

@@ -563,13 +563,24 @@ export class Methods {
   }
 
   /**
-   * packets lists packets that the user has sent or has shares of.
-   * @param {{direction: 'sent'|'received', from?: number, to?: number, next?: string, limit?: number}} request
+   * packets lists packets that the user has sent or has shares of, or those that wait for the user.
+   * @param {{direction: 'sent'|'received'|'waiting', from?: number, to?: number, next?: string, limit?: number}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').PacketsReply>}
    */
   packets(request, o) {
     return this.call('packets', request, o);
+  }
+
+  /**
+   * roomPackets lists the packets of the room, newest first: all, those open, those of the caller, or those that have ended. A
+   * page may be empty and have a next one.
+   * @param {{room: string, part?: 'open'|'mine'|'ended', next?: string, limit?: number}} request
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomPacketsReply>}
+   */
+  roomPackets(request, o) {
+    return this.call('room_packets', request, o);
   }
 
   /**

@@ -209,8 +209,9 @@
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
  * @typedef {{state: State, balance: number, account_version: number}} CancelPacketReply
  * @typedef {{packets: PacketState[], totals: Totals, next?: string}} PacketsReply
- * @typedef {{packet: Packet, state: State}} PacketState
+ * @typedef {{packet: Packet, state: State, seq: number}} PacketState
  * @typedef {{count: number, amount: number, luckiest: number}} Totals
+ * @typedef {{packets: PacketState[], next?: string}} RoomPacketsReply
  * @typedef {{balance: number, account_version: number, next_commitment: string, limits: DayLimits, transfers: Transfer[],
  *   next?: string}} WalletReply
  * @typedef {{sent: DayLimit, received: DayLimit}} DayLimits
