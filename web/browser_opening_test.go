@@ -85,26 +85,36 @@ func TestBrowserOpeningInCalm(t *testing.T) {
 	}
 }
 
-// TestBrowserUsualGreetingFits shows the greeting that the page suggests on an envelope, before and after it is opened. All of it must be seen.
+// TestBrowserUsualGreetingFits shows the greeting that the page suggests on envelopes, before and after they are opened. All of it must be seen, and no word may
+// stand on the drawing.
 func TestBrowserUsualGreetingFits(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
 	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
-	packet := bob.packet(room, 123, 1, `,"greeting":"Good luck and good fortune!"`).ID
+	plain := bob.packet(room, 123, 1, `,"greeting":"Good luck and good fortune!"`).ID
+	koi := bob.packet(room, 123, 1, `,"greeting":"Good luck and good fortune!","skin":"koi"`).ID
 	ann.Press("link", "Tea")
 	fits := func(state string) {
 		t.Helper()
-		ann.Sees("Good luck and good fortune!", state)
-		cut := webtest.Ask[[]int](ann.Tab, `(({ scrollHeight, clientHeight, parentElement: { scrollHeight: all, clientHeight: room } }) => [scrollHeight - clientHeight, all - room])(document.querySelector('.envelope-greeting'))`)
-		if cut[0] > 1 || cut[1] > 1 {
-			t.Errorf("%s: %d pixels of the greeting are cut, and %d of the text", state, cut[0], cut[1])
+		awaitAsk(t, ann, fmt.Sprintf(`[...document.querySelectorAll('.envelope')].filter((e) => e.innerText.includes(%q)).length === 2`, state))
+		for _, wrong := range webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('.envelope')].flatMap((envelope) => {
+			const text = envelope.querySelector('.envelope-text'), greeting = text.querySelector('.envelope-greeting');
+			const [size, position] = [getComputedStyle(envelope).backgroundSize, getComputedStyle(envelope).backgroundPosition];
+			const drawing = envelope.matches('[class*=skin-]') ? parseFloat(size) + parseFloat(position.split('right')[1]) : 0;
+			const free = envelope.getBoundingClientRect().right - text.getBoundingClientRect().right;
+			const cut = [greeting.scrollHeight - greeting.clientHeight, text.scrollHeight - text.clientHeight, text.scrollWidth - text.clientWidth];
+			return Math.max(...cut) > 1 || free < drawing ? [envelope.className + ' cuts ' + cut + ' pixels, and has ' + free + ' for a drawing of ' + drawing] : [];
+		})`) {
+			t.Errorf("%s: %s", state, wrong)
 		}
 	}
 	fits("1 share")
 	annsToken := storedGuest(ann)
-	mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", annsToken, fmt.Sprintf(`{"packet":%q}`, packet)), 200)
+	for _, packet := range []string{plain, koi} {
+		mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", annsToken, fmt.Sprintf(`{"packet":%q}`, packet)), 200)
+	}
 	fits("You got ¥1.23")
 }
 

@@ -63,7 +63,7 @@ func moreGrabbersThanShares(t *testing.T, ann *browserUser, guests []*browserUse
 			t.Errorf("the page of guest %d shows claims %q, want 5 claims with 1000 together", i+1, shown)
 		}
 		u.Press("button", "Close")
-		u.Sees("got the most")
+		u.Sees("All opened · ", "👑")
 		if got := u.balance(); got != before+won[i] {
 			t.Errorf("the wallet of guest %d shows %d after a win of %d, want %d", i+1, got, won[i], before+won[i])
 		}

@@ -29,7 +29,7 @@ function opened(view) {
     case 'expired':
       return s.refunded ? t('envelope.expiredReturned', { amount: money(s.refunded) }) : t('envelope.expired');
     case 'drained':
-      return packet.count === 1 && lastOpener(view) ? openedYours(view) : [allOpened(view), luckiest(s)].filter(Boolean).join(' · ');
+      return packet.count === 1 && lastOpener(view) ? openedYours(view) : [t('envelope.all'), luckiest(s)].filter(Boolean).join(' · ');
   }
   if (s.claimed && lastOpener(view)) return `${openedYours(view)} · ${t('envelope.of', { claimed: number(s.claimed), count: number(packet.count) })}`;
   if (s.claimed) return t('envelope.opened', { claimed: number(s.claimed), count: number(packet.count) });
@@ -48,9 +48,8 @@ export function allOpened({ packet, doneAt }) {
 /** @param {import('../state.js').PacketState} s */
 function luckiest({ luckiest: who }) {
   if (!who) return '';
-  if (who.user === state.me?.id) return t('envelope.meLuckiest');
-  const name = state.people.get(who.user)?.name;
-  return name ? t('envelope.luckiest', { name }) : '';
+  const name = who.user === state.me?.id ? t('envelope.me') : state.people.get(who.user)?.name;
+  return name ? `${name} 👑` : '';
 }
 
 /** The users that may grab, if not all members may. @param {{to?: string[], earlier_members?: boolean}} packet */

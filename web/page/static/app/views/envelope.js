@@ -112,7 +112,7 @@ export function EnvelopeFace({ greeting, got, standing: words, audience: whom, l
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, draw ? h('span', { class: 'envelope-ring' }, h(Ring, { packet: draw }), h(Seal, null)) : h(Seal, null)),
     h('span', { class: 'envelope-text' },
-      h('span', { class: `envelope-greeting ${got ? 'short' : ''}`, dir: 'auto' }, greeting),
+      h('span', { class: 'envelope-greeting', dir: 'auto' }, greeting),
       got && h('span', { class: 'envelope-got number' }, got),
       early && h('span', { class: 'envelope-left number' }, h(OpensIn, { packet: early })),
       ends && h(LastMinute, { ends }),
