@@ -10,8 +10,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestBrowserInviteLink makes a link to a private room in the page. A visitor must see the room before signing in, and be in it afterwards.
-// After the link was revoked, the page must say so.
+// TestBrowserInviteLink makes a private room: the page must show a link to it at once, and the same one from one tap later. A visitor must see the room before
+// signing in, and be in it afterwards. After the link was revoked, the page must say so.
 func TestBrowserInviteLink(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	page := "http://" + newTestServer(t, withGuests).listen(t)
@@ -22,13 +22,8 @@ func TestBrowserInviteLink(t *testing.T) {
 	ann.Press("radio", "Private")
 	ann.Press("button", "Make the room")
 	ann.Has("heading", "Tea")
-	ann.Press("button", "Invite")
-	ann.Press("button", "Invite by link or QR code")
-	ann.Sees("No link works at the moment.")
-	ann.Press("radio", "1 day")
-	ann.Press("button", "Make a link")
 	ann.Has("image", "QR code of the link")
-	ann.Sees("0 people came in")
+	ann.Has("button", "Send the first packet")
 	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
 	if !strings.HasPrefix(link, page+"/#/link/") {
 		t.Fatalf("the link is %q", link)
@@ -43,11 +38,18 @@ func TestBrowserInviteLink(t *testing.T) {
 	again := bob.Again(t, link, webtest.Screen{})
 	again.Has("heading", "Tea")
 
-	ann.Key("\x1b")
-	ann.Press("button", "Invite by link or QR code")
+	ann.Press("heading", "Tea")
+	ann.Press("button", "Invite")
+	awaitAsk(t, ann, fmt.Sprintf(`document.querySelector('.sheet .new-link input')?.value === %q`, link)) // the same link
+	ann.Press("DisclosureTriangle", "Limits, and other links")
 	ann.Sees("1 person came in")
 	ann.Press("button", "Revoke the link until")
-	ann.Sees("No link works at the moment.")
+	ann.Sees("No link at the moment.")
+	ann.Press("radio", "1 day")
+	ann.Press("radio", "10")
+	ann.Press("button", "Make a link with these limits")
+	ann.Sees("0 of 10 came in")
+	awaitAsk(t, ann, fmt.Sprintf(`document.querySelector('.sheet .new-link input').value !== %q`, link))
 	cyn := browser.Visit(t, link, webtest.Screen{Language: "zh-CN"})
 	cyn.Expect("404")
 	cyn.Sees("这个邀请链接已失效")
@@ -96,12 +98,13 @@ func TestBrowserJoinRequest(t *testing.T) {
 	ann.Fill("Name", "Tea")
 	ann.Press("button", "Make the room")
 	ann.Has("heading", "Tea")
+	ann.Press("heading", "Tea")
 	ann.Press("button", "Invite")
-	ann.Press("button", "Invite by link or QR code")
+	ann.Press("DisclosureTriangle", "Limits, and other links")
 	ann.Press("switch", "Ask before letting people in")
-	ann.Press("button", "Make a link")
+	ann.Press("button", "Make a link with these limits")
 	ann.Sees("asks first")
-	link := webtest.Ask[string](ann.Tab, `document.querySelector('.new-link input').value`)
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.sheet .new-link input').value`)
 	ann.Key("\x1b")
 
 	bob := browser.Visit(t, link, webtest.Screen{Phone: true})

@@ -67,7 +67,6 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	ann.Press("button", "Close")
 
 	ann.Press("button", "Invite a friend")
-	ann.Press("button", "Make a link")
 	ann.Has("image", "QR code of the link")
 	ann.Press("button", "Close")
 	ben := webtest.Browser(t).Visit(t, page, webtest.Screen{})
@@ -160,8 +159,9 @@ func TestBrowserServiceIsNoPerson(t *testing.T) {
 	ann.Has("heading", "Members 5")
 	ann.Press("link", "Cake")
 	ann.Press("button", "Cake")
-	ann.Has("button", "Bob Guest Owner")
+	ann.Has("button", "Bob Owner")
 	ann.Press("button", "Invite")
+	ann.Press("button", "Choose people you know")
 	ann.Has("checkbox", "Cyn")
 	if got := rows(); got != want {
 		t.Errorf("offered for an invitation are %q, want %q", got, want)
@@ -364,7 +364,8 @@ func TestBrowserDeviceLink(t *testing.T) {
 	comeIn(ann, "Ann")
 	ann.Press("button", "Settings")
 	ann.Press("button", "Make a link")
-	ann.Sees("Open this link on the other device")
+	ann.Has("image", "QR code of the link to this account")
+	ann.Sees("Scan the code with the other device")
 	link := webtest.Ask[string](ann.Tab, `document.querySelector('.device-link input').value`)
 
 	phone := browser.Visit(t, link, webtest.Screen{Phone: true})

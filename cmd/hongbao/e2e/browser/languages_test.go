@@ -20,7 +20,7 @@ type language struct {
 	coin, result, kept  string
 	gone, proven        string
 	noRooms, working    string
-	makeLink, qr, asks  string
+	keys, qr, asks      string
 	makeDevice, profile string
 	tiger, you          string
 	comes, waits        string
@@ -51,7 +51,7 @@ var english = language{
 	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "Play money to begin with", leave: "Leave this room",
 	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room", saveRules: "Save rules", reported: "You reported somebody",
 	coin: "Open", result: "Provably fair", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
-	noRooms: "No rooms yet", working: "Links that work", makeLink: "Make a link", qr: "QR code of the link", asks: "Ask before letting people in",
+	noRooms: "No rooms yet", working: "Limits, and other links", keys: "Switch to a room", qr: "QR code of the link", asks: "Ask before letting people in",
 	makeDevice: "Make a link", profile: "Change name and picture", tiger: "Tiger", you: "You",
 	comes: "Would like to come in", waits: "Waiting to be let in", accepts: "The owner or an admin lets you in", arrives: "Bring your account here",
 	emojis: "Emojis", faces: "Faces and feelings", search: "Search messages", wanted: "Words to find", sender: "From", date: "Date",
@@ -76,7 +76,7 @@ var chinese = language{
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
 	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊", saveRules: "保存群规", reported: "你举报了一个人",
 	coin: "开", result: "公平可验证", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
-	noRooms: "还没有群聊", working: "有效的链接", makeLink: "生成链接", qr: "邀请链接的二维码", asks: "进群需要审批",
+	noRooms: "还没有群聊", working: "限制与其他链接", keys: "切换群聊", qr: "邀请链接的二维码", asks: "进群需要审批",
 	makeDevice: "生成链接", profile: "修改名字和头像", tiger: "虎", you: "你",
 	comes: "入群申请", waits: "等待通过", accepts: "需群主或管理员同意后才能进群", arrives: "把账号带到这里",
 	emojis: "表情", faces: "笑脸和情感", search: "搜索聊天记录", wanted: "搜索内容", sender: "发送人", date: "日期",

@@ -4,6 +4,7 @@ import { money } from './format.js';
 import { openSheet } from './route.js';
 import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
+import { isHidden } from './model/blocked.js';
 import { filesInWords } from './model/files.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
@@ -22,7 +23,7 @@ import { enterLobby } from './actions/lobby.js';
 import { loadNewest } from './actions/history.js';
 import { wantLast } from './actions/lasts.js';
 import { endDraw, tellEnd } from './actions/draws.js';
-import { askPresence, learnUnread, namedUpTo } from './actions/looking.js';
+import { askPresence, learnUnread, namedUpTo, openLast } from './actions/looking.js';
 import { renewMentions } from './actions/mentions.js';
 import { tellNews } from './actions/news.js';
 import { askRain, endRain, wave } from './actions/rain.js';
@@ -89,7 +90,8 @@ function ready(e) {
   e.states.forEach(setPacketState);
   if (e.again) [...state.packets.values()].filter(isRaining).forEach((view) => askRain(view)); // waves may have come meanwhile
   if (e.rooms.some((room) => room.unread)) renewMentions(); // for the number of those that are new
-  if (e.again && state.contacts) loadContacts();
+  loadContacts();
+  if (!e.again) openLast();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
   if (!e.again) renewPush();
@@ -123,7 +125,7 @@ function entry({ room, entry: e, state: packetState }) {
   }
   if (e.seq > view.newsSeq) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
     view.newsSeq = e.seq;
-    tellNews(view, e);
+    if (!isHidden(view, e)) tellNews(view, e);
   }
   noteMention(room, e);
   noteHits(room, e);
@@ -152,7 +154,7 @@ function drawn(id) {
 function said(view, e) {
   if (view.last?.item?.seq > e.seq) return; // a newer entry was loaded before the missed ones arrived
   view.last = { at: e.at, item: e };
-  if (view !== currentRoom() || e.from.id === state.me.id) return;
+  if (view !== currentRoom() || e.from.id === state.me.id || isHidden(view, e)) return;
   const { name } = e.from;
   state.announcement = e.kind === 'packet' ? t('timeline.saidPacket', { name })
     : t('timeline.said', { name, text: [filesInWords(e.body), e.body.text].filter(Boolean).join(' ') || t('timeline.attachment') });

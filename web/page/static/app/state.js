@@ -28,6 +28,7 @@ import { emptyPages } from './model/pages.js';
  * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
  * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
  * @property {Set<number>} unfolded      long messages that are shown in full, by seq
+ * @property {Set<number>} unhidden      messages of blocked people that the user wants to see, by seq
  * @property {Map<number, User>} recalls  by the seq of a recalled message: who has recalled it, as far as known
  * @property {Map<string, import('./model/pages.js').Pages<import('./model/timeline.js').Item>>} media  texts with files, by the kind of the files: see model/media.js
  * @property {User|null} other           the other user of a direct room

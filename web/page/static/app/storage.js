@@ -85,11 +85,17 @@ export async function forgetSaved() {
 /** Begins the names of a user's unsent messages. No id contains a slash. @param {string} user */
 export function unsentOf(user) { return `hongbao-unsent/${user}/`; }
 
+/** Begins the names of the keys by which a user has made links of rooms. @param {string} user */
+export function linksOf(user) { return `hongbao-link/${user}/`; }
+
+/** The name of the room that a user had open last. @param {string} user */
+export function lastRoomOf(user) { return `hongbao-room/${user}`; }
+
 /** Begins the names of the announcements that the user has closed. */
 export const announcementOf = 'hongbao-announcement/';
 
 /** Drops what a user has written and closed: the user signs out. @param {string} user */
 export function forgetWritten(user) {
-  for (const begin of [unsentOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
+  for (const begin of [unsentOf(user), linksOf(user), lastRoomOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
   for (const name of ofTab.names('hongbao-')) ofTab.set(name, null);
 }

@@ -1,9 +1,40 @@
 // Invite links of a room.
+import { newKey } from '../../sdk/key.js';
 import { client } from '../client.js';
+import { state } from '../state.js';
 import { addressOf } from '../route.js';
+import { keep, kept, linksOf } from '../storage.js';
+
+const usual = 7 * 86_400; // seconds
+const least = 86_400_000; // ms that an invitation must still work to be shown again
 
 /** @param {import('../state.js').RoomView} view */
 export async function readLinks(view) { return (await client.links(view.room.id)).links; }
+
+/**
+ * The address that the user gives to friends: a link of a week for any number of people. This browser keeps the key of the request, so the same link is returned
+ * as long as it works. In a public room that has no place for another link, it is the address of the room.
+ * @param {import('../state.js').RoomView} view @param {string} [packet] the packet that it is shared for
+ */
+export async function invitationOf(view, packet) {
+  const sheet = packet ? { name: 'packet', id: packet } : undefined;
+  try {
+    return addressOf({ link: await usualCode(view.room.id), sheet });
+  } catch (/** @type {any} */ error) {
+    if (error.word !== 'limit_exceeded' || view.room.kind !== 'public') throw error;
+    return addressOf({ room: view.room.id, sheet });
+  }
+}
+
+/** @param {string} room @returns {Promise<string>} */
+async function usualCode(room) {
+  const place = linksOf(state.me?.id ?? '') + room;
+  for (let key = kept(place) ?? newKey(); ; key = newKey()) {
+    const { code, link, dup } = await client.createLink({ room, key, ttl_s: usual });
+    keep(place, key);
+    if (!dup || link.expires_at - Date.now() > least) return code;
+  }
+}
 
 /**
  * Makes a link and returns its address.

@@ -9,6 +9,7 @@ import { RoomScreen } from './room.js';
 import { Join } from './join.js';
 import { contents, loadSheet, loadSheets, sheetOf } from './sheets.js';
 import { Sheet, Panel } from './sheet.js';
+import { followKeys } from './shortcuts.js';
 import { Passing } from './passing.js';
 import { Failed, Loading } from './parts.js';
 
@@ -21,7 +22,10 @@ class Home extends Component {
   componentDidMount() {
     loadSheets();
     workOffline();
+    this.stopKeys = followKeys();
   }
+
+  componentWillUnmount() { this.stopKeys(); }
 
   render() {
     const room = currentRoom();
@@ -52,7 +56,7 @@ function over(room, modal) {
   if (!row || (!room && (row.needsRoom || (row.ofRoom && state.route.room)))) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
-  return h(isModal ? Sheet : Panel, { key: row.stays ? sheet.name : `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id), kind: row.kind?.(sheet.id) },
+  return h(isModal ? Sheet : Panel, { key: row.stays ? sheet.name : `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id), kind: row.kind?.(sheet.id), beside: row.beside && state.wide ? () => row.beside(sheet.id) : undefined },
     h(Contents, { name: sheet.name, view: room, id: sheet.id }));
 }
 

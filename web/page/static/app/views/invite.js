@@ -8,7 +8,7 @@ import { isSystemUser, memberOf } from '../model/members.js';
 import { distinction, peopleMet } from '../model/people.js';
 import { nameOf } from '../model/rooms.js';
 import { invite, renewMembers } from '../actions/governing.js';
-import { closeSheet, openSheet } from '../route.js';
+import { closeSheet } from '../route.js';
 import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
@@ -75,7 +75,6 @@ export class Invite extends Component {
     const isNew = this.isNewId(typed, outside);
     const count = { count: chosen.length, shown: number(chosen.length), room: nameOf(view) };
     return h('form', { class: 'invite stack', onSubmit: (e) => this.send(e) },
-      h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('links') }, h(Icon, { name: 'copy', size: 20 }), t('links.title')),
       h('label', { class: 'field' }, h('span', null, t('invite.who')),
         h('input', {
           class: 'input', type: 'search', ref: this.search, autoFocus: state.wide, // on a phone the keyboard would hide the list

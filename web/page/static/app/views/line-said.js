@@ -19,6 +19,9 @@ import { LinkCard } from './line-preview.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
+/** The mark of a message of two people that the other one has read. */
+export const bothRead = '✓✓';
+
 export class Said extends Component {
   state = { over: false }; // the pointer or the focus is on the message
 
@@ -38,12 +41,12 @@ export class Said extends Component {
   }
 
   render(props, { over }) {
-    const { item, own, head, sending, view } = props;
+    const { item, own, head, guest, sending, view } = props;
     const { body, from } = item;
     const may = !sending && !body.recalled;
     return h('div', { class: 'said' },
       head && !own && h('button', {
-        class: 'sender cut small', type: 'button', 'data-mark': from.guest && t('person.guest'), onClick: () => openSheet('person', from.id),
+        class: 'sender cut small', type: 'button', 'data-mark': guest ? t('person.guest') : undefined, onClick: () => openSheet('person', from.id),
       }, h('bdi', null, from.name || from.id)), // the mark stays behind the name
       own && h('span', { class: 'only-read' }, t('you')),
       h('div', { class: 'said-row', ...(may && this.handlers) },
@@ -54,7 +57,7 @@ export class Said extends Component {
       item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
       sending?.files && props.status === 'sending' && h(Uploading, props),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
-      props.readers && h('p', { class: 'readers small muted' }, props.readers));
+      props.readers && h('p', { class: 'readers small muted' }, props.readers === bothRead ? h('span', { role: 'img', 'aria-label': t('timeline.read') }, bothRead) : props.readers));
   }
 }
 
@@ -116,11 +119,11 @@ class Quote extends Component {
     if (!quote) loadQuote(view, item.body.reply_to);
   }
 
-  render({ quote, view, item }) {
+  render({ quote, quoteHidden, view, item }) {
     const jump = () => jumpTo(view, item.body.reply_to);
     return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: jump },
       h('span', { class: 'only-read' }, t('timeline.inReplyTo')),
-      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, gist(quote))]
+      quoteHidden ? h('span', { class: 'cut' }, t('timeline.blocked', { count: 1 })) : quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, gist(quote))]
         : h('span', { class: 'cut' }, t('timeline.earlier')));
   }
 }

@@ -5,6 +5,7 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { isCalled } from '../matching.js';
 import { isMuted } from '../model/members.js';
+import { marksGuests } from '../model/people.js';
 import { mayInvite, peopleIn } from '../model/rooms.js';
 import { moreMembers, renewMembers } from '../actions/governing.js';
 import { openSheet } from '../route.js';
@@ -36,7 +37,7 @@ export class Members extends Component {
     return h('section', { class: 'members', 'aria-label': t('info.members') },
       h('div', { class: 'row section-head' },
         h('h3', { class: 'grow' }, t('info.members'), ' ', h('span', { class: 'muted number' }, number(peopleIn(room)))),
-        mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
+        mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('links') },
           h(Icon, { name: 'plus', size: 18 }), t('invite.title'))),
       (members.items.length > fewEnough || query) && h('input', {
         class: 'input', type: 'search', placeholder: t('info.search'), 'aria-label': t('info.search'), value: query,
@@ -57,7 +58,7 @@ function MemberRow({ member }) {
       h('span', { class: 'cut line' }, user.name || user.id),
       (user.id === state.me?.id || online) && h('span', { class: 'muted small cut line' },
         [user.id === state.me?.id && t('you'), online && t('room.online')].filter(Boolean).join(' · '))),
-    user.guest && h('span', { class: 'panel-mark' }, t('person.guest')),
+    user.guest && marksGuests() && h('span', { class: 'panel-mark' }, t('person.guest')),
     isMuted(member) && h('span', { class: 'panel-mark' }, t('info.muted')),
     role !== 'member' && h('span', { class: `panel-mark ${role}` }, t(`info.role.${role}`)));
 }

@@ -6,6 +6,9 @@ import { block, loadContacts, unblock } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { findMember } from '../actions/governing.js';
 import { openDirect } from '../actions/rooms.js';
+import { openSheet } from '../route.js';
+import { marksGuests } from '../model/people.js';
+import { takesPackets } from '../model/rooms.js';
 import { isAbove, isMuted, isSystemUser, memberOf } from '../model/members.js';
 import { untilTime } from '../format.js';
 import { Act } from './act.js';
@@ -33,7 +36,8 @@ export class PersonSheet extends Component {
       h(PersonHead, { user }),
       inGroup && h(Standing, { view, user }),
       id !== state.me?.id && !withThem && h('div', { class: 'panel-acts' },
-        h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) })),
+        h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) }),
+        h(Act, { icon: 'envelope', label: t('person.packet'), act: () => givePacket(view, id) })),
       id !== state.me?.id && state.contacts && h('div', { class: 'panel-acts' }, h(Block, { user })),
       id !== state.me?.id && h('div', { class: 'panel-acts' }, h(Report, {
         key: id, about: { user: id, ...((withThem || inGroup && memberOf(view, id)) && { room: view.room.id }) },
@@ -41,6 +45,12 @@ export class PersonSheet extends Component {
       })),
       inGroup && isAbove(view, id) && h(Govern, { view, user, key: id }));
   }
+}
+
+/** Opens the form of a packet for a user: in the room where both are, if it takes packets, else in their own. */
+async function givePacket(view, id) {
+  if (!view || view.room.kind === 'direct' || !takesPackets(view.room) || !memberOf(view, id)) await openDirect(id);
+  openSheet('compose', id);
 }
 
 function Block({ user }) {
@@ -58,7 +68,7 @@ export function PersonHead({ user }) {
   return h('div', { class: 'person-head' },
     h(Avatar, { user, size: 'large' }),
     h('h3', { class: 'info-name' }, user.name || user.id),
-    user.guest && h('p', { class: 'muted small' }, t('person.guest')),
+    user.guest && marksGuests() && h('p', { class: 'muted small' }, t('person.guest')),
     state.online.get(user.id) && h('p', { class: 'muted small' }, t('room.online')),
     h('button', {
       class: 'button quiet small person-id', type: 'button', 'aria-label': copyId, title: copyId, onClick: () => copy(user.id),

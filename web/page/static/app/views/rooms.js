@@ -64,7 +64,7 @@ export class RoomList extends Component {
       h(Head, { key: 'head', alone: !current || !state.wide }),
       (!current || !state.wide) && h(LinkBar, { key: 'link' }),
       all.length > 0 && h(Search, {
-        key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step),
+        key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step), open: () => this.open(),
       }),
       h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
         !all.length ? h(NoRooms, null) : query && !rooms.length && !people.length ? h(NoMatch, { query }) :
@@ -103,6 +103,12 @@ export class RoomList extends Component {
     this.step(step);
   }
 
+  /** Opens the first room or person that is found. */
+  open() {
+    this.list.current?.querySelector('a, button')?.click();
+    this.setState({ query: '' });
+  }
+
   /** Moves the focus by so many rooms or people; from elsewhere to the first. @param {number} step */
   step(step) {
     const links = [...this.list.current?.querySelectorAll('a, button') ?? []];
@@ -131,7 +137,7 @@ function ToMentions({ unread }) {
     unread > 0 && h('span', { class: 'badge number', 'aria-hidden': 'true' }, number(unread)));
 }
 
-function Search({ query, set, into }) {
+function Search({ query, set, into, open }) {
   return h('div', { class: 'rooms-search', role: 'search' },
     h(Icon, { name: 'search', size: 18 }),
     h('input', {
@@ -140,7 +146,8 @@ function Search({ query, set, into }) {
       onInput: (e) => set(e.target.value),
       onKeyDown: (e) => {
         if (e.key === 'Escape' && query) set('');
-        else if (e.key === 'ArrowDown' || e.key === 'Enter') into(1);
+        else if (e.key === 'ArrowDown') into(1);
+        else if (e.key === 'Enter') open();
         else return;
         e.preventDefault();
       },

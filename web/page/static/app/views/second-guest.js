@@ -6,7 +6,7 @@ import { anotherGuest } from '../identity.js';
 import { Icon } from './icon.js';
 
 export function SecondGuest() {
-  if (state.by !== 'guest') return null;
+  if (state.by !== 'guest' || !state.page?.play_money) return null;
   return h('p', { class: 'second-guest' },
     h('a', { class: 'button wide', href: anotherGuest, target: '_blank', rel: 'noopener' },
       h(Icon, { name: 'people', size: 20 }), t('rooms.secondGuest')),

@@ -4,6 +4,7 @@ import { inWords, t } from '../words.js';
 import { copy } from '../actions/copy.js';
 import { newDeviceLink } from '../actions/profile.js';
 import { Icon } from './icon.js';
+import { QRCode } from './qr-code.js';
 
 export class DeviceLink extends Component {
   state = { link: '', busy: false, error: null };
@@ -21,6 +22,7 @@ export class DeviceLink extends Component {
     return h('section', { class: 'stack device-link', 'aria-label': t('device.title') },
       h('h3', null, t('device.title')),
       h('p', { class: 'muted small' }, t(link ? 'device.open' : 'device.means')),
+      link && h(QRCode, { text: link, label: t('device.qr') }),
       link && h('input', { class: 'input', readOnly: true, value: link, 'aria-label': t('device.link'), onFocus: (e) => e.target.select() }),
       error && h('p', { class: 'problem', role: 'alert' }, error.word === 'unreachable' ? t('door.unreachable') : inWords(error)),
       h('div', { class: 'row' },

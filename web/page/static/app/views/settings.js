@@ -35,9 +35,9 @@ export function Settings() {
     h(ContactSetting, null),
     state.by === 'guest' && h(DeviceLink, null),
     h(SecondGuest, null),
+    state.wide && h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('keys') }, h(Icon, { name: 'keyboard', size: 20 }), t('keys.title')),
     h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('reports') }, h(Icon, { name: 'flag', size: 20 }), t('reports.title')),
-    h(Leave, null),
-    h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
+    h(Leave, null));
 }
 
 /** Guests choose their name and picture here. The host names its users, and they may have a picture unless the host says one. */

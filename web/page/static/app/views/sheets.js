@@ -1,6 +1,6 @@
 // All sheets, by their name in the address. modal: a dialog on a wide screen, too (or a function of the id); otherwise
 // a panel beside the room there. needsRoom: it is shown only over a room. ofRoom: if the address has a room, it is shown
-// only when the user has joined that. kind: a class of the dialog, by the id. stays: another id does not make it another sheet. A sheet's code is
+// only when the user has joined that. kind: a class of the dialog, by the id. beside: the element that the dialog stands at on a wide screen. stays: another id does not make it another sheet. A sheet's code is
 // loaded in the background while the page is in use.
 import { change } from '../state.js';
 import { t } from '../words.js';
@@ -12,6 +12,7 @@ const sheets = {
   find: { load: async () => (await import('./find-rooms.js')).FindRooms, modal: true, title: () => t('find.title') },
   direct: { load: async () => (await import('./direct.js')).Direct, modal: true, title: () => t('direct.title') },
   settings: { load: async () => (await import('./settings.js')).Settings, modal: true, title: () => t('settings.title') },
+  keys: { load: async () => (await import('./key-list.js')).KeyList, modal: true, title: () => t('keys.title') },
   compose: { load: async () => (await import('./compose.js')).Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
   packet: {
     load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, ofRoom: true, title: () => t('packet.title'), // id: packet
@@ -38,7 +39,8 @@ const sheets = {
   links: { load: async () => (await import('./links.js')).Links, modal: true, needsRoom: true, title: () => t('links.title') }, // id: packet
   person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user
   message: { // id: seq
-    load: async () => (await import('./message-sheet.js')).MessageSheet, needsRoom: true, title: () => t('message.title'),
+    load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, kind: () => 'of-message', title: () => t('message.title'),
+    beside: (seq) => document.querySelector(`.line[data-seq="${Number(seq)}"] .said-row > :first-child`),
   },
 };
 
@@ -82,12 +84,15 @@ function style(name) {
   return done;
 }
 
+/** Loads the styles of sheets. */
+export function styleSheets() { return Promise.all(styles.map(style)); }
+
 /** @param {string} name */
 export async function loadSheet(name) {
   loaded.set(name, {});
   for (let left = tries; left > 0 && !loaded.get(name)?.view; left--) {
     try {
-      const [view] = await Promise.all([sheets[name].load(), ...styles.map(style)]);
+      const [view] = await Promise.all([sheets[name].load(), styleSheets()]);
       loaded.set(name, { view });
     } catch (failed) {
       if (left === 1) loaded.set(name, { failed });

@@ -30,7 +30,7 @@ export class Keys {
   }
 
   /** All rows that are drawn, and those of the outbox. @returns {HTMLElement[]} */
-  rows() { return [.../** @type {any} */ (this.place.refs.list.current.children)]; }
+  rows() { return [.../** @type {any} */ (this.place.refs.list.current.querySelectorAll(':scope > :not(.passed)'))]; }
 
   /** @param {FocusEvent} e */
   focused = (e) => {

@@ -4,8 +4,12 @@ import { h } from '../dom.js';
 import { state } from '../state.js';
 import { day, startOfDay } from '../format.js';
 import { t } from '../words.js';
+import { hiddenFrom, isHidden } from '../model/blocked.js';
+import { marksGuests } from '../model/people.js';
+import { peopleIn } from '../model/rooms.js';
 import { after, find } from '../model/timeline.js';
 import { Line } from './line.js';
+import { bothRead } from './line-said.js';
 import { calmWords } from './line-words.js';
 
 /**
@@ -36,7 +40,7 @@ export function linesOf(view, from, to, { newAfter, lit }) {
   for (let n = from; n < to; n++) {
     const item = items[n];
     const readers = n === ownLast ? readersOf(view, item) : '';
-    lines.push(line(view, item, items[n - 1], { fresh: n === unread, lit: item.seq === lit, readers }));
+    lines.push(line(view, item, items[n - 1], { fresh: n === unread, lit: item.seq === lit, readers, hidden: hiddenFrom(view, n) }));
   }
   return lines;
 }
@@ -71,12 +75,14 @@ function line(view, item, before, more) {
   const own = item.from.id === state.me.id;
   const newDay = !before || startOfDay(before.at) !== startOfDay(item.at);
   const said = isSaid(item);
+  const quote = item.body.reply_to ? quoted(view, item.body.reply_to) : null;
   return h(Line, {
     key: own && item.key ? `own ${item.key}` : item.seq, view, item, own,
     day: newDay ? day(item.at) : '',
     head: said && (newDay || more.fresh || !isSaid(before) || before.from.id !== item.from.id || item.at - before.at > groupGap),
+    guest: said && !!item.from.guest && marksGuests(),
     online: said && !own && !!state.online.get(item.from.id),
-    quote: item.body.reply_to ? quoted(view, item.body.reply_to) : null,
+    quote, quoteHidden: !!quote && isHidden(view, quote),
     words: said ? mentionedNames(item) : calmWords(item),
     unfolded: view.unfolded.has(item.seq),
     packet: item.kind === 'packet' && !more.sending ? {} : null, // it changes by itself: drawn each time
@@ -106,5 +112,5 @@ function readersOf(view, item) {
   let count = 0;
   for (const [user, seq] of view.readers) if (user !== state.me.id && seq >= item.seq) count++;
   if (!count || item.body.recalled) return '';
-  return view.room.kind === 'direct' ? t('timeline.read') : t('timeline.readBy', { count });
+  return view.room.kind === 'direct' || peopleIn(view.room) <= 2 ? bothRead : t('timeline.readBy', { count });
 }

@@ -4,9 +4,10 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { openSheet } from '../route.js';
 import { loadNewer, loadOlder } from '../actions/history.js';
-import { mayInvite, nameOf } from '../model/rooms.js';
+import { isAlone, mayInvite, nameOf, takesPackets } from '../model/rooms.js';
 import { inWords } from '../words.js';
 import { Icon } from './icon.js';
+import { Later } from './later.js';
 
 /** Above the first row: the beginning of the room, or that older messages are loading. Its height never changes. */
 export function Beginning({ view }) {
@@ -44,10 +45,23 @@ export function Ghosts() {
 
 /** No message yet. */
 export function NothingYet({ view }) {
+  if (isAlone(view) && mayInvite(view)) return h(NewRoom, { view });
   const direct = view.room.kind === 'direct';
   return h('div', { class: 'empty' },
     h('h2', null, t('timeline.empty')),
     h('p', null, t(direct ? 'timeline.emptyDirect' : 'timeline.emptyRoom')),
-    mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
+    mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('links') },
       h(Icon, { name: 'people', size: 20 }), t('timeline.invite')));
+}
+
+const invitation = async () => (await import('./shared-link.js')).UsualLink;
+
+/** A room with nothing in it and nobody else: how friends come in, and what to begin with. */
+function NewRoom({ view }) {
+  return h('div', { class: 'empty new-room' },
+    h('h2', null, t('timeline.newRoom')),
+    h('p', null, t('timeline.newRoomMeans')),
+    h(Later, { load: invitation, view }),
+    takesPackets(view.room) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('compose') },
+      h(Icon, { name: 'envelope', size: 20 }), t('timeline.firstPacket')));
 }

@@ -5,6 +5,7 @@ import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { nameOf } from '../model/rooms.js';
 import { IconButton } from './parts.js';
+import { isCommand } from './shortcuts.js';
 
 const sheet = 'search-room';
 
@@ -15,7 +16,7 @@ export class ToSearch extends Component {
 
   /** Pressed again in the field, or over a dialog, it is the browser's own search. @param {KeyboardEvent} e */
   pressed = (e) => {
-    if (!isFind(e) || e.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (e.key.toLowerCase() !== 'f' || !isCommand(e) || e.defaultPrevented || document.querySelector('dialog[open]')) return;
     if (state.route.sheet?.name !== sheet) openSheet(sheet);
     else if (!focusField()) return;
     e.preventDefault();
@@ -24,12 +25,6 @@ export class ToSearch extends Component {
   render({ view }) {
     return h(IconButton, { icon: 'search', label: t('search.in', { room: nameOf(view) }), onClick: () => openSheet(sheet) });
   }
-}
-
-/** @param {KeyboardEvent} e */
-function isFind({ key, ctrlKey, metaKey, altKey, shiftKey }) {
-  const isMac = /^(Mac|iP)/.test(navigator.platform);
-  return key.toLowerCase() === 'f' && !altKey && !shiftKey && metaKey === isMac && ctrlKey === !isMac;
 }
 
 /** Reports whether the focus has moved to the field of the search. */

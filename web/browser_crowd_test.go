@@ -1,0 +1,116 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"hongbao/store/enginetest"
+	"hongbao/web/webtest"
+)
+
+// TestBrowserBlockedTexts blocks a member of a room. That member's texts must be folded in the room, in its row and in quotes, until the user asks for them; packets stay.
+func TestBrowserBlockedTexts(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	bob.does("send", `"room":%q,"text":"buy my tea"`, room)
+	seq := bob.does("send", `"room":%q,"text":"the best tea"`, room).Seq
+	cyn := s.httpGuest(t, "Cyn")
+	cyn.does("join", `"room":%q`, room)
+	cyn.does("send", `"room":%q,"text":"please stop","reply_to":%d`, room, seq)
+	ann.Sees("please stop", "the best tea")
+	ann.Press("button", "Bob")
+	ann.Press("button", "Block")
+	ann.Press("button", "Block")
+	ann.Press("button", "Close")
+	ann.Sees("2 messages of a blocked person", "1 message of a blocked person") // the second one is the quote
+	ann.Misses("the best tea")
+	bob.does("send", `"room":%q,"text":"tea again"`, room)
+	bob.packet(room, 200, 2, `,"greeting":"a gift"`)
+	ann.Sees("a gift")
+	ann.Misses("tea again")
+	ann.Reload()
+	ann.Sees("a gift", "2 messages of a blocked person")
+	ann.Press("button", "2 messages of a blocked person")
+	ann.Sees("buy my tea")
+	ann.Misses("tea again")
+}
+
+// TestBrowserKeys switches rooms by keys alone, and lists the keys. A fresh visit must open the room of the last one.
+func TestBrowserKeys(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	tea, cake := twoRooms(t, bob, ann)
+	bob.does("send", `"room":%q,"text":"hello"`, tea)
+	ann.Sees("hello")
+	ann.Key("k", chromedp.ModifierCtrl)
+	awaitAsk(t, ann, `document.activeElement.matches('.rooms-search input')`)
+	ann.Key("cak")
+	ann.Lacks("link", "Tea")
+	ann.Key("\r")
+	awaitAsk(t, ann, fmt.Sprintf(`location.hash === '#/room/%s'`, cake))
+	ann.Has("textbox", "Message")
+	ann.Key("?")
+	ann.Lacks("heading", "Keyboard") // it is text there
+	ann.Key(kb.ArrowUp, chromedp.ModifierAlt)
+	awaitAsk(t, ann, fmt.Sprintf(`location.hash === '#/room/%s'`, tea))
+	again := ann.Again(t, page, webtest.Screen{})
+	awaitAsk(t, again, fmt.Sprintf(`location.hash === '#/room/%s'`, tea))
+	webtest.Ask[int](again.Tab, `document.activeElement.blur(), 0`)
+	again.Key("?")
+	again.Has("heading", "Keyboard")
+	mustBeAccessible(t, again, "keys")
+	again.Key("\x1b")
+	again.Lacks("heading", "Keyboard")
+	phone := again.Again(t, page, webtest.Screen{Phone: true})
+	phone.Has("link", "Tea") // there the list is the page
+}
+
+// TestBrowserMessageMenuBesideMessage opens the menu of a message on a desk: it must stand beside the message and move nothing.
+func TestBrowserMessageMenuBesideMessage(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	bob.does("send", `"room":%q,"text":"hello"`, room)
+	awaitAsk(t, ann, `document.querySelector('.bubble')?.innerText.includes('hello')`)
+	const box = `(({ x, y, width, height }) => [x, y, width, height].join())(document.querySelector('.bubble').getBoundingClientRect())`
+	before := webtest.Ask[string](ann.Tab, box)
+	webtest.Ask[int](ann.Tab, `document.querySelector('.more-button').click(), 0`)
+	ann.Has("button", "Reply")
+	if after := webtest.Ask[string](ann.Tab, box); after != before {
+		t.Errorf("the message was at %s, and is at %s", before, after)
+	}
+	awaitAsk(t, ann, `(() => {
+		const menu = document.querySelector('dialog').getBoundingClientRect(), said = document.querySelector('.bubble').getBoundingClientRect();
+		return Math.min(Math.abs(menu.bottom - said.top), Math.abs(menu.top - said.bottom)) < 20 && Math.abs(menu.left - said.left) < 20;
+	})()`)
+	mustBeAccessible(t, ann, "menu")
+	ann.Press("button", "Reply")
+	ann.Sees("Reply to Bob")
+}
+
+// TestBrowserPacketForPerson opens the form of a packet from the sheet of a user, for that user.
+func TestBrowserPacketForPerson(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	bob.does("send", `"room":%q,"text":"hello"`, room)
+	ann.Press("button", "Bob")
+	ann.Press("button", "Red packet")
+	awaitAsk(t, ann, `document.querySelector('input[name=compose-one]:checked')?.closest('label').innerText.includes('Bob')`)
+}
