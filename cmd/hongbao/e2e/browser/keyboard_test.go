@@ -55,7 +55,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	ann.Key("\r")
 	ann.mustBeOn("Open")
 	ann.Key("\r")
-	ann.mustBeOn("Red packet") // the card
+	ann.mustBeOn("Red packet")               // the card
 	ann.Sees("You got ¥5.00 in your wallet") // one sentence for screen readers only
 	ann.tabsTo("Provably fair")
 	ann.Key("\r")

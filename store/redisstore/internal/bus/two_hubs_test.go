@@ -170,7 +170,7 @@ func (noopHandler) Frame(bool, []byte) (flush bool, rest func()) { return false,
 func (noopHandler) Control() bool                                { return true }
 func (noopHandler) Signal(string, []byte)                        {}
 func (noopHandler) Idle() bool                                   { return true }
-func (noopHandler) Closed()                                      {}
+func (noopHandler) Closed(int, bool)                             {}
 
 // TestTwoHubs runs two instances, each with a client, through faults of Redis. Each client receives every message
 // once and in order. In make nightly there are more faults. The delay is at most the time to detect the fault then, so it does
