@@ -39,10 +39,15 @@ type Skin string
 
 // The skins. A client draws a skin that it does not know as the plain envelope.
 const (
-	Cloud Skin = "cloud"
-	Koi   Skin = "koi"
-	Plum  Skin = "plum"
+	Cloud   Skin = "cloud"
+	Koi     Skin = "koi"
+	Plum    Skin = "plum"
+	Lantern Skin = "lantern"
+	Moon    Skin = "moon"
 )
+
+// Skins lists the skins that every client may know. A host may bring others, see Limits.Skins.
+func Skins() []Skin { return []Skin{Cloud, Koi, Plum, Lantern, Moon} }
 
 // Status is the state of a packet. Every status but Open is final.
 type Status string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -223,7 +224,18 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 
 func (s Spread) isValid() bool { return s == Calm || s == Classic || s == Wild }
 
-func (s Skin) known() bool { return s == "" || s == Cloud || s == Koi || s == Plum }
+// checkSkin refuses skins that neither clients nor the host bring.
+func checkSkin(s Skin, ofHost []Skin) error {
+	all := append(Skins(), ofHost...)
+	if s == "" || slices.Contains(all, s) {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, skin := range all {
+		names[i] = string(skin)
+	}
+	return chat.BadField("skin", "must be one of "+strings.Join(names, ", ")+", or left out")
+}
 
 func (r SendRequest) check(l Limits, now time.Time) error {
 	if err := chat.CheckKey(r.Key); err != nil {
@@ -253,10 +265,7 @@ func (r SendRequest) check(l Limits, now time.Time) error {
 	case r.TTL > l.MaxTTL:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most " + l.MaxTTL.String()}
 	}
-	if !r.Skin.known() {
-		return chat.BadField("skin", "must be cloud, koi or plum, or left out")
-	}
-	return checkGreeting(r.Greeting, l)
+	return cmp.Or(checkSkin(r.Skin, l.Skins), checkGreeting(r.Greeting, l))
 }
 
 func checkGreeting(text string, l Limits) error {

@@ -51,6 +51,8 @@ type Limits struct {
 	PassphraseChars int
 
 	MaxOpen int // packets that a user may have open at a time; 0: any number
+
+	Skins []Skin // that the host brings, beside Skins()
 }
 
 // Options configures a Service. The zero value works, but accepts no passphrases.

@@ -20,7 +20,7 @@ const appPage = `<!doctype html><title>parts</title><link rel="icon" href="/icon
 // TestBrowserFold runs the tests of single modules of the page in a browser. The tests are modules in testdata/app.
 func TestBrowserFold(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	runModules(t, appSite(t), "app/fold", "app/text", "app/place", "app/told", "app/stored", "app/hostile", "app/opening", "app/qr", "app/compose", "app/emojis", "app/search", "app/markup", "app/draws", "app/early")
+	runModules(t, appSite(t), "app/fold", "app/text", "app/place", "app/told", "app/stored", "app/hostile", "app/opening", "app/skins", "app/qr", "app/compose", "app/emojis", "app/search", "app/markup", "app/draws", "app/early")
 }
 
 // appSite serves the files of the page and the test modules. It returns the URL.

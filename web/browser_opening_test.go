@@ -166,6 +166,42 @@ func TestBrowserOpening(t *testing.T) {
 	}
 }
 
+// TestBrowserShareCard saves the picture of an opened packet, and shares it where the device can. It must have the drawing of the skin and the amount.
+func TestBrowserShareCard(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	bob.packet(room, 123, 1, `,"greeting":"for tea","skin":"lantern"`)
+	ann.Press("link", "Tea")
+	ann.Press("button", "for tea")
+	ann.Press("button", "Open")
+	ann.Sees("in your wallet")
+	webtest.Ask[int](ann.Tab, `HTMLAnchorElement.prototype.click = function () { window.saved = this; }, 0`)
+	ann.Press("button", "Save picture")
+	awaitAsk(t, ann, `window.saved`)
+	got := webtest.Ask[struct {
+		Name          string
+		Width, Height int
+		Colours       []int // in the place of the amount, and in that of the drawing
+	}](ann.Tab, `(async () => {
+		const image = Object.assign(new Image(), { src: saved.href });
+		await image.decode();
+		const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+		const pen = canvas.getContext('2d');
+		pen.drawImage(image, 0, 0);
+		const colours = (...box) => new Set(new Uint32Array(pen.getImageData(...box).data.buffer)).size;
+		return { name: saved.download, width: image.width, height: image.height, colours: [colours(150, 300, 400, 90), colours(400, 780, 310, 170)] };
+	})()`)
+	if !strings.HasSuffix(got.Name, ".png") || got.Width != 720 || got.Height != 960 || got.Colours[0] < 20 || got.Colours[1] < 20 {
+		t.Errorf("the picture is %+v", got)
+	}
+	webtest.Ask[int](ann.Tab, `navigator.canShare = () => true, navigator.share = async ({ files }) => { window.shared = files[0]; }, 0`)
+	ann.Press("button", "Save picture")
+	awaitAsk(t, ann, `window.shared?.type === 'image/png' && shared.size > 1000`)
+}
+
 // TestBrowserOpeningNeedsPassphrase taps the coin of a locked envelope without a passphrase: the page must say what is missing.
 func TestBrowserOpeningNeedsPassphrase(t *testing.T) {
 	enginetest.Nightly(t, "page")

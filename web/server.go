@@ -43,6 +43,7 @@ type Options struct {
 	Guests         Guests
 	Lobby          func() page.Lobby // nil: there is none
 	NoPictures     bool              // users may upload no pictures
+	Skins          []page.Skin       // drawings on envelopes that the host brings
 	AllowedOrigins []string          // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
@@ -256,7 +257,7 @@ func (s *Server) pageFacts() page.Facts {
 	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
 	slices.Sort(hosts)
 	guests := s.guests.On()
-	return page.Facts{Guests: guests, Pictures: !s.o.NoPictures, PlayMoney: guests && s.o.Guests.Credit > 0, Hosts: hosts, FileOrigin: s.o.FileOrigin, Version: s.o.Version}
+	return page.Facts{Guests: guests, Pictures: !s.o.NoPictures, PlayMoney: guests && s.o.Guests.Credit > 0, Hosts: hosts, FileOrigin: s.o.FileOrigin, Skins: s.o.Skins, Version: s.o.Version}
 }
 
 // limits returns the limits that the server tells its clients.

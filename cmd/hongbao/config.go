@@ -71,6 +71,7 @@ type config struct {
 	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
 	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
 	Pictures       onOff           `flag:"pictures" default:"on" for:"serve" help:"users whose tokens say no avatar, and guests, may upload a picture: on or off"`
+	Skins          string          `flag:"skins" for:"serve" help:"folder with up to 12 drawings for envelopes, the same for all instances: a file name.svg or name.png of at most 64 KiB for each skin; empty: none"`
 	Search         onOff           `flag:"search" default:"on" for:"serve import" help:"texts and greetings can be searched; the index takes about 100 bytes a word in Postgres, and a Chinese character is two words: on or off"`
 	Files          string          `flag:"files" for:"serve audit backup copy import export" help:"where pictures, recordings and other files are stored: the path of a folder that all instances share, s3://bucket/prefix?endpoint=https://…&region=…, or off; empty: the folder files in the data folder when embedded, else off"`
 	FilesKey       string          `flag:"files-key" file:"true" secret:"value" for:"serve audit backup copy import export" help:"access key of the S3 store of HONGBAO_FILES"`

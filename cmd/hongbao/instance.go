@@ -83,13 +83,17 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	rooms := chat.New(engines.Chat, publisher, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence, Indexer: built.indexer,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}, Limiter: engines.Limiter, Rules: ruled,
 		Retention: chat.Retention{Days: chat.KeptDays(c.TextsKeep), Hours: chat.Hours(c.RetentionHours)}})
+	skins, skinNames, err := c.skins()
+	if err != nil {
+		return nil, err
+	}
 	receiptKey, receiptKeys, err := engines.ReceiptKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, publisher, redpacket.Options{
 		DayLimits: c.dayLimits(),
-		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
+		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets), Skins: skinNames},
 		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
 		Fundings: engines.Fundings, ReceiptKey: receiptKey, ReceiptKeys: receiptKeys,
 	})
@@ -109,6 +113,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Guests:         guests,
 		Lobby:          built.welcome(c.Lobby),
 		NoPictures:     c.Pictures == "off",
+		Skins:          skins,
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",

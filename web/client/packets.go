@@ -26,7 +26,7 @@ type NewPacket struct {
 
 	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
 	OnePerPerson   bool   // at most one share for each person, whatever number of accounts the person has
-	Skin           string // cloud, koi or plum; "": the plain envelope
+	Skin           string // cloud, koi, plum, lantern, moon or one that the host brings; "": the plain envelope
 
 	Opens time.Time // grabs before it are refused with ErrNotYet; zero: the packet is open once it is sent
 

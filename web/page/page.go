@@ -21,7 +21,8 @@ type Facts struct {
 	Pictures  bool     `json:"pictures,omitempty"`   // users may upload pictures
 	PlayMoney bool     `json:"play_money,omitempty"` // all money of the server is play money
 	Lobby     *Lobby   `json:"lobby,omitempty"`
-	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page; never null
+	Hosts     []string `json:"hosts"`           // origins whose pages may send a token to this page; never null
+	Skins     []Skin   `json:"skins,omitempty"` // that the host brings
 	Version   string   `json:"version"`
 
 	// FileOrigin is the origin from which browsers read files, such as https://files.example.com, if that is not the server itself: requests for
@@ -42,12 +43,21 @@ const factsFile = "page.json"
 func Handler(facts Facts, lobby func() Lobby) http.Handler {
 	files := Files()
 	policy := policy(facts)
+	skins := map[string]bundle.File{}
+	for _, s := range facts.Skins {
+		skins[s.URL] = s.file
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		file, ok := files[name]
 		if name == factsFile {
 			file, ok = facts.now(lobby), true
+		}
+		if skin, found := skins[name]; found {
+			file, ok = skin, true
+			w.Header().Set("Content-Security-Policy", skinPolicy)
+			w.Header().Set("X-Content-Type-Options", "nosniff")
 		}
 		switch {
 		case !ok:

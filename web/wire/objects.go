@@ -48,7 +48,7 @@ type Packet struct {
 
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that have been members since before the packet was sent"`
 	OnePerPerson   bool   `json:"one_per_person,omitempty" doc:"true: it pays at most one share to each [person](packets.md#one-a-person)"`
-	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one"`
+	Skin           string `json:"skin,omitempty" doc:"the drawing on the envelope: 'cloud', 'koi', 'plum', 'lantern', 'moon', or one that the host brings; missing or unknown: draw the plain one"`
 
 	OpensAt int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: it opens then; missing: it is open once it is sent"`
 

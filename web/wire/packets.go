@@ -16,7 +16,7 @@ type SendPacketRequest struct {
 
 	EarlierMembers bool   `json:"earlier_members,omitempty" doc:"true: only users may grab that are members already; see below"`
 	OnePerPerson   bool   `json:"one_per_person,omitempty" doc:"true: at most one share for each person, see [one a person](#one-a-person)"`
-	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum" doc:"the drawing on the envelope: 'cloud', 'koi' or 'plum'; default: the plain one"`
+	Skin           string `json:"skin,omitempty" doc:"the drawing on the envelope: 'cloud', 'koi', 'plum', 'lantern', 'moon', or one that the host brings; default: the plain one"`
 
 	OpensAt *int64 `json:"opens_at,omitempty" doc:"Unix milliseconds: grabs before it are 'not_yet'; see below"`
 

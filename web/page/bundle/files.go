@@ -41,6 +41,13 @@ func Uncompressed(name string, data []byte) File {
 	return File{kind: kind, tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, Plain: data}
 }
 
+// Permanent returns a file whose address changes with its content.
+func Permanent(name string, data []byte) File {
+	f := newFile(name, data)
+	f.forever = true
+	return f
+}
+
 func newFile(name string, data []byte) File {
 	f := Uncompressed(name, data)
 	var zipped bytes.Buffer

@@ -103,7 +103,6 @@ var scriptNames = map[reflect.Type]string{
 // scriptEnums are the enumerations that have a name in types.js.
 var scriptEnums = []struct{ values, name, does string }{
 	{"owner,admin,member", "Role", ""},
-	{"cloud,koi,plum", "Skin", "the drawing on the envelope of a packet"},
 	{"members,admins", "Inviters", "which members may invite users"},
 	{"everyone,shared,nobody", "Contact", "shared: users of a common room"},
 	{"spam,scam,abuse,sexual,violence,other", "ReportReason", ""},

@@ -101,6 +101,9 @@ export function day(ms) {
   return format(Intl.DateTimeFormat, { month: 'long', day: 'numeric', weekday: 'long', ...otherYear(ms) }).format(ms);
 }
 
+/** The date without the time, as it stays true. @param {number} ms */
+export function wholeDay(ms) { return format(Intl.DateTimeFormat, { dateStyle: 'long' }).format(ms); }
+
 /** "5 minutes ago". @param {number} ms */
 export function ago(ms) {
   const seconds = (Date.now() - ms) / 1000;

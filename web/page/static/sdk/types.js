@@ -19,7 +19,6 @@
 // generated: types
 /**
  * @typedef {'owner'|'admin'|'member'} Role
- * @typedef {'cloud'|'koi'|'plum'} Skin  the drawing on the envelope of a packet
  * @typedef {'members'|'admins'} Inviters  which members may invite users
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {'spam'|'scam'|'abuse'|'sexual'|'violence'|'other'} ReportReason
@@ -52,7 +51,7 @@
  * @property {string} key  the sender's key
  * @property {boolean} [earlier_members]  true: only users may grab that have been members since before the packet was sent
  * @property {boolean} [one_per_person]  true: it pays at most one share to each person
- * @property {Skin} [skin]  the drawing on the envelope: 'cloud', 'koi' or 'plum'; missing or unknown: draw the plain one
+ * @property {string} [skin]  the drawing on the envelope: 'cloud', 'koi', 'plum', 'lantern', 'moon', or one that the host brings; missing or unknown: draw the plain one
  * @property {number} [opens_at]  Unix milliseconds: it opens then; missing: it is open once it is sent
  * @property {number} [held]  number of shares that are held for some users; missing: none
  * @property {number} [held_until]  Unix milliseconds: then they are free to all
@@ -197,7 +196,7 @@
  * @typedef {{online: number, users?: string[]}} PresenceReply
  * @typedef {{room: string, key?: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string,
  *   to?: string[], passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
- *   one_per_person?: boolean, skin?: Skin, opens_at?: number, hold_for?: string[], hold_away?: boolean, hold_s?: number,
+ *   one_per_person?: boolean, skin?: string, opens_at?: number, hold_for?: string[], hold_away?: boolean, hold_s?: number,
  *   window_s?: number, rest?: 'refund'|'share', waves?: number, over_s?: number, max_wins?: number}} NewPacket
  * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version: number, next_commitment: string,
  *   dup: boolean}} SendPacketReply

@@ -59,12 +59,3 @@ export async function readProof(packet) {
   const [document, keys] = await Promise.all([client.proof(packet, { patience: 15_000 }), client.receiptKeys({ patience: 15_000 })]);
   return { document, keys };
 }
-
-/** Gives the user a JSON file. @param {string} name @param {object} content */
-export function saveFile(name, content) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: 'application/json' }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}

@@ -4,14 +4,14 @@ import { t } from '../words.js';
 import { currencySign, money, plainMoney, playMoney } from '../format.js';
 import { luckyAmounts } from '../model/compose.js';
 import { shownBalance } from '../model/draws.js';
-import { skinClass } from '../model/skins.js';
+import { skinned } from '../model/skins.js';
 import { Coin } from './coin.js';
 
 export function ComposeEnvelope({ form, problem, fill, left }) {
   const { kind, total, greeting } = form;
   const wrong = problem('total');
   const tooLong = problem('greeting');
-  return h('div', { class: `compose-envelope ${skinClass(form.skin)}` },
+  return h('div', skinned(form.skin, 'compose-envelope'),
     h('label', { for: 'compose-total' }, t(kind === 'lucky' ? 'compose.total' : kind === 'equal' ? 'compose.totalEach' : 'compose.amount')),
     h('div', { class: 'compose-figure amount' },
       h('span', { 'aria-hidden': 'true' }, currencySign()),

@@ -11,7 +11,7 @@ import { hasEntered, isDraw, isVeiled } from '../model/draws.js';
 import { isEarly } from '../model/early.js';
 import { enteredWave, isRain, openWave } from '../model/rain.js';
 import { isForMe, packetView } from '../model/packets.js';
-import { skinClass } from '../model/skins.js';
+import { skinned } from '../model/skins.js';
 import { Ring, TimeLeft } from './draw-ring.js';
 import { OpensIn } from './opens-in.js';
 import { shine } from './envelope-shine.js';
@@ -59,7 +59,7 @@ class Received extends Component {
     const lost = rains ? 'rain.lostAll' : 'draw.lost';
     return h('button', {
       ref: this.button,
-      class: `envelope ${skinClass(packet.skin)} ${mine && !(rains && status === 'open') ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
+      ...skinned(packet.skin, `envelope ${mine && !(rains && status === 'open') ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`), 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
       onClick: () => showPacket(packet.id),
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
@@ -88,7 +88,7 @@ function Outgoing({ sending, view }) {
   const { request, status, error } = sending;
   const failed = status === 'failed';
   return h('div', { class: 'envelope-sending' },
-    h('div', { class: `envelope ${skinClass(request.skin)} ${Date.now() - sending.at < fresh ? 'drops' : ''}`, 'data-status': 'sending', role: 'group',
+    h('div', { ...skinned(request.skin, `envelope ${Date.now() - sending.at < fresh ? 'drops' : ''}`), 'data-status': 'sending', role: 'group',
       'aria-label': t('envelope.yours', { amount: money(request.total) }) },
       h(EnvelopeFace, {
         greeting: request.greeting, standing: t(failed ? 'envelope.failed' : 'envelope.sending'),

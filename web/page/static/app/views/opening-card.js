@@ -3,6 +3,8 @@ import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { money } from '../format.js';
 import { showDetails } from '../actions/packets.js';
+import { ShareCard } from './card-picture.js';
+import { Crown } from './crown.js';
 import { SaveReceipt } from './draw-check.js';
 import { ClaimList } from './packet-list.js';
 import { Icon } from './icon.js';
@@ -20,7 +22,8 @@ export function OpeningCard({ view, amount, scroll, told }) {
         h(Thanks, { packet: view.packet }),
         view.state.draw?.receipt && !view.state.mine && h('div', { class: 'row draw-files' }, h(SaveReceipt, { view })),
         h('div', { class: 'opening-more row' },
-          h('button', { class: 'button quiet small', type: 'button', onClick: () => showDetails(view) }, h(Icon, { name: 'check', size: 16 }), t('packet.fair'))),
+          h('button', { class: 'button quiet small', type: 'button', onClick: () => showDetails(view) }, h(Icon, { name: 'check', size: 16 }), t('packet.fair')),
+          view.state.mine && h(ShareCard, { view })),
         h('div', { class: 'opening-claims' }, h(ClaimList, { view })))));
 }
 
@@ -35,13 +38,4 @@ function Result({ view, amount, told }) {
     h('div', { class: 'opening-rest' },
       words.more && h('p', { class: 'small' }, words.more, luckiest && h('strong', { class: 'opening-luckiest' }, ' · ', t('packet.luckiest'))),
       least && h('p', null, t('packet.least'))));
-}
-
-/** It falls onto the card once. */
-function Crown() {
-  return h('svg', { class: 'opening-crown', viewBox: '0 0 64 46', 'aria-hidden': 'true', focusable: 'false' },
-    h('path', { class: 'crown-gold', d: 'M6 40L3 13l15 11L32 4l14 20 15-11-3 27q-26 6-52 0z' }),
-    h('path', { class: 'crown-band', d: 'M6.5 35.5q25.5 6 51 0' }),
-    [[3, 11], [32, 4], [61, 11]].map(([x, y]) => h('circle', { class: 'crown-gold', key: x, cx: x, cy: y, r: 3 })),
-    h('circle', { class: 'crown-stone', cx: 32, cy: 28, r: 3.5 }));
 }

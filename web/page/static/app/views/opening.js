@@ -13,7 +13,7 @@ import { sound } from '../sound.js';
 import { setSound } from '../sound-choice.js';
 import { Avatar, IconButton } from './parts.js';
 import { chance } from './draw-words.js';
-import { skinClass } from '../model/skins.js';
+import { skinned } from '../model/skins.js';
 import { Coin } from './coin.js';
 import { Seal } from './envelope.js';
 import { isEarly } from '../model/early.js';
@@ -177,7 +177,7 @@ export class Opening extends Component {
     const draws = isDraw(packet) && !early; // until then it looks like any other
     const waits = view.grab !== 'no' || (view.answer !== null && !draws); // the answer is shown when the coin rests
     const rests = early || draws && (hasEntered(view) || isOver(packet)); // nothing can be tapped any more
-    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
+    return h('form', { ...skinned(packet.skin, 'opening'), ref: this.form, 'data-open': open ? 'yes' : 'no', 'data-amount-shown': isAmountShown ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
         h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', ref: this.card, inert: !open }, open && h(OpeningCard, { view, amount: this.amount, scroll: this.scroll, told: isAmountShown }))),

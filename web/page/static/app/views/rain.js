@@ -11,7 +11,7 @@ import { isOver, TimeLeft } from './draw-ring.js';
 import { Icon } from './icon.js';
 import { refused } from './opening-words.js';
 import { present } from './rain-words.js';
-import { skinClass } from '../model/skins.js';
+import { skinned } from '../model/skins.js';
 
 const resultPatience = 4000; // ms after the end of a wave or rain in which the push should have come
 
@@ -102,7 +102,7 @@ class Falling extends Component {
   shouldComponentUpdate() { return false; }
 
   render({ packet, grab }) {
-    return h('div', { class: `rain-fall ${skinClass(packet.skin)}`, 'aria-hidden': 'true' }, places.map((left, i) => h('i', {
+    return h('div', { ...skinned(packet.skin, 'rain-fall'), 'aria-hidden': 'true' }, places.map((left, i) => h('i', {
       key: left, class: 'rain-drop', style: { insetInlineStart: `${left}%`, animationDelay: `${(i * 5 % places.length) * 130}ms`, animationDuration: `${1300 + (i * 3 % places.length) * 90}ms` }, onPointerDown: grab,
     }, h('b', null))));
   }

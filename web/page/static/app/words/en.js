@@ -531,7 +531,7 @@ export default {
     equal: 'Same for each',
     one: 'For one person',
     skin: 'Envelope',
-    skins: { plain: 'Red', cloud: 'Clouds', koi: 'Koi', plum: 'Plum' },
+    skins: { plain: 'Red', cloud: 'Clouds', koi: 'Koi', plum: 'Plum', lantern: 'Lanterns', moon: 'Full moon' },
     preview: 'In the chat',
     spread: 'How wild the luck is',
     calm: 'Calm',
@@ -714,6 +714,8 @@ export default {
     least: 'The smallest share there is. It’s the thought that counts.',
     about: 'Details and proof',
     fair: 'Provably fair',
+    share: 'Show others',
+    save: 'Save picture',
     elsewhere: ({ name }) => `This red packet pays one share a person. Yours goes to your account ${name}.`,
     late: {
       drained: 'So close! Others were faster this time.',

@@ -530,7 +530,7 @@ export default {
     equal: '普通红包',
     one: '专属红包',
     skin: '封面',
-    skins: { plain: '大红', cloud: '祥云', koi: '锦鲤', plum: '红梅' },
+    skins: { plain: '大红', cloud: '祥云', koi: '锦鲤', plum: '红梅', lantern: '灯笼', moon: '圆月' },
     preview: '聊天里的样子',
     spread: '手气差距',
     calm: '平稳',
@@ -708,6 +708,8 @@ export default {
     least: '礼轻情意重，再小也是心意',
     about: '详情与验证',
     fair: '公平可验证',
+    share: '晒红包',
+    save: '存成图片',
     elsewhere: ({ name }) => `这个红包每人只能领一份，你的那一份归你的账号「${name}」。`,
     late: {
       drained: '手慢了，红包派完了',
