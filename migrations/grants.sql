@@ -24,7 +24,7 @@ grant insert, update on wallets, rooms, members, users to hongbao;
 grant update (amount) on circulation to hongbao;
 
 -- Rows that come and go. Triggers keep the counts of the last 29 days, and the acts of the last 89.
-grant insert, delete on admin_acts, reactions, mentions, mentions_of_all, blocks, security_counts, refusals, sockets, events, event_marks, room_words, entry_words to hongbao;
+grant insert, delete on admin_acts, reactions, mentions, mentions_of_all, blocks, security_counts, refusals, sockets, figures, events, event_marks, room_words, entry_words to hongbao;
 grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
 grant insert, update, delete on settings, indexed_rooms, event_consumers, event_holds, offline_news, push_subscriptions to hongbao;

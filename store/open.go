@@ -20,6 +20,7 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
+	"hongbao/store/chart"
 	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/memstore"
@@ -68,6 +69,7 @@ type Books struct {
 	Lineage  lineage.Store
 	Security security.Store
 	Trail    trail.Store
+	Charts   chart.Store
 	Events   Events
 	Fundings redpacket.Fundings
 	Files    files.Rows
@@ -91,6 +93,7 @@ type sqlEngine interface {
 	lineage.Store
 	security.Store
 	trail.Store
+	chart.Store
 	Events
 	redpacket.Fundings
 	files.Rows
@@ -247,14 +250,14 @@ func MakeBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 			return nil, err
 		}
 		sql.UseEvents(c.Events)
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Charts: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, c.nameFolder(err)
 	}
 	sql.UseEvents(c.Events)
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Trail: sql, Charts: sql, Events: sql, Fundings: sql, Files: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this

@@ -31,7 +31,7 @@ func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*
 		return nil, nil, fmt.Errorf("HONGBAO_API_KEYS_FILE: %w", err)
 	}
 	api, err := server.New(server.Config{
-		Version: version(), Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Files: i.files, Trail: storedTrail{engines.Trail}, Log: log,
+		Version: version(), Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Files: i.files, Trail: storedTrail{engines.Trail}, Charts: storedCharts{engines.Charts}.read, Log: log,
 	})
 	if err == nil && i.events != nil {
 		err = i.events.Mount(api)

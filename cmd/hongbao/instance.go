@@ -15,6 +15,7 @@ import (
 	"hongbao/redpacket/crashpoint"
 	"hongbao/redpacket/lobby"
 	"hongbao/store"
+	"hongbao/store/chart"
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/store/trail"
@@ -40,6 +41,7 @@ type instance struct {
 
 	security *security.Recorder
 	trail    *trail.Recorder // nil: there is no server API, so nobody could read it
+	charts   *chart.Recorder // nil, too
 
 	api     *server.Server   // nil: there is no server API
 	apiKeys *server.Keys     // of the server API
@@ -161,6 +163,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	h.SetPeers(clients.Peers())
 	pub.CacheStandings(rooms)
 	built.hub, built.rooms, built.packets, built.server = h, rooms, packets, clients
+	if c.APIKeysFile != "" {
+		built.charts = chart.NewRecorder(engines.Charts, pub.Node(), built.chartReading, time.Now, log)
+	}
 	if built.events, err = built.newEvents(c, pub.Node(), engines, log); err != nil {
 		return nil, err
 	}

@@ -57,6 +57,7 @@ func (i *instance) run(ctx context.Context, l listeners, stop stopping, log *slo
 	start(publishing, i.security.Run)
 	if i.trail != nil {
 		start(publishing, i.trail.Run)
+		start(services, i.charts.Run)
 	}
 	group.Go(func() error {
 		defer stopPublishing()

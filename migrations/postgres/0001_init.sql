@@ -709,6 +709,21 @@ create table sockets (
 create index sockets_user on sockets (user_id, at, no);
 create index sockets_at on sockets (at);
 
+-- Figures of each instance for the charts of the console, one row for five minutes, for a day: see package store/chart.
+create table figures (
+    at        bigint not null, -- when the five minutes began
+    instance  text collate "C" not null,
+    sockets   bigint not null,
+    delivered bigint not null,
+    won       bigint not null,
+    missed    bigint not null,
+    failed    bigint not null,
+    p99_us    bigint not null, -- of grabs that won; 0: none did
+    open      bigint not null, -- packets; -1: unknown
+    escrow    bigint not null, -- -1: unknown
+    primary key (at, instance)
+);
+
 create table security_counts (
     minute   bigint not null, -- its start
     instance text not null,

@@ -691,6 +691,21 @@ create table sockets (
 create index sockets_user on sockets (user_id, at, no);
 create index sockets_at on sockets (at);
 
+-- Figures of each instance for the charts of the console, one row for five minutes, for a day: see package store/chart.
+create table figures (
+    at        integer not null, -- when the five minutes began
+    instance  text not null,
+    sockets   integer not null,
+    delivered integer not null,
+    won       integer not null,
+    missed    integer not null,
+    failed    integer not null,
+    p99_us    integer not null, -- of grabs that won; 0: none did
+    open      integer not null, -- packets; -1: unknown
+    escrow    integer not null, -- -1: unknown
+    primary key (at, instance)
+) strict, without rowid;
+
 create table security_counts (
     minute   integer not null, -- its start
     instance text not null,

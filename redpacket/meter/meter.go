@@ -61,6 +61,15 @@ func (h *Histogram) Read() Counts {
 	return c
 }
 
+// Since returns what was counted since an earlier reading of the same histogram.
+func (c Counts) Since(before Counts) Counts {
+	later := Counts{Count: c.Count - before.Count, Sum: c.Sum - before.Sum, Buckets: make(map[float64]uint64, len(c.Buckets))}
+	for bound, n := range c.Buckets {
+		later.Buckets[bound] = n - before.Buckets[bound]
+	}
+	return later
+}
+
 // Quantile returns the least bound that the part of the values does not exceed; 0: there are no values, or it is beyond the last bound.
 func (c Counts) Quantile(part float64) (bound float64) {
 	least := uint64(math.Ceil(part * float64(c.Count)))

@@ -13,3 +13,8 @@ func TestTrail(t *testing.T) {
 		return openStore(t, migratedDatabase(t))
 	})
 }
+
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	storetest.TestCharts(t, openStore(t, migratedDatabase(t)))
+}

@@ -10,3 +10,5 @@ import (
 func TestTrail(t *testing.T) {
 	storetest.TestTrail(t, func(t *testing.T) trail.Store { return openStore(t, migratedFolder(t)) })
 }
+
+func TestCharts(t *testing.T) { storetest.TestCharts(t, openStore(t, migratedFolder(t))) }

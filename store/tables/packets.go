@@ -307,6 +307,7 @@ func waitingPackets(d Dialect) string {
 	)
 	onCitus := append([]string{`mine as materialized (select m.room_id` + rooms + `)`},
 		stateParts(`true`, `p.status = 'open' and p.sender <> $1 and p.room_id in (select room_id from mine)`+order+`500`)...)
+	//nolint:unqueryvet // the columns of the table
 	return FirstOnCitus(onCitus...) + `select ` + packetColumns + `, ` + stateColumns + `, p.created_at
 		from /*one*/ (select p.* from (select m.room_id, coalesce((select o.id from packets o
 				where o.room_id = m.room_id and o.status = 'open' order by o.id desc limit 1 offset 99), '') as since` + rooms + `) m

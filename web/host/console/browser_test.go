@@ -83,7 +83,7 @@ func TestBrowserConsole(t *testing.T) {
 	v.Sees("This is no valid key.")
 	v.Fill("API", key)
 	v.Key("\r")
-	v.Sees("Nothing needs you now.", "key support")
+	v.Sees("Nothing needs you now.", "key support", "sockets · at most 1,287", "money in open packets · at most 12.34")
 
 	v.Fill("Look up", "bob")
 	v.Key("\r")

@@ -60,6 +60,21 @@ var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) 
 	return store.Close()
 })
 
+// charts returns a day in which no instance ran for a while.
+func charts(context.Context) (hostapi.ChartsReply, error) {
+	day := hostapi.ChartsReply{From: time.Now().Add(-24 * time.Hour).UnixMilli(), StepS: 300}
+	open, escrow := int64(3), int64(1234)
+	for i := range 288 {
+		if i > 100 && i < 120 {
+			continue
+		}
+		day.Points = append(day.Points, hostapi.ChartPoint{
+			At: day.From + int64(i)*300_000, Instances: 2, Sockets: int64(1000 + i), Delivered: 1, Won: int64(i), Missed: 5, GrabP99US: 2500, Open: &open, Escrow: &escrow,
+		})
+	}
+	return day, nil
+}
+
 // storedTrail is the adapter of the program.
 type storedTrail struct{ trail.Store }
 
@@ -143,7 +158,7 @@ func newTestConsole(t *testing.T) *testConsole {
 	c.keys, err = server.ReadKeys(c.keysFile, log)
 	noError(t, err)
 	acts := recordedActs{security.NewRecorder(store, "i", 0, time.Now, log)}
-	api, err := server.New(server.Config{Keys: c.keys, Acts: acts, Web: clients, Local: local, Trail: storedTrail{store}, Chat: c.rooms, Packets: c.packets, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: c.keys, Acts: acts, Web: clients, Local: local, Trail: storedTrail{store}, Charts: charts, Chat: c.rooms, Packets: c.packets, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	kinds, err := eventlog.ParseKinds([]string{"message.*"})
 	noError(t, err)

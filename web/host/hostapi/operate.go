@@ -11,6 +11,10 @@ var operateOperations = []Operation{
 		Verb: "GET", Path: "/v1/server/overview", Scope: Read,
 	},
 	{
+		Method: wire.Method{Name: "get_charts", Does: "Returns a few figures of all instances for the last 24 hours, in steps of five minutes.", Reply: ChartsReply{}},
+		Verb:   "GET", Path: "/v1/server/charts", Scope: Read,
+	},
+	{
 		Method: wire.Method{Name: "get_audit", Does: "Returns the report of the last audit in the background.", Reply: wire.AuditReply{}, Errors: []wire.Code{wire.CodeNotFound}},
 		Verb:   "GET", Path: "/v1/server/audit", Scope: Read,
 	},
@@ -49,4 +53,25 @@ type OverviewMoney struct {
 	Outbox      int   `json:"outbox"`  // shares that are granted and not settled yet; -1: unknown
 	OutboxAgeMS int64 `json:"outbox_age_ms"`
 	Quarantined int   `json:"quarantined"` // claims in quarantine
+}
+
+// ChartsReply is the reply of get_charts. Steps that no instance has stored are missing, and the last step is one that has ended.
+type ChartsReply struct {
+	From   int64        `json:"from"` // the first step that is kept
+	StepS  int          `json:"step_s"`
+	Points []ChartPoint `json:"points"`
+}
+
+// ChartPoint has the figures of a step, of all instances together.
+type ChartPoint struct {
+	At        int64  `json:"at"`                    // when the step began
+	Instances int    `json:"instances"`             // whose figures are in it
+	Sockets   int64  `json:"sockets"`               // open at its end
+	Delivered int64  `json:"delivered"`             // pushes, counted once for each socket
+	Won       int64  `json:"won"`                   // grabs that got a share
+	Missed    int64  `json:"missed"`                // grabs that came too late
+	Failed    int64  `json:"failed"`                // grabs that ended with an error
+	GrabP99US int64  `json:"grab_p99_us,omitempty"` // 99 % of the grabs that won took at most so many microseconds, at the slowest instance; missing: none did
+	Open      *int64 `json:"open,omitempty"`        // open packets at its end; missing: unknown. It stops at 10,000
+	Escrow    *int64 `json:"escrow,omitempty"`      // money left in them
 }

@@ -175,7 +175,9 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	host.all = host.addKey("all", " 1000000", hostapi.Admin) // a test sends more requests than a key usually may, in a second
 	host.keys, err = server.ReadKeys(host.keysFile, log)
 	noError(t, err)
-	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Trail: storedTrail{store}, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Charts: func(context.Context) (hostapi.ChartsReply, error) {
+		return hostapi.ChartsReply{StepS: 300, Points: []hostapi.ChartPoint{}}, nil
+	}, Trail: storedTrail{store}, Chat: host.rooms, Packets: host.packets, Files: host.files, Log: log, ActsAge: -time.Hour})
 	noError(t, err)
 	written, err := eventlog.ParseKinds(kinds)
 	noError(t, err)

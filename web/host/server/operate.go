@@ -17,7 +17,7 @@ type operation struct{ o Config }
 
 func (s operation) routes() []Route {
 	return []Route{
-		Handle("get_overview", s.getOverview), Handle("get_audit", s.getAudit), Handle("start_audit", s.startAudit), Handle("get_heads", s.getHeads),
+		Handle("get_overview", s.getOverview), Handle("get_charts", s.getCharts), Handle("get_audit", s.getAudit), Handle("start_audit", s.startAudit), Handle("get_heads", s.getHeads),
 	}
 }
 
@@ -52,6 +52,10 @@ func (s operation) getOverview(ctx context.Context, _ Caller, _ *struct{}) (host
 		}
 	}
 	return o, nil
+}
+
+func (s operation) getCharts(ctx context.Context, _ Caller, _ *struct{}) (hostapi.ChartsReply, error) {
+	return s.o.Charts(ctx)
 }
 
 func micros(seconds float64) int64 { return int64(math.Ceil(seconds * 1e6)) }

@@ -90,7 +90,9 @@ type Config struct {
 	Files   *files.Service // nil: there are no files
 
 	Trail Trail
-	Log   *slog.Logger
+	// Charts returns figures of the last day.
+	Charts func(ctx context.Context) (hostapi.ChartsReply, error)
+	Log    *slog.Logger
 
 	ActsAge time.Duration // how old an act is before it is exported; 0: 15 s
 }

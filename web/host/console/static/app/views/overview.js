@@ -5,6 +5,7 @@ import { get } from '../api.js';
 import { count, money, span } from '../format.js';
 import { href } from '../route.js';
 import { Load, when, table } from '../parts.js';
+import { charts } from './charts.js';
 
 export function overview() {
   return h('div', null, h('h1', null, t('nav.overview')),
@@ -16,6 +17,7 @@ export function overview() {
         card(t('overview.open'), count(o.money.open)), card(t('overview.escrow'), money(o.money.escrow)),
         card(t('overview.overdue'), count(o.money.overdue), o.money.overdue > 0), card(t('overview.outbox'), o.money.outbox < 0 ? '–' : count(o.money.outbox)),
         card(t('overview.outboxAge'), span(o.money.outbox_age_ms)), card(t('overview.quarantined'), h('a', { href: href('quarantine') }, count(o.money.quarantined)), o.money.quarantined > 0)) : h('p', { class: 'muted' }, t('overview.noSample')),
+      charts(),
       h('h2', null, t('overview.instance', { name: o.stats.instance })),
       h('p', { class: 'muted' }, t('overview.oneInstance')),
       h('div', { class: 'cards' },

@@ -87,6 +87,10 @@ export const en = {
     setLimits: 'Set limits', setLimitsSays: 'In minor units a day; −1 is no limit, an empty field is as the settings say.',
     limit: { sent: 'Sends', received: 'Receives', packets: 'Packets' },
   },
+  charts: {
+    title: 'The last 24 hours, all instances', none: 'The first figures come when five minutes are over.', most: ({ most }) => `at most ${most}`,
+    sockets: 'sockets', won: 'shares won in 5 minutes', missed: 'grabs too late in 5 minutes', failed: 'failed grabs in 5 minutes', p99: '99 % of the won grabs, at most', escrow: 'money in open packets',
+  },
   timeline: { closed: ({ why }) => `Socket closed by the server: ${why}`, act: 'Act', refused: ({ why }) => `Got nothing: ${why}`, why: 'Why?', cut: ({ n }) => `Only the newest ${n} rows of each list are read.` },
   socket: { opened: 'Connected', left: 'Left: the client closed the socket', lost: 'Dropped: the connection was lost' },
   close: {

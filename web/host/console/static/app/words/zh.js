@@ -85,6 +85,10 @@ export const zh = {
     setLimits: '设置限额', setLimitsSays: '按最小货币单位、每天计算；-1 表示不限，留空则按系统设置。',
     limit: { sent: '发出金额', received: '收到金额', packets: '红包个数' },
   },
+  charts: {
+    title: '最近 24 小时，全部实例', none: '满五分钟后显示第一批数据。', most: ({ most }) => `最高 ${most}`,
+    sockets: '连接数', won: '每 5 分钟抢到份数', missed: '每 5 分钟抢空次数', failed: '每 5 分钟出错次数', p99: '99% 抢到的耗时', escrow: '未领完红包的金额',
+  },
   timeline: { closed: ({ why }) => `服务器关闭连接：${why}`, act: '操作', refused: ({ why }) => `没有抢到：${why}`, why: '为什么？', cut: ({ n }) => `每类只读取最新的 ${n} 条。` },
   socket: { opened: '已连接', left: '离开：客户端关闭连接', lost: '掉线：连接中断' },
   close: {
