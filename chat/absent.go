@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 )
 
 // Reason says why an entry is news for a user, wherever the user is.
@@ -24,9 +25,10 @@ const MostNews = 10_000
 type Unread struct {
 	Room   string
 	Seq    int64
-	Sender string   // is left out
-	Among  []string // only these; nil: all members
-	After  string   // only users after this one
+	Sender string    // is left out
+	Among  []string  // only these; nil: all members
+	Now    time.Time // a silence that has ended then does not count
+	After  string    // only users after this one
 	Limit  int
 }
 
@@ -39,7 +41,7 @@ func (s *Service) Absent(ctx context.Context, e Entry, found func(users []string
 	if err != nil || reason == "" {
 		return "", err
 	}
-	q := Unread{Room: e.Room, Seq: e.Seq, Sender: e.From.ID, Among: among, Limit: onlinePage}
+	q := Unread{Room: e.Room, Seq: e.Seq, Sender: e.From.ID, Among: among, Now: s.now(), Limit: onlinePage}
 	for {
 		users, err := s.store.UnreadBy(ctx, q)
 		if err != nil {

@@ -1,7 +1,9 @@
 package chat_test
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 )
@@ -23,4 +25,26 @@ func TestPrefsReachOwnDevicesAlone(t *testing.T) {
 	_, err = h.SetPrefs(h.ctx, chat.PrefsChange{User: "ann"})
 	h.refused(err, chat.ErrBadRequest)
 	h.wantPublished()
+}
+
+// TestSilenceForAWhile sets silences that end by themselves: at most a year long, and only with silent set.
+func TestSilenceForAWhile(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Private, "ann", "bob")
+	for name, c := range map[string]struct {
+		change chat.PrefsChange
+		want   error
+	}{
+		"an hour":            {chat.PrefsChange{Silent: new(true), SilentFor: time.Hour}, nil},
+		"not silent":         {chat.PrefsChange{Silent: new(false), SilentFor: time.Hour}, chat.ErrBadRequest},
+		"silence left out":   {chat.PrefsChange{SilentFor: time.Hour}, chat.ErrBadRequest},
+		"negative":           {chat.PrefsChange{Silent: new(true), SilentFor: -time.Second}, chat.ErrBadRequest},
+		"more than one year": {chat.PrefsChange{Silent: new(true), SilentFor: 366 * 24 * time.Hour}, chat.ErrLimitExceeded},
+	} {
+		c.change.Room, c.change.User = room, "bob"
+		got, err := h.SetPrefs(h.ctx, c.change)
+		if !errors.Is(err, c.want) || (err == nil) != !got.SilentUntil.IsZero() {
+			t.Errorf("%s: %+v, %v, want %v", name, got, err, c.want)
+		}
+	}
 }

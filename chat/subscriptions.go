@@ -30,6 +30,7 @@ type Audience struct {
 	Room  string
 	Seq   int64
 	Of    []string     // only of these users; empty: of all members
+	Now   time.Time    // a silence that has ended then does not count
 	After Subscription // only those after this one, in the order of user and ID; zero: from the first one
 	Limit int
 }

@@ -81,6 +81,10 @@ func TestBrowserNews(t *testing.T) {
 	s.eventually(t, "the switch is on", func() bool {
 		return webtest.Ask[bool](ann.Tab, `[...document.querySelectorAll('[role=switch]')].some((e) => e.checked && e.closest('label').innerText.startsWith('Mute'))`)
 	})
+	ann.Press("button", "1 hour")
+	ann.Sees("Until ")
+	ann.Press("button", "For good")
+	ann.Misses("Until 1")
 	ann.Press("button", "Close")
 	ann.Press("button", "Back")
 	ann.Has("link", "Mute alerts") // the server has answered, too

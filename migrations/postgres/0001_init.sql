@@ -147,6 +147,7 @@ create table members (
     chosen       boolean not null default true,  -- the user created, joined or opened the room, or has written into it
     joined_seq   bigint not null default 0,      -- the room's last seq when the user became a member; 0: at the beginning
     silent       boolean not null default false, -- for all own devices; pinned and archived_no, too
+    silent_until bigint not null default 0,      -- of a silent room; 0: the silence does not end
     pinned       boolean not null default false,
     archived_no  bigint not null default -1,     -- rooms.content_no when the member archived the room, which later content ends; -1: not archived
     banned_until bigint not null default 0,      -- of a banned user; 0: the ban does not end

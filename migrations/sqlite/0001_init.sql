@@ -145,6 +145,7 @@ create table members (
     chosen       integer not null default 1,  -- the user created, joined or opened the room, or has written into it
     joined_seq   integer not null default 0,  -- the room's last seq when the user became a member; 0: at the beginning
     silent       integer not null default 0,  -- for all own devices; pinned and archived_no, too
+    silent_until integer not null default 0,  -- of a silent room; 0: the silence does not end
     pinned       integer not null default 0,
     archived_no  integer not null default -1, -- rooms.content_no when the member archived the room, which later content ends; -1: not archived
     banned_until integer not null default 0,  -- of a banned user; 0: the ban does not end

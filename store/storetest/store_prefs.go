@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"slices"
+	"time"
+
 	"hongbao/chat"
 )
 
@@ -8,6 +11,7 @@ func prefsTests() []storeTest {
 	return []storeTest{
 		{"what a member decides about a room is kept, and is of that member alone", keptPrefs},
 		{"an archived room is in the list again with the next content, unless it is silent", archivedUntilContent},
+		{"a silence may end by itself, and then it does not keep a room archived", silentForAWhile},
 		{"rules for preferences", whoMaySetPrefs},
 	}
 }
@@ -36,6 +40,35 @@ func keptPrefs(b *storeBench) {
 	if m := b.membership(room, ann); m.Prefs != (chat.Prefs{}) {
 		b.Errorf("ann has the preferences %+v, which bob has set", m.Prefs)
 	}
+}
+
+func silentForAWhile(b *storeBench) {
+	room := b.room(ann, bob)
+	silence := chat.PrefsChange{Room: room, User: bob, Silent: new(true), SilentFor: time.Hour, At: b.now}
+	until := b.now.Add(time.Hour).Truncate(time.Millisecond).UTC()
+	b.setPrefs(silence, chat.Prefs{Silent: true, SilentUntil: until})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Archived: new(true), At: b.now}, chat.Prefs{Silent: true, SilentUntil: until, Archived: true})
+	seq := b.say(room, ann).Seq
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, At: b.now}, chat.Prefs{Silent: true, SilentUntil: until})
+	b.must(b.PutSubscription(b.ctx, subscription(bob, 1), 5))
+	for now, told := range map[time.Time]bool{until.Add(-time.Millisecond): false, until: true, until.Add(time.Hour): true} {
+		users, err := b.UnreadBy(b.ctx, chat.Unread{Room: room, Seq: seq, Sender: ann, Now: now, Limit: 9})
+		b.must(err)
+		a := chat.Audience{Room: room, Seq: seq, Now: now, Limit: 9}
+		if want := map[bool][]string{true: {bob}}[told]; !slices.Equal(users, want) {
+			b.Errorf("at %v %q have not read, want %q", now, users, want)
+		}
+		if told {
+			b.subscribed(a, subscription(bob, 1))
+		} else {
+			b.subscribed(a)
+		}
+	}
+	silence.SilentFor = 0
+	b.setPrefs(silence, chat.Prefs{Silent: true})
+	silence.SilentFor = time.Hour
+	b.setPrefs(silence, chat.Prefs{Silent: true, SilentUntil: until})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false), At: b.now}, chat.Prefs{})
 }
 
 func archivedUntilContent(b *storeBench) {

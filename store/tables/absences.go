@@ -11,11 +11,11 @@ import (
 
 // UnreadBy implements chat.Store.
 func (t Tables) UnreadBy(ctx context.Context, u chat.Unread) ([]string, error) {
-	among, args := ``, []any{u.Room, u.Seq, u.Sender, u.After, u.Limit}
+	among, args := ``, []any{u.Room, u.Seq, u.Sender, u.After, u.Limit, u.Now.UnixMilli()}
 	if u.Among != nil {
-		among, args = ` and user_id `+t.db.In(6), append(args, t.db.List(u.Among))
+		among, args = ` and user_id `+t.db.In(7), append(args, t.db.List(u.Among))
 	}
-	return list(ctx, t.db, "read members that have not read", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and not silent
+	return list(ctx, t.db, "read members that have not read", ScanText, `select user_id from members where room_id = $1 and state = 'in' and `+isThere+` and read_seq < $2 and (not silent or silent_until between 1 and $6)
 		and user_id <> $3 and user_id > $4`+among+` order by user_id limit $5`, args...)
 }
 

@@ -263,7 +263,7 @@ func (e *eraser) inRoom() error {
 // roomDone removes what the user has set in the room besides entries.
 func (e *eraser) roomDone() error {
 	var b Batch
-	b.Exec(`update members set silent = false, pinned = false, archived_no = -1, ban_reason = '' where room_id = $1 and user_id = $2`, e.room, e.User())
+	b.Exec(`update members set silent = false, silent_until = 0, pinned = false, archived_no = -1, ban_reason = '' where room_id = $1 and user_id = $2`, e.room, e.User())
 	b.Exec(`delete from invite_links where room_id = $1 and creator = $2`, e.room, e.User())
 	b.Exec(`delete from held_texts where room_id = $1 and user_id = $2`, e.room, e.User())
 	if err := e.Send(&b); err != nil {

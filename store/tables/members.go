@@ -17,7 +17,7 @@ func membershipQuery(condition string) string {
 	rows := `m.user_id = $1 and m.state = 'in'` + condition
 	return FirstOnCitus(Of("mine", "members m", rows), Of("e", "entries", `(room_id, seq) in (select room_id, read_seq from mine)`)) + `select ` + roomColumns + `,
 			m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
-			m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0,
+			m.silent, m.silent_until, m.pinned, m.archived_no >= r.content_no or ` + isSilentForGood + ` and m.archived_no >= 0,
 			coalesce((select self_received is not null from users where id = $1), false)
 		from members m
 		join rooms r on r.id = m.room_id
@@ -84,7 +84,7 @@ func readRoomFor(q Querier, room, user string) (chat.Membership, error) {
 }
 
 var scanMembership = into(func(m *chat.Membership) []any {
-	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived, &m.SelfLimited)
+	return append(roomInto(&m.Room), &m.Role, timeOrZero(&m.MutedUntil), &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, timeOrZero(&m.Prefs.SilentUntil), &m.Prefs.Pinned, &m.Prefs.Archived, &m.SelfLimited)
 })
 
 // These are the states of a row of members. in: the user is a member; left: the user has left; kicked: the user was
@@ -96,6 +96,9 @@ const (
 	stateKicked = "kicked"
 	stateGone   = "gone"
 )
+
+// isSilentForGood is a condition: the member m has made the room silent without an end. Only then the room stays archived.
+const isSilentForGood = `m.silent and m.silent_until = 0`
 
 // isThere is a condition: the room $1 is not deleted.
 const isThere = `exists (select 1 from rooms r where r.id = $1 and r.deleted_at = 0)`
@@ -218,9 +221,9 @@ func setPrefs(w Tx, c chat.PrefsChange) (chat.Prefs, error) {
 	if err := st.At(c.At).MayRead(); err != nil {
 		return chat.Prefs{}, err
 	}
-	if _, err := w.Exec(`update members as m set silent = coalesce($1, m.silent), pinned = coalesce($2, m.pinned),
-		archived_no = case when $3 then r.content_no when not $3 or m.archived_no < r.content_no and not m.silent then -1 else m.archived_no end
-		from rooms r where r.id = m.room_id and m.room_id = $4 and m.user_id = $5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User); err != nil {
+	if _, err := w.Exec(`update members as m set silent = coalesce($1, m.silent), silent_until = case when $1 is null then m.silent_until else $6 end, pinned = coalesce($2, m.pinned),
+		archived_no = case when $3 then r.content_no when not $3 or m.archived_no < r.content_no and not (`+isSilentForGood+`) then -1 else m.archived_no end
+		from rooms r where r.id = m.room_id and m.room_id = $4 and m.user_id = $5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User, millisOr(c.SilentUntil(), 0)); err != nil {
 		return chat.Prefs{}, err
 	}
 	m, err := readMembership(w, c.Room, c.User)

@@ -388,13 +388,13 @@ func (t Tables) DeleteSubscription(ctx context.Context, sub chat.Subscription) e
 // a pair of columns of two tables with the cursor. The cross join makes SQLite begin with the members: they are in
 // order, and in most cases a room has fewer members than the database has subscriptions.
 func (t Tables) Subscriptions(ctx context.Context, a chat.Audience) ([]chat.Subscription, error) {
-	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit}
+	where, args := ``, []any{a.Room, a.Seq, a.After.User, a.After.ID(), a.Limit, a.Now.UnixMilli()}
 	if len(a.Of) > 0 {
-		where, args = ` and m.user_id `+t.db.In(6), append(args, t.db.List(a.Of))
+		where, args = ` and m.user_id `+t.db.In(7), append(args, t.db.List(a.Of))
 	}
 	return list(ctx, t.db, "list push subscriptions", scanSubscription, `select s.user_id, s.endpoint, s.p256dh, s.auth, s.at
 			from members m cross join push_subscriptions s
-			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and `+isThere+` and not m.silent and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
+			where s.user_id = m.user_id and m.room_id = $1 and m.state = 'in' and `+isThere+` and (not m.silent or m.silent_until between 1 and $6) and m.read_seq < $2 and m.user_id >= $3 and (s.user_id > $3 or s.id > $4)`+where+`
 			order by m.user_id, s.id limit $5`, args...)
 }
 

@@ -190,7 +190,7 @@ func (c *Client) applyLocked(event *model.Event) {
 		}
 	case model.RoomPrefs:
 		if r := c.rooms[e.Room]; r != nil {
-			r.Silent, r.Pinned, r.Archived = e.Silent, e.Pinned, e.Archived
+			r.Silent, r.SilentUntil, r.Pinned, r.Archived = e.Silent, e.SilentUntil, e.Pinned, e.Archived
 		}
 	case model.Read:
 		if r := c.rooms[e.Room]; r != nil && e.User == c.me.ID {

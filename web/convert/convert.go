@@ -83,7 +83,7 @@ func Room(r chat.Room) wire.Room {
 func Membership(m chat.Membership) wire.Room {
 	r := Room(m.Room)
 	r.Role = string(m.Role)
-	r.Silent, r.Pinned, r.Archived = m.Prefs.Silent, m.Prefs.Pinned, m.Prefs.Archived
+	r.Silent, r.SilentUntil, r.Pinned, r.Archived = m.Prefs.Silent, Millis(m.Prefs.SilentUntil), m.Prefs.Pinned, m.Prefs.Archived
 	return r
 }
 

@@ -241,7 +241,7 @@ func replies() map[string]any {
 		"set_role":          wire.SetRoleReply{},
 		"mute":              wire.MuteReply{},
 		"update_room":       wire.UpdateRoomReply{Room: room},
-		"set_room_prefs":    wire.SetRoomPrefsReply{Silent: true, Archived: true},
+		"set_room_prefs":    wire.SetRoomPrefsReply{Silent: true, SilentUntil: 1767225600000, Archived: true},
 		"push_key":          wire.PushKeyReply{Key: "BGmP3VbN6mVtK8yW0nJm2fG4p1xg3gq8u2Qh4l8oG7cGvK9QO0Yy3cZ1mE6wJk5tR2sX7vB8nA9dF0hL4pC6eUI"},
 		"push_key-none":     wire.PushKeyReply{},
 		"subscribe_push":    wire.SubscribePushReply{},
@@ -361,7 +361,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 
 		"report_decided": {ReportDecided: new(decidedReport())},
 		"join_requests":  {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
-		"room_prefs":     {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
+		"room_prefs":     {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, SilentUntil: 1767225600000, Archived: true}},
 		"left":           {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))

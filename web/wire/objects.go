@@ -25,6 +25,7 @@ type Room struct {
 	CreatedAt    int64  `json:"created_at" doc:"Unix milliseconds"`
 	Role         string `json:"role,omitempty" enum:"owner,admin,member" doc:"role of the user that asks: 'owner', 'admin' or 'member'"`
 	Silent       bool   `json:"silent,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
+	SilentUntil  int64  `json:"silent_until,omitempty" doc:"when that silence ends, ms; left out: it does not"`
 	Pinned       bool   `json:"pinned,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
 	Archived     bool   `json:"archived,omitempty" doc:"true if the user that asks has [decided so](rooms.md#set_room_prefs); at a connect and on entering"`
 }

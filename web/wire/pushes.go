@@ -149,10 +149,11 @@ type ContactsPush struct {
 
 // RoomPrefsPush says what the user has decided about a room.
 type RoomPrefsPush struct {
-	Room     string `json:"room"`
-	Silent   bool   `json:"silent"`
-	Pinned   bool   `json:"pinned"`
-	Archived bool   `json:"archived"`
+	Room        string `json:"room"`
+	Silent      bool   `json:"silent"`
+	SilentUntil int64  `json:"silent_until,omitempty"` // when the silence ends, ms; 0: it does not
+	Pinned      bool   `json:"pinned"`
+	Archived    bool   `json:"archived"`
 }
 
 // MembersPush says how many members a room has.

@@ -143,15 +143,17 @@ type UsersReply struct {
 type SetRoomPrefsRequest struct {
 	Room     string `json:"room"`
 	Silent   *bool  `json:"silent,omitempty" doc:"true: new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
+	SilentS  int64  `json:"silent_s,omitempty" doc:"with 'silent' true: for how many seconds, at most a year; left out or 0: without an end"`
 	Pinned   *bool  `json:"pinned,omitempty" doc:"true: the room is at the top of the list"`
 	Archived *bool  `json:"archived,omitempty" doc:"true: the room is not in the list"`
 }
 
 // SetRoomPrefsReply is the reply of set_room_prefs.
 type SetRoomPrefsReply struct {
-	Silent   bool `json:"silent" doc:"new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
-	Pinned   bool `json:"pinned" doc:"at the top of the list"`
-	Archived bool `json:"archived" doc:"not in the list, until the next text or packet if the room is not silent"`
+	Silent      bool  `json:"silent" doc:"new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
+	SilentUntil int64 `json:"silent_until,omitempty" doc:"when the silence ends, ms; left out: it does not"`
+	Pinned      bool  `json:"pinned" doc:"at the top of the list"`
+	Archived    bool  `json:"archived" doc:"not in the list, until the next text or packet if the room is not silent without an end"`
 }
 
 // InviteRequest is the request of invite.

@@ -75,6 +75,7 @@ type ContactsChanged struct {
 type RoomPrefs struct {
 	Room                     string
 	Silent, Pinned, Archived bool // as those of Room
+	SilentUntil              time.Time
 }
 
 // Progress says how many shares of a packet have been claimed, or how many users have entered a draw.
@@ -171,7 +172,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 	case m.Contacts != nil:
 		return ContactsChanged(*m.Contacts)
 	case m.RoomPrefs != nil:
-		return RoomPrefs(*m.RoomPrefs)
+		p := m.RoomPrefs
+		return RoomPrefs{Room: p.Room, Silent: p.Silent, SilentUntil: TimeOf(p.SilentUntil), Pinned: p.Pinned, Archived: p.Archived}
 	case m.PacketProgress != nil:
 		return Progress(*m.PacketProgress)
 	case m.PacketWave != nil:

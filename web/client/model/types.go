@@ -37,10 +37,11 @@ type Room struct {
 	Members      int
 	LastSeq      int64
 	Created      time.Time
-	Role         string // the user's own role, if known: owner, admin or member
-	Silent       bool   // set by the user: new entries make no sound, banner, badge or notification
-	Pinned       bool   // set by the user: the room is at the top of the list
-	Archived     bool   // set by the user: the room is not in the list; if it is not silent, only until the next text or packet
+	Role         string    // the user's own role, if known: owner, admin or member
+	Silent       bool      // set by the user: new entries make no sound, banner, badge or notification
+	SilentUntil  time.Time // Silent ends then, and no event says so; zero: it does not
+	Pinned       bool      // set by the user: the room is at the top of the list
+	Archived     bool      // set by the user: the room is not in the list; if it is not silent without an end, only until the next text or packet
 }
 
 // RoomOf reads a room.
@@ -49,7 +50,7 @@ func RoomOf(r wire.Room) Room {
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
 		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, Packets: r.Packets == nil || *r.Packets, Frozen: r.Frozen, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
-		Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived,
+		Silent: r.Silent, SilentUntil: TimeOf(r.SilentUntil), Pinned: r.Pinned, Archived: r.Archived,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"hongbao/chat"
@@ -135,8 +136,11 @@ func (a *Commands) deleteRoom(ctx context.Context, c Caller, r *wire.DeleteRoomR
 }
 
 func (a *Commands) setRoomPrefs(ctx context.Context, c Caller, r *wire.SetRoomPrefsRequest) (wire.SetRoomPrefsReply, error) {
-	p, err := a.chat.SetPrefs(ctx, chat.PrefsChange{Room: r.Room, User: c.User.ID, Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived})
-	return wire.SetRoomPrefsReply(p), err
+	silence := time.Duration(min(r.SilentS, math.MaxInt64/int64(time.Second))) * time.Second
+	p, err := a.chat.SetPrefs(ctx, chat.PrefsChange{
+		Room: r.Room, User: c.User.ID, Silent: r.Silent, SilentFor: silence, Pinned: r.Pinned, Archived: r.Archived,
+	})
+	return wire.SetRoomPrefsReply{Silent: p.Silent, SilentUntil: convert.Millis(p.SilentUntil), Pinned: p.Pinned, Archived: p.Archived}, err
 }
 
 // Limits returns the limits that the server tells its clients: those of the services, the contact rates per user if rates are on,

@@ -229,7 +229,7 @@ func messageOf(e chat.Event) []byte {
 	case chat.ReportDecided:
 		m.ReportDecided = new(convert.OwnReport(e.Report, e.User))
 	case chat.PrefsChanged:
-		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
+		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, SilentUntil: convert.Millis(e.Prefs.SilentUntil), Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
 		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest, Participants: e.Participants}.MessageJSON()
 	case redpacket.WaveEvent:

@@ -334,7 +334,7 @@ func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
 	t.sentNews = slices.DeleteFunc(slices.Clone(t.sentNews), func(f fromOne) bool { return f.last.ttl() < time.Second }) // the packet has ended
 	var online []string
 	for senders := t.sentNews; len(senders) > 0; senders = senders[:len(senders)-1] {
-		audience := chat.Audience{Room: key.room, Seq: senders[len(senders)-1].last.seq, Of: left, Limit: pageSize}
+		audience := chat.Audience{Room: key.room, Seq: senders[len(senders)-1].last.seq, Of: left, Now: time.Now(), Limit: pageSize}
 		left = nil
 		for more := true; more; {
 			page, err := n.tellPage(ctx, &audience, senders)

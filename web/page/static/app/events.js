@@ -176,7 +176,7 @@ function member(view, e) {
 
 function count(view, e) {
   if (e.kind !== 'text' && e.kind !== 'packet') return;
-  if (view.prefs.archived && !view.prefs.silent) view.prefs = { ...view.prefs, archived: false };
+  if (view.prefs.archived && (!view.prefs.silent || view.prefs.silent_until)) view.prefs = { ...view.prefs, archived: false };
   if (e.from.id === state.me.id) {
     view.readSeq = e.seq;
     view.unread = 0;

@@ -320,7 +320,7 @@ export class Methods {
 
   /**
    * setRoomPrefs silences, pins or archives the room for the caller alone.
-   * @param {{room: string, silent?: boolean, pinned?: boolean, archived?: boolean}} request
+   * @param {{room: string, silent?: boolean, silent_s?: number, pinned?: boolean, archived?: boolean}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomPrefs>}
    */

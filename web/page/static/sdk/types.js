@@ -115,6 +115,7 @@
  * @property {number} created_at  Unix milliseconds
  * @property {Role} [role]  role of the user that asks: 'owner', 'admin' or 'member'
  * @property {boolean} [silent]  true if the user that asks has decided so; at a connect and on entering
+ * @property {number} [silent_until]  when that silence ends, ms; left out: it does not
  * @property {boolean} [pinned]  true if the user that asks has decided so; at a connect and on entering
  * @property {boolean} [archived]  true if the user that asks has decided so; at a connect and on entering
  * @property {number} [read_seq]
@@ -157,8 +158,9 @@
  *
  * @typedef {object} RoomPrefs  what the user has decided about a room
  * @property {boolean} silent  new entries make no sound, banner or notification, and do not count in the unread total of all rooms
+ * @property {number} [silent_until]  when the silence ends, ms; left out: it does not
  * @property {boolean} pinned  at the top of the list
- * @property {boolean} archived  not in the list, until the next text or packet if the room is not silent
+ * @property {boolean} archived  not in the list, until the next text or packet if the room is not silent without an end
  * @typedef {{key?: string}} PushKeyReply
  * @typedef {{endpoint: string, p256dh: string, auth: string}} PushSubscriptionKeys  the keys are in base64url
  * @typedef {{members: Member[], next?: string}} MembersReply
@@ -233,7 +235,7 @@
  * @typedef {{room: string, user: string}} TypingEvent
  * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
- * @typedef {{room: string, silent: boolean, pinned: boolean, archived: boolean}} RoomPrefsEvent  set on any device
+ * @typedef {{room: string, silent: boolean, silent_until?: number, pinned: boolean, archived: boolean}} RoomPrefsEvent  set on any device
  * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
  * @typedef {{memberCount: MemberCountEvent, progress: ProgressEvent, wave: WaveEvent, wallet: WalletEvent, read: ReadEvent,

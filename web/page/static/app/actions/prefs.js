@@ -4,7 +4,7 @@ import { client } from '../client.js';
 import { setPrefs } from '../model/rooms.js';
 import { attempt } from './attempt.js';
 
-/** @param {import('../state.js').RoomView} view @param {Partial<import('../../sdk/types.js').RoomPrefs>} to */
+/** @param {import('../state.js').RoomView} view @param {Partial<import('../../sdk/types.js').RoomPrefs> & {silent_s?: number}} to */
 export async function changePrefs(view, to) {
   const prefs = await attempt(client.setRoomPrefs({ room: view.room.id, ...to }));
   if (prefs) change(() => setPrefs(view, prefs));

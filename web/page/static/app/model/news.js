@@ -3,7 +3,7 @@ import { state, change } from '../state.js';
 import { t } from '../words.js';
 import { saidInWords } from './files.js';
 import { isMentioned } from './mentions.js';
-import { nameOf } from './rooms.js';
+import { isSilent, nameOf } from './rooms.js';
 import { isForMe } from './packets.js';
 
 /**
@@ -21,7 +21,7 @@ const bannerFor = 8000; // ms
 
 /** Why the user is told of an entry; null: the user is not. @param {RoomView} view @param {any} e */
 function reason(view, e) {
-  if (e.from.id === state.me?.id || view.prefs.silent || e.seq <= view.readSeq) return null;
+  if (e.from.id === state.me?.id || isSilent(view) || e.seq <= view.readSeq) return null;
   if (e.kind === 'packet') return isForMe(e.body) ? 'packet' : null;
   if (e.kind !== 'text' || e.body.recalled) return null;
   if (isMentioned(e.body)) return 'mention';
@@ -55,6 +55,6 @@ export function closeBanner() { change(() => { state.banner = null; }); }
 /** How many unread messages the user is shown, in all rooms but one. @param {RoomView} [except] */
 export function unreadNews(except) {
   let unread = 0;
-  for (const view of state.rooms.values()) if (view !== except && !view.prefs.silent) unread += view.unread;
+  for (const view of state.rooms.values()) if (view !== except && !isSilent(view)) unread += view.unread;
   return unread;
 }

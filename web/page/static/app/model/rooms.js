@@ -1,8 +1,12 @@
 // The rooms that the user is in.
-import { state } from '../state.js';
+import { state, change } from '../state.js';
 import { go } from '../route.js';
 import { emptyPages } from './pages.js';
 import { emptyTimeline } from './timeline.js';
+
+const longest = 2 ** 31 - 1; // ms; the longest timer
+
+/** @typedef {import('../state.js').RoomView} RoomView */
 
 /** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
 export function viewOf(room) {
@@ -17,7 +21,14 @@ export function viewOf(room) {
 export function noteRecall(view, e) { if (e.kind === 'recall') view.recalls.set(e.body.target, e.from); }
 
 /** What the user has decided about a room. The wire leaves out what is false. @param {any} room */
-function prefsOf({ silent = false, pinned = false, archived = false }) { return { silent, pinned, archived }; }
+function prefsOf({ silent = false, silent_until = 0, pinned = false, archived = false }) {
+  const left = silent_until - Date.now();
+  if (left > 0 && left < longest) setTimeout(change, left + 50); // no event says that the silence has ended
+  return { silent, silent_until, pinned, archived };
+}
+
+/** Whether new messages of the room are no news for the user. @param {RoomView} view */
+export function isSilent({ prefs }) { return prefs.silent && !(prefs.silent_until && prefs.silent_until <= Date.now()); }
 
 /** @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').RoomPrefs} prefs */
 export function setPrefs(view, prefs) { view.prefs = prefsOf(prefs); }

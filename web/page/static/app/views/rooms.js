@@ -6,7 +6,7 @@ import { holds } from '../matching.js';
 import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { unreadMentions } from '../model/mentions.js';
-import { listedRooms, nameOf } from '../model/rooms.js';
+import { isSilent, listedRooms, nameOf } from '../model/rooms.js';
 import { distinction, peopleCalled } from '../model/people.js';
 import { maySearch } from '../model/search.js';
 import { attempt } from '../actions/attempt.js';
@@ -88,7 +88,7 @@ export class RoomList extends Component {
     const { mark, text } = lineOf(view);
     const mute = (view.mute?.until ?? 0) > Date.now();
     return h(RoomRow, {
-      key: id, id, kind, isCurrent, mark, text, mute, silent: view.prefs.silent, pinned: view.prefs.pinned, sight: this.sight, lang: state.lang,
+      key: id, id, kind, isCurrent, mark, text, mute, silent: isSilent(view), pinned: view.prefs.pinned, sight: this.sight, lang: state.lang,
       name: nameOf(view), other: view.other, online: !!view.other && state.online.get(view.other.id),
       at: view.last?.item ? view.last.at : 0, time: view.last?.item ? brief(view.last.at) : '',
       unread: view.unread, shown: view.unread > 99 ? '99+' : number(view.unread),
