@@ -50,8 +50,6 @@ type Store interface {
 	DropCounts(ctx context.Context, before time.Time) error
 	// DropActs deletes the oldest acts before the given time, which must be LeastKept days ago or earlier: at most limit.
 	DropActs(ctx context.Context, before time.Time, limit int) error
-	// Acts returns the newest acts, at most limit, newest first.
-	Acts(ctx context.Context, limit int) ([]Act, error)
 	// ActsAfter returns the acts after the cursor that are older than before, oldest first, at most limit. The cursor "" is
 	// before the first act. next is the cursor after the last returned act. For a text that is no cursor, ActsAfter returns
 	// chat.ErrBadRequest.

@@ -46,7 +46,7 @@ func actsAreAdded(t *testing.T, s SecurityUnderTest) {
 		noError(t, s.AddAct(ctx, a))
 	}
 	for limit, want := range map[int][]security.Act{10: {third, second, first}, 2: {third, second}} {
-		if got, err := s.Acts(ctx, limit); err != nil || !reflect.DeepEqual(got, want) {
+		if got, _, err := s.ActsBefore(ctx, "", limit); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("acts, at most %d: %v, %v; want %v", limit, got, err, want)
 		}
 	}
@@ -138,7 +138,7 @@ func securityRowsStay(t *testing.T, s SecurityUnderTest) {
 			t.Errorf("%s: no error, want a refusal", statement)
 		}
 	}
-	acts, err := s.Acts(ctx, 10)
+	acts, _, err := s.ActsBefore(ctx, "", 10)
 	if counts, err := s.Counts(ctx, 10); err != nil || len(counts) != 6 || counts[0].N == 0 {
 		t.Errorf("counts %v, %v; want all", counts, err)
 	}
@@ -165,7 +165,7 @@ func oldActsAreDeleted(t *testing.T, s SecurityUnderTest) {
 	}
 	for _, want := range []int{3, 2} { // two of the three old ones go at once
 		noError(t, s.DropActs(ctx, now.AddDate(0, 0, -90), 2))
-		if acts, err := s.Acts(ctx, 10); err != nil || len(acts) != want || acts[0].ID != "0" || acts[1].ID != "1" {
+		if acts, _, err := s.ActsBefore(ctx, "", 10); err != nil || len(acts) != want || acts[0].ID != "0" || acts[1].ID != "1" {
 			t.Errorf("acts %v, %v; want the newest %d", acts, err, want)
 		}
 	}

@@ -37,11 +37,6 @@ func (t Tables) DropActs(ctx context.Context, before time.Time, limit int) error
 	return exec(ctx, t.db, "delete acts", `delete from admin_acts where id in (select id from admin_acts where at < $1 order by at limit $2)`, before.UnixMilli(), limit)
 }
 
-// Acts implements security.Store.
-func (t Tables) Acts(ctx context.Context, limit int) ([]security.Act, error) {
-	return list(ctx, t.db, "read acts", scanAct, `select `+actColumns+` from admin_acts order by at desc, id limit $1`, limit)
-}
-
 const actColumns = `id, at, instance, actor, person, client, method, request, request_id, reason`
 
 var scanAct = into(func(a *security.Act) []any {

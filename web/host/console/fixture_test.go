@@ -283,7 +283,7 @@ func (b *browser) want(a answer, status int, text string) {
 // acts returns the stored acts, newest first.
 func (c *testConsole) acts() []security.Act {
 	c.Helper()
-	acts, err := c.store.Acts(c.Context(), 1000)
+	acts, _, err := c.store.ActsBefore(c.Context(), "", 1000)
 	noError(c, err)
 	return acts
 }

@@ -327,7 +327,7 @@ func (h *testHost) known(users ...string) {
 // acts returns the stored acts, newest first.
 func (h *testHost) acts() []security.Act {
 	h.Helper()
-	acts, err := h.store.Acts(h.Context(), 1000)
+	acts, _, err := h.store.ActsBefore(h.Context(), "", 1000)
 	if err != nil {
 		h.Fatal(err)
 	}

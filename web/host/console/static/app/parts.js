@@ -32,11 +32,12 @@ export function table(caption, columns, rows, none) {
     h('tbody', null, rows.map((row) => h('tr', null, columns.map(([, show, kind]) => h('td', { class: kind }, show(row) ?? '–')))))));
 }
 
-/** Loads data and shows it. The property of names what is loaded: another one loads anew. */
+/** Loads data and shows it. The property of names what is loaded: another one loads anew. With every, it is loaded again each so many milliseconds, unless rests says of the data that it changes no more. */
 export class Load extends Component {
   componentDidMount() {
     this.run();
-    if (this.props.every) this.timer = setInterval(() => document.hidden || this.run(true), this.props.every);
+    const { every, rests } = this.props;
+    if (every) this.timer = setInterval(() => document.hidden || rests?.(this.state.data) || this.run(true), every);
   }
 
   componentDidUpdate(before) { if (before.of !== this.props.of) this.run(); }

@@ -27,7 +27,7 @@ export function holds() {
 /** How far the erasure of a person has come, and the way to begin it. */
 export function erasure(id) {
   if (!may('privacy')) return null;
-  return h(Load, { of: id, every: 5000, load: (auto) => get(`users/${part(id)}/erase`, {}, { auto }).catch((error) => {
+  return h(Load, { of: id, every: 5000, rests: (loaded) => loaded && (!loaded.erasure || loaded.erasure.done_at), load: (auto) => get(`users/${part(id)}/erase`, {}, { auto }).catch((error) => {
     if (error.status === 404) return {}; // nobody has asked for it
     throw error;
   }), show: ({ erasure: e }, again) => [
