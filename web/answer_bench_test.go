@@ -161,7 +161,7 @@ func BenchmarkAnswer(b *testing.B) {
 		{"empty", 1, 1, nil},
 		{"already", 0, 0, nil},
 		{"empty, kept", 1, 1, []func(*Options){func(o *Options) {
-			o.Trail = trail.NewRecorder(nil, time.Now, slog.New(slog.DiscardHandler)) // nothing is written: Run does not run
+			o.Trail = trail.NewRecorder(struct{ trail.Store }{}, time.Now, slog.New(slog.DiscardHandler)) // nothing is written: Run does not run
 		}}},
 		{"empty, rates", 1, 1, []func(*Options){limited}},
 	} {
