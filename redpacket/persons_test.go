@@ -233,8 +233,8 @@ func TestABurstBindsPersonsTogether(t *testing.T) {
 	}
 	close(ledger.hold)
 	grabs.Wait()
-	if n := ledger.bindings.Load(); n != 2 {
-		t.Errorf("%d grabs took %d transactions that bind persons, want 2", burst, n)
+	if n := ledger.bindings.Load(); n < 1 || n > 2 { // one if all have come before the first transaction has begun
+		t.Errorf("%d grabs took %d transactions that bind persons, want 1 or 2", burst, n)
 	}
 	h.packets.Idle()
 	h.mustBalance(t)
