@@ -30,6 +30,7 @@ import { askRain, endRain, wave } from './actions/rain.js';
 import { renewReport } from './actions/reports.js';
 import { learnOwn } from './actions/packets.js';
 import { sayUnsent } from './actions/messages.js';
+import { wantWaiting } from './actions/waiting.js';
 import { renewPush } from './notifications.js';
 
 const typingLasts = 4000;
@@ -40,9 +41,9 @@ export function listen(client) {
   on('link', setLink);
   on('ready', ready);
   on('entry', entry);
-  on('entered', (e) => addRoom(e.room));
+  on('entered', entered);
   on('left', left);
-  on('skipped', (e) => renew(state.rooms.get(e.room)));
+  on('skipped', skipped);
   on('typing', typing);
   on('presence', presence);
   on('read', read);
@@ -94,7 +95,10 @@ function ready(e) {
   if (!e.again) openLast();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
-  if (!e.again) renewPush();
+  if (!e.again) {
+    renewPush();
+    wantWaiting();
+  }
   if (state.isNew) enterLobby();
 }
 
@@ -116,7 +120,7 @@ function entry({ room, entry: e, state: packetState }) {
   view.typing.delete(e.from.id);
   notePacket(e, packetState);
   if (e.kind === 'packet_done') drawn(e.body.packet);
-  if (e.kind === 'packet' && view === currentRoom()) packetView(e.body).cameAt = performance.now();
+  if (e.kind === 'packet') came(view, e);
   noteOwn(view, e);
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
@@ -139,6 +143,23 @@ function entry({ room, entry: e, state: packetState }) {
   }
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
+}
+
+/** A packet that is pushed was sent while the user was a member. */
+function came(view, e) {
+  const packet = packetView(e.body);
+  packet.offered = true;
+  if (view === currentRoom()) packet.cameAt = performance.now();
+}
+
+function entered(e) {
+  addRoom(e.room);
+  wantWaiting();
+}
+
+function skipped(e) {
+  renew(state.rooms.get(e.room));
+  wantWaiting();
 }
 
 /** The end of a draw or rain: a participant that may have won hears it at once, another one when that is certain. */

@@ -104,6 +104,14 @@ export function day(ms) {
 /** The date without the time, as it stays true. @param {number} ms */
 export function wholeDay(ms) { return format(Intl.DateTimeFormat, { dateStyle: 'long' }).format(ms); }
 
+/** Since when: 14:05 of today, yesterday, Tuesday, or a date. @param {number} ms */
+export function since(ms) {
+  const days = daysAgo(ms);
+  if (days <= 0) return clock(ms);
+  if (days === 1) return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(-1, 'day');
+  return days < 7 ? format(Intl.DateTimeFormat, { weekday: 'long' }).format(ms) : shortDay(ms);
+}
+
 /** "5 minutes ago". @param {number} ms */
 export function ago(ms) {
   const seconds = (Date.now() - ms) / 1000;

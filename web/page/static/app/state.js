@@ -65,6 +65,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Packet} packet
  * @property {PacketState} state
  * @property {number|null} seq          of its entry, if known
+ * @property {boolean} offered          the user was a member before it was sent
  * @property {boolean} thanked          the user has thanked in words since the page was loaded
  * @property {string[]} latest          users that claimed last
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not

@@ -47,6 +47,12 @@ export async function jumpTo(view, seq) {
   if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; });
 }
 
+/** The first entry after a seq, or null. @param {string} room @param {number} after */
+export async function entryAfter(room, after) {
+  const { entries } = await client.history({ room, after, limit: 1 }).catch(() => ({ entries: [] }));
+  return entries[0] ?? null;
+}
+
 /**
  * Opens a room at an entry.
  * @param {RoomView} view

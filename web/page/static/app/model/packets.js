@@ -12,7 +12,7 @@ export function packetView(packet) {
   let view = state.packets.get(packet.id);
   if (!view) {
     view = {
-      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, seq: null, thanked: false, latest: [], doneAt: null, cameAt: -Infinity,
+      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, seq: null, offered: false, thanked: false, latest: [], doneAt: null, cameAt: -Infinity,
       grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null, won: null, ending: null, veiled: false, receiptIs: null, receipts: [], waveUntil: 0, told: 0, phrase: '',
     };
     state.packets.set(packet.id, view);

@@ -23,7 +23,7 @@ export class Line extends Component {
     const classes = ['line', own && said && 'own', head && 'head', lit && 'lit', sending && 'unsent', hidden < 0 && 'passed'].filter(Boolean).join(' ');
     return h('li', { class: classes, 'data-seq': item.seq || undefined },
     day && h('h2', { class: 'day-line' }, h('span', null, day)),
-    fresh && h('p', { class: 'new-line' }, h('span', null, t('timeline.newLine'))),
+    fresh && h('p', { class: 'new-line' }, h('span', null, fresh)),
     hidden ? hidden > 0 && h(Hidden, props) : said ? h('div', { class: 'line-row' }, !own && h(Face, props), h(Said, props)) : h(Calm, props));
   }
 }

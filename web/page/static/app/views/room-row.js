@@ -17,7 +17,7 @@ export class RoomRow extends Component {
 
   componentWillUnmount() { this.props.sight.unobserve(this.item.current); }
 
-  render({ id, kind, name, other, isCurrent, mark, text, at, time, unread, shown, mute, silent, pinned }) {
+  render({ id, kind, name, other, isCurrent, mark, text, at, time, unread, shown, waiting, mute, silent, pinned }) {
     return h('li', { ref: this.item, 'data-room': id },
       h('a', {
         class: 'room-row', href: `#/room/${encodeURIComponent(id)}`, 'aria-current': isCurrent ? 'page' : undefined,
@@ -36,6 +36,8 @@ export class RoomRow extends Component {
         h('span', { class: 'room-row-line' },
           h('span', { class: 'room-row-last muted cut grow' },
             mark && h('span', { class: 'room-row-mark' }, mark, ' '), h('span', { dir: 'auto' }, text)),
+          waiting > 0 && h('span', { class: 'room-row-waiting' },
+            h(Icon, { name: 'envelope', size: 16 }), h('span', { class: 'only-read' }, t('timeline.packetsWait', { count: waiting, shown: waiting }))),
           unread > 0 && h('span', { class: `badge number ${silent ? 'quiet' : ''}` },
             h('span', { 'aria-hidden': 'true' }, shown), h('span', { class: 'only-read' }, t('rooms.unread', { count: unread })))))));
   }

@@ -7,6 +7,7 @@ import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { unreadMentions } from '../model/mentions.js';
 import { isSilent, listedRooms, nameOf } from '../model/rooms.js';
+import { waitingByRoom } from '../model/waiting.js';
 import { distinction, peopleCalled } from '../model/people.js';
 import { maySearch } from '../model/search.js';
 import { attempt } from '../actions/attempt.js';
@@ -28,6 +29,7 @@ export class RoomList extends Component {
   state = { query: '', archive: false };
 
   list = createRef();
+  /** @type {Map<string, number>} */ waiting = new Map(); // packets that wait, by room
 
   /** Visible rooms request the data for their row. */
   sight = new IntersectionObserver((seen) => {
@@ -59,6 +61,7 @@ export class RoomList extends Component {
     const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all.filter((view) => !view.prefs.archived);
     const people = query ? strangers(query, rooms) : [];
     const away = query ? [] : all.filter((view) => view.prefs.archived);
+    this.waiting = waitingByRoom();
     this.drawn = [
       !state.route.room && !state.route.link && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
       h(Head, { key: 'head', alone: !current || !state.wide }),
@@ -91,7 +94,7 @@ export class RoomList extends Component {
       key: id, id, kind, isCurrent, mark, text, mute, silent: isSilent(view), pinned: view.prefs.pinned, sight: this.sight, lang: state.lang,
       name: nameOf(view), other: view.other, online: !!view.other && state.online.get(view.other.id),
       at: view.last?.item ? view.last.at : 0, time: view.last?.item ? brief(view.last.at) : '',
-      unread: view.unread, shown: view.unread > 99 ? '99+' : number(view.unread),
+      waiting: this.waiting.get(id) ?? 0, unread: view.unread, shown: view.unread > 99 ? '99+' : number(view.unread),
     });
   }
 

@@ -2,7 +2,7 @@
 // that it is drawn again only when one of them has changed.
 import { h } from '../dom.js';
 import { state } from '../state.js';
-import { day, startOfDay } from '../format.js';
+import { day, number, since, startOfDay } from '../format.js';
 import { t } from '../words.js';
 import { hiddenFrom, isHidden } from '../model/blocked.js';
 import { marksGuests } from '../model/people.js';
@@ -31,8 +31,8 @@ export function firstUnread(view, seq) {
   return -1;
 }
 
-/** @param {RoomView} view @param {number} from @param {number} to @param {{newAfter: number|null, lit: number}} what */
-export function linesOf(view, from, to, { newAfter, lit }) {
+/** @param {RoomView} view @param {number} from @param {number} to @param {{newAfter: number|null, missed: {count: number, at: number}|null, lit: number}} what */
+export function linesOf(view, from, to, { newAfter, missed, lit }) {
   const { items } = view.timeline;
   const unread = firstUnread(view, newAfter);
   const ownLast = view.outbox.length ? -1 : lastOwn(items);
@@ -40,10 +40,14 @@ export function linesOf(view, from, to, { newAfter, lit }) {
   for (let n = from; n < to; n++) {
     const item = items[n];
     const readers = n === ownLast ? readersOf(view, item) : '';
-    lines.push(line(view, item, items[n - 1], { fresh: n === unread, lit: item.seq === lit, readers, hidden: hiddenFrom(view, n) }));
+    const fresh = n === unread && (missed ? missedWords(missed) : t('timeline.newLine'));
+    lines.push(line(view, item, items[n - 1], { fresh, lit: item.seq === lit, readers, hidden: hiddenFrom(view, n) }));
   }
   return lines;
 }
+
+/** @param {{count: number, at: number}} missed */
+export function missedWords({ count, at }) { return t('timeline.newSince', { count, shown: number(count), since: since(at) }); }
 
 /** Sent messages that are not in the timeline yet. @param {RoomView} view */
 export function linesOfOutbox(view) {

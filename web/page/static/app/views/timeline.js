@@ -4,13 +4,14 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';
-import { loadNewer, loadNewest, loadOlder } from '../actions/history.js';
+import { entryAfter, jumpTo, loadNewer, loadNewest, loadOlder } from '../actions/history.js';
 import { askPresence, markRead, visitRoom } from '../actions/looking.js';
 import { Heights } from './timeline-heights.js';
 import { Keys } from './timeline-keys.js';
 import { Place, seqOf } from './timeline-place.js';
 import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
 import { Beginning, Ghosts, NothingYet, Pill } from './timeline-parts.js';
+import { OutOfSight, PillsAbove } from './timeline-waiting.js';
 import { Failed, Loading } from './parts.js';
 
 const drawn = 1400; // px above and below the window
@@ -18,6 +19,7 @@ const needed = 700;
 const ahead = 1600; // px before an end at which more is loaded
 const litFor = 1800;
 const countPace = 30_000;
+const hardly = 48; // px: a row of which less is in the window is out of sight
 
 export class TimelineView extends Component {
   box = createRef();
@@ -29,6 +31,8 @@ export class TimelineView extends Component {
   /** @type {Set<Element>} */ watched = new Set();
   /** @type {WeakSet<object>} */ sent = new WeakSet(); // known messages of the outbox
   newAfter = null; // entries after this seq were new when the room was opened
+  away = new OutOfSight();
+  toOpen = 0; // seq of the packet whose envelope gets the focus
   opened = false;
   lit = 0;
 
@@ -77,6 +81,7 @@ export class TimelineView extends Component {
       this.litTimer = setTimeout(() => { this.lit = 0; this.setState({}); }, litFor);
       this.setState({});
     }
+    if (this.toOpen === view.goal) /** @type {HTMLElement|null} */ (this.list.current.querySelector(`[data-seq="${view.goal}"] .envelope`))?.focus({ preventScroll: true });
     view.goal = null;
   }
 
@@ -102,7 +107,7 @@ export class TimelineView extends Component {
   scrolled = () => {
     const { bottom } = this.place;
     this.place.note(this.heights);
-    if (bottom !== this.place.bottom) this.setState({});
+    if (bottom !== this.place.bottom || this.lookAround()) this.setState({});
     this.cover();
     this.reach();
     this.seen();
@@ -160,13 +165,45 @@ export class TimelineView extends Component {
     if (goal >= 0) place.hold(view.goal, place.tall / 3);
   }
 
-  /** Starts at the first new entry, if the new ones do not fit the window. */
+  /** Starts at the first new entry, if the new ones do not fit the window. If it is not loaded, a button leads there. */
   open(view) {
     const { heights, place } = this;
+    const count = view.unread;
     this.newAfter = view.readSeq;
     const at = firstUnread(view, this.newAfter);
+    const first = view.timeline.items[at];
+    if (first) this.away.missed = { count, seq: first.seq, at: first.at };
+    else this.learnMissed(view, count);
     if (at > 0 && heights.top(heights.count) - heights.top(at) > place.tall) place.hold(view.timeline.items[at].seq, 48);
   }
+
+  /** @param {import('../state.js').RoomView} view @param {number} count */
+  async learnMissed({ room, readSeq }, count) {
+    const first = await entryAfter(room.id, readSeq);
+    if (!first) return;
+    this.away.missed = { count, seq: first.seq, at: first.at };
+    this.setState({});
+  }
+
+  /** Looks for what waits out of sight. It returns whether that has changed. */
+  lookAround() {
+    const { view } = this.props;
+    const { items, loaded } = view.timeline;
+    const [from, to] = this.window(-hardly);
+    return loaded && this.away.look(view.room.id, items[from]?.seq ?? 0, items[to - 1]?.seq ?? Infinity);
+  }
+
+  /** Goes to a packet that waits. */
+  toPacket = () => {
+    this.toOpen = this.away.turn();
+    jumpTo(this.props.view, this.toOpen);
+  };
+
+  /** Goes to the first of the new messages. */
+  toMissed = () => {
+    jumpTo(this.props.view, this.away.return());
+    this.box.current.focus({ preventScroll: true });
+  };
 
   toNewest = () => {
     const { view } = this.props;
@@ -182,8 +219,10 @@ export class TimelineView extends Component {
     const { timeline } = view;
     const [from, to] = this.range = this.window(drawn);
     const atEnd = to === heights.count;
+    this.lookAround();
     const space = { paddingTop: `${heights.top(from)}px`, paddingBottom: `${heights.top(heights.count) - heights.top(to)}px` };
     return h('div', { class: 'timeline' },
+      h(PillsAbove, { away: this.away, toPacket: this.toPacket, toMissed: this.toMissed }),
       h('section', {
         class: 'timeline-box', ref: this.box, tabIndex: 0, 'aria-label': t('timeline.title'), 'aria-busy': timeline.loading !== 'no',
         onScroll: this.scrolled, onKeyDown: this.keys.pressed, onfocusin: this.keys.focused,
@@ -192,7 +231,7 @@ export class TimelineView extends Component {
       timeline.loaded && h(Beginning, { view, lang: state.lang }),
       timeline.loaded && !heights.count && !view.outbox.length && timeline.complete && h(NothingYet, { view }),
       h('ol', { class: 'lines', ref: this.list, style: space },
-        linesOf(view, from, to, this),
+        linesOf(view, from, to, { newAfter: this.newAfter, missed: this.away.missed, lit: this.lit }),
         (atEnd && (!timeline.newer || timeline.loading === 'newest') || !timeline.loaded) && linesOfOutbox(view)),
       timeline.newer && h(Loading, null)),
       h(Pill, { away: timeline.loaded && !place.bottom, unread: view.unread, newer: timeline.newer, onClick: this.toNewest }));

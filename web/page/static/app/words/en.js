@@ -278,6 +278,8 @@ export default {
     emptyDirect: 'Say hello, or send a red packet.',
     invite: 'Invite people',
     new: ({ shown }) => `${shown} new`,
+    newSince: ({ shown, since }) => `${shown} new since ${since}`,
+    packetsWait: ({ count, shown }) => (count === 1 ? '1 packet waiting' : `${shown} packets waiting`),
     newLine: 'New',
     toNewest: 'To the newest',
     sending: 'Being sent',

@@ -278,6 +278,8 @@ export default {
     emptyDirect: '打个招呼，或者发个红包吧。',
     invite: '邀请朋友',
     new: ({ shown }) => `${shown} 条新消息`,
+    newSince: ({ shown, since }) => `${since}以来有 ${shown} 条新消息`,
+    packetsWait: ({ shown }) => `${shown} 个红包待拆`,
     newLine: '以下是新消息',
     toNewest: '回到最新',
     sending: '发送中',
