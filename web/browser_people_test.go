@@ -25,7 +25,7 @@ func newLobbyServer(t *testing.T) *testServer {
 	s := newTestServer(t, withGuests, func(o *Options) {
 		o.Lobby = func() page.Lobby { return page.Lobby{Room: l.Room(), Packet: l.Welcome()} }
 	})
-	l, err := lobby.Open(t.Context(), s.chat, s.packets, lobby.Options{Total: 1000, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	l, err := lobby.Open(t.Context(), s.chat, s.packets, lobby.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	noError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -184,7 +184,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	}
 	h.SetEpoch(epoch)
 	if c.Lobby == "on" {
-		built.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
+		built.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Now: crashpoint.Now, Log: log})
 	}
 	return built, err
 }

@@ -38,6 +38,7 @@ const (
 	roomName = "Lobby · 大厅"
 	greeting = "Welcome! 欢迎！"
 	shares   = 88
+	share    = 888 // each: a newcomer's first packet is never a disappointment
 	lasts    = 7 * 24 * time.Hour
 )
 
@@ -48,9 +49,8 @@ const (
 
 // Options configures a Lobby.
 type Options struct {
-	Total redpacket.Money // of each welcome packet, at least 1
-	Now   func() time.Time
-	Log   *slog.Logger
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Lobby keeps the room of newcomers, and sends its welcome packets.
@@ -59,6 +59,7 @@ type Lobby struct {
 	packets *redpacket.Service
 	o       Options
 	room    string
+	share   redpacket.Money
 	count   int
 
 	welcome atomic.Pointer[string] // id of the newest packet; nil: not known
@@ -76,8 +77,8 @@ func Open(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, 
 		return nil, fmt.Errorf("open lobby: %w", err)
 	}
 	limits := packets.Limits()
-	o.Total = min(o.Total, limits.MaxTotal)
-	return &Lobby{packets: packets, o: o, room: m.Room.ID, count: min(shares, limits.MaxCount, int(o.Total))}, nil
+	each := min(share, limits.MaxTotal)
+	return &Lobby{packets: packets, o: o, room: m.Room.ID, share: each, count: min(shares, limits.MaxCount, int(limits.MaxTotal/each))}, nil
 }
 
 // Room returns the id of the lobby's room.
@@ -126,7 +127,7 @@ func (l *Lobby) refill(ctx context.Context) error {
 		}
 	}
 	err := l.send(ctx)
-	if errors.Is(err, chat.ErrKeyReused) { // an instance with another total was first
+	if errors.Is(err, chat.ErrKeyReused) { // an instance with other limits was first
 		l.last = redpacket.Packet{}
 		return l.find(ctx)
 	}
@@ -156,17 +157,17 @@ func (l *Lobby) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key := "welcome-" + cmp.Or(l.last.ID, "first")
-	if account.Balance < l.o.Total {
+	key, total := "welcome-"+cmp.Or(l.last.ID, "first"), l.share*redpacket.Money(l.count)
+	if account.Balance < total {
 		_, _, err := l.packets.Adjust(ctx, redpacket.AdjustRequest{
-			User: Host.ID, Amount: l.o.Total, Key: fmt.Sprintf("%s-%d", key, l.o.Total), Note: "lobby", Actor: "lobby",
+			User: Host.ID, Amount: total, Key: fmt.Sprintf("%s-%d", key, total), Note: "lobby", Actor: "lobby",
 		})
 		if err != nil {
 			return err
 		}
 	}
 	sent, err := l.packets.Send(ctx, Host, redpacket.SendRequest{
-		Room: l.room, Key: key, Total: l.o.Total, Count: l.count, Greeting: greeting, TTL: lasts,
+		Room: l.room, Key: key, Mode: redpacket.Equal, Total: total, Count: l.count, Greeting: greeting, TTL: lasts,
 	})
 	if err == nil {
 		l.learn(sent.Packet)

@@ -46,13 +46,17 @@ func newTestDatabase(t *testing.T) *testDatabase {
 	return &testDatabase{T: t, rooms: rooms, packets: packets, now: time.Now()}
 }
 
-// lobby opens the lobby, as one more instance or after a restart.
-func (d *testDatabase) lobby(total redpacket.Money) *Lobby {
+// lobby opens the lobby, as one more instance or after a restart. Its packets have so many shares.
+func (d *testDatabase) lobby(count int) *Lobby {
 	d.Helper()
-	l, err := Open(d.Context(), d.rooms, d.packets, Options{Total: total, Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler)})
+	l, err := Open(d.Context(), d.rooms, d.packets, Options{Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		d.Fatal(err)
 	}
+	if l.count != shares || l.share != share {
+		d.Fatalf("%d shares of %d", l.count, l.share)
+	}
+	l.count = count
 	return l
 }
 
@@ -92,19 +96,19 @@ func (d *testDatabase) mustHave(funded redpacket.Money) {
 // TestNewcomerOpensTheWelcomePacket opens a lobby. A guest that joins after its packet was sent must get a share.
 func TestNewcomerOpensTheWelcomePacket(t *testing.T) {
 	d := newTestDatabase(t)
-	l := d.lobby(1000)
+	l := d.lobby(shares)
 	d.refill(l)
-	if got := d.newcomer(l); got.Outcome != redpacket.OutcomeWon || got.Count != shares {
-		t.Errorf("the newcomer got %+v, want one of %d shares", got, shares)
+	if got := d.newcomer(l); got.Outcome != redpacket.OutcomeWon || got.Amount != share || got.Count != shares {
+		t.Errorf("the newcomer got %+v, want one of %d shares of %d", got, shares, share)
 	}
 	d.refill(l)
-	d.mustHave(1000)
+	d.mustHave(shares * share)
 }
 
 // TestInstancesShareOneLobby opens the lobby on three instances at once, and again. There must be one room and one packet.
 func TestInstancesShareOneLobby(t *testing.T) {
 	d := newTestDatabase(t)
-	one, two := d.lobby(1000), d.lobby(1000)
+	one, two := d.lobby(shares), d.lobby(shares)
 	if two.find(t.Context()) != nil { // before one has sent: two knows of no packet either
 		t.Fatal("no packets found")
 	}
@@ -113,12 +117,12 @@ func TestInstancesShareOneLobby(t *testing.T) {
 	if err := two.send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	later := d.lobby(1000)
+	later := d.lobby(shares)
 	if d.refill(later) != first || two.Welcome() != first || one.Room() != two.Room() || one.Room() != later.Room() {
 		t.Errorf("packets %s, %s, %s in rooms %s, %s, %s; want one packet in one room",
 			first, two.Welcome(), later.Welcome(), one.Room(), two.Room(), later.Room())
 	}
-	d.mustHave(1000)
+	d.mustHave(shares * share)
 }
 
 // TestNextPacketFollowsThePause opens all shares of a packet. The next one must come a minute after it, and once.
@@ -145,24 +149,24 @@ func TestNextPacketFollowsThePause(t *testing.T) {
 	if next == first || d.refill(two) != next || d.refill(one) != next {
 		t.Errorf("packets %s, %s and %s; want one after %s", one.Welcome(), two.Welcome(), next, first)
 	}
-	d.mustHave(6)
+	d.mustHave(6 * share)
 }
 
 // TestReturnedMoneyIsSentAgain ends packets that nobody has opened. Their money must pay for the next ones.
 func TestReturnedMoneyIsSentAgain(t *testing.T) {
 	d := newTestDatabase(t)
-	l := d.lobby(1000)
+	l := d.lobby(shares)
 	for range 3 {
 		if _, _, err := d.packets.Cancel(t.Context(), Host.ID, d.refill(l)); err != nil {
 			t.Fatal(err)
 		}
 		d.now = d.now.Add(2 * minPause)
 	}
-	d.mustHave(1000)
+	d.mustHave(shares * share)
 }
 
-// TestAnotherTotalGoesOn changes the total on one of two instances, which has missed a packet of the other one.
-func TestAnotherTotalGoesOn(t *testing.T) {
+// TestAnotherCountGoesOn changes the number of shares on one of two instances, which has missed a packet of the other one.
+func TestAnotherCountGoesOn(t *testing.T) {
 	d := newTestDatabase(t)
 	old, changed := d.lobby(3), d.lobby(5)
 	first := d.refill(old)
@@ -173,13 +177,13 @@ func TestAnotherTotalGoesOn(t *testing.T) {
 	d.now = d.now.Add(2 * minPause)
 	second := d.refill(old)
 	if got := d.refill(changed); got != second || got == first {
-		t.Errorf("the instance with the other total has packet %s, want %s", got, second)
+		t.Errorf("the instance with the other count has packet %s, want %s", got, second)
 	}
 	for range 3 {
 		d.newcomer(changed)
 	}
 	d.now = d.now.Add(4 * minPause)
-	if got := d.refill(changed); got == second || changed.last.Total != 5 {
-		t.Errorf("the next packet is %+v, want one of 5", changed.last)
+	if got := d.refill(changed); got == second || changed.last.Count != 5 {
+		t.Errorf("the next packet is %+v, want one of 5 shares", changed.last)
 	}
 }
