@@ -71,3 +71,27 @@ func TestBrowserLongAbsence(t *testing.T) {
 	ann.Sees("line 0")
 	ann.Lacks("button", "130 new since")
 }
+
+// TestBrowserRoomPackets lists the packets of a room: open, of the user, and ended.
+func TestBrowserRoomPackets(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	bob.packet(tea, 100, 2, `,"greeting":"still open"`)
+	bob.does("cancel_packet", `"packet":%q`, bob.packet(tea, 100, 2, `,"greeting":"taken back"`).ID)
+	ann.Press("link", "Tea")
+	ann.Press("button", "Tea")
+	ann.Press("button", "Red packets here")
+	ann.Has("button", "still open Bob")
+	ann.Lacks("button", "taken back Bob")
+	ann.Press("button", "Mine")
+	ann.Sees("You have neither sent nor opened one here.")
+	ann.Press("button", "Ended")
+	ann.Has("button", "taken back Bob")
+	ann.Lacks("button", "still open Bob")
+	ann.Screenshot("ended")
+	ann.Press("button", "taken back Bob")
+	ann.Sees("Bob has taken it back")
+}

@@ -31,6 +31,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<number>} unhidden      messages of blocked people that the user wants to see, by seq
  * @property {Map<number, User>} recalls  by the seq of a recalled message: who has recalled it, as far as known
  * @property {Map<string, import('./model/pages.js').Pages<import('./model/timeline.js').Item>>} media  texts with files, by the kind of the files: see model/media.js
+ * @property {Map<string, import('./model/pages.js').Pages<string>>} packets  ids of its red packets, by part: see model/room-packets.js
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *

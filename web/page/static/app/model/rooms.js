@@ -13,7 +13,7 @@ export function viewOf(room) {
   return {
     room, newsSeq: room.last_seq, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, tray: [], typing: new Map(), readers: new Map(), online: null, other: null,
-    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(), unhidden: new Set(), recalls: new Map(), media: new Map(),
+    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(), unhidden: new Set(), recalls: new Map(), media: new Map(), packets: new Map(),
   };
 }
 

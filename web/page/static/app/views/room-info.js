@@ -19,7 +19,7 @@ export function RoomInfo({ view }) {
   if (view.room.kind === 'direct') return h(AboutDirect, { view });
   return h('div', { class: 'info stack' },
     h(About, { view, key: view.room.id }),
-    h(ToMedia, null),
+    h(ToContents, null),
     h(RoomPrefs, { view }),
     governs(view) && h(JoinRequests, { view, asking: view.asking, key: `requests ${view.room.id}` }),
     governs(view) && h(RoomSettings, { view }),
@@ -32,15 +32,15 @@ function AboutDirect({ view }) {
   return h('div', { class: 'info stack' },
     view.other && h(PersonHead, { user: view.other }),
     h('p', { class: 'muted small about-direct' }, t('info.direct')),
-    h(ToMedia, null),
+    h(ToContents, null),
     h(RoomPrefs, { view }),
     h(Ending, { view }));
 }
 
-/** The way to the pictures and files of the room. */
-function ToMedia() {
-  return mayAttach() && h('div', { class: 'panel-acts' }, h('button', { class: 'act-button', type: 'button', onClick: () => openSheet('media') },
-    h(Icon, { name: 'picture' }), t('media.title')));
+/** The ways to the red packets of the room, and to its pictures and files. */
+function ToContents() {
+  const to = (sheet, icon, words) => h('button', { class: 'act-button', type: 'button', onClick: () => openSheet(sheet) }, h(Icon, { name: icon }), t(words));
+  return h('div', { class: 'panel-acts' }, to('room-packets', 'envelope', 'roomPackets.title'), mayAttach() && to('media', 'picture', 'media.title'));
 }
 
 class About extends Component {

@@ -25,6 +25,7 @@ const sheets = {
     title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
   },
   media: { load: async () => (await import('./media.js')).Media, needsRoom: true, title: () => t('media.title') },
+  'room-packets': { load: async () => (await import('./room-packets.js')).RoomPackets, needsRoom: true, title: () => t('roomPackets.title') },
   view: { // id: seq.file
     load: async () => (await import('./viewer.js')).Viewer, modal: true, needsRoom: true, stays: true, kind: () => 'of-viewer', title: () => t('viewer.title'),
   },

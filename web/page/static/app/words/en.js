@@ -409,6 +409,12 @@ export default {
     none: 'No microphone was found. Connect one and try again.',
     failed: 'The microphone can’t be used right now. Another program may be using it.',
   },
+  roomPackets: {
+    title: 'Red packets here',
+    which: 'Which red packets',
+    of: { open: 'Open', mine: 'Mine', ended: 'Ended' },
+    none: { open: 'No red packet is open here.', mine: 'You have neither sent nor opened one here.', ended: 'No red packet has ended here yet.' },
+  },
   media: {
     title: 'Pictures and files',
     which: 'What to show',

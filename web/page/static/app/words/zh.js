@@ -408,6 +408,12 @@ export default {
     none: '没找到麦克风。请接上再试。',
     failed: '麦克风暂时用不了，可能正被别的程序占用。',
   },
+  roomPackets: {
+    title: '群里的红包',
+    which: '看哪些红包',
+    of: { open: '可领取', mine: '我的', ended: '已结束' },
+    none: { open: '现在没有可以领的红包', mine: '你在这里还没有发过、也没有拆过红包', ended: '还没有结束的红包' },
+  },
   media: {
     title: '图片和文件',
     which: '看什么',
