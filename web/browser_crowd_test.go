@@ -114,3 +114,20 @@ func TestBrowserPacketForPerson(t *testing.T) {
 	ann.Press("button", "Red packet")
 	awaitAsk(t, ann, `document.querySelector('input[name=compose-one]:checked')?.closest('label').innerText.includes('Bob')`)
 }
+
+// TestBrowserPictureAtTheDoor chooses a picture before signing in.
+func TestBrowserPictureAtTheDoor(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	page := "http://" + newTestServer(t, withGuests).listen(t)
+	for _, screen := range []webtest.Screen{{}, {Phone: true, Dark: true}} {
+		ann := webtest.Browser(t).Visit(t, page, screen)
+		ann.Press("DisclosureTriangle", "Choose a picture")
+		ann.Press("radio", "Tiger")
+		mustBeAccessible(t, ann, "door")
+		ann.WaitForAnimations()
+		ann.Screenshot("door")
+		ann.Fill("What may we call you?", "Ann")
+		ann.Key("\r")
+		awaitAsk(t, ann, `document.querySelector('.rooms-me img')?.src.endsWith('avatars/3.svg')`)
+	}
+}

@@ -209,7 +209,7 @@ const inView = `((text) => {
 	});
 })`
 
-// TestBrowserQuotesAndOwnMessages follows a quote to a message far above. A message that the user then writes must be shown.
+// TestBrowserQuotesAndOwnMessages follows a quote to a message far above, and goes back to the reply. A message that the user then writes must be shown.
 func TestBrowserQuotesAndOwnMessages(t *testing.T) {
 	enginetest.Nightly(t, "page")
 	s := newTestServer(t, withGuests)
@@ -226,6 +226,11 @@ func TestBrowserQuotesAndOwnMessages(t *testing.T) {
 	awaitAsk(t, ann, inView+`('do you remember?')`)
 	awaitAsk(t, ann, `document.querySelector('.quote')?.innerText.includes('the very first')`)
 	ann.WaitForAnimations()
+	webtest.Ask[bool](ann.Tab, `document.querySelector('.quote').click(), true`)
+	awaitAsk(t, ann, inView+`('the very first') && !`+inView+`('do you remember?')`)
+	ann.Press("button", "Back to the reply")
+	awaitAsk(t, ann, inView+`('do you remember?')`)
+	ann.Lacks("button", "Back to the reply")
 	webtest.Ask[bool](ann.Tab, `document.querySelector('.quote').click(), true`)
 	awaitAsk(t, ann, inView+`('the very first') && !`+inView+`('do you remember?')`)
 	ann.Fill("Message", "I do")

@@ -461,10 +461,14 @@ func TestBrowserGuestWithNameFromRightToLeft(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	layla := s.httpGuest(t, "ليلى")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := layla.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	room := layla.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
 	layla.does("send", `"room":%q,"text":"hello"`, room)
 	ann.Press("link", "Tea")
-	awaitAsk(t, ann, `document.querySelector('.sender')`)
+	awaitAsk(t, ann, `document.querySelector('.sender:not([data-mark])')`) // all are guests
+	dan := &httpGuest{t: t, h: layla.h, GuestReply: wire.GuestReply{Token: goodToken(t, "dan")}}
+	dan.does("join", `"room":%q`, room)
+	dan.does("send", `"room":%q,"text":"hello, guests"`, room)
+	awaitAsk(t, ann, `document.querySelector('.sender[data-mark]')`)
 	got := webtest.Ask[string](ann.Tab, `((sender) => [getComputedStyle(sender).direction, getComputedStyle(sender, '::after').content, getComputedStyle(sender.firstElementChild ?? sender).direction].join())(document.querySelector('.sender'))`)
 	if want := `ltr," · Guest",rtl`; got != want {
 		t.Errorf("line, mark and name are %s, want %s", got, want)

@@ -81,12 +81,12 @@ async function readPage() {
   }
 }
 
-/** Signs in as a new guest, or as the guest that another tab has created first. @param {string} name */
-export async function enterAsGuest(name) {
+/** Signs in as a new guest, or as the guest that another tab has created first. @param {string} name @param {string} avatar '': none */
+export async function enterAsGuest(name, avatar) {
   setUsedToken('');
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
-    await inOneTab(() => enterFirst(name));
+    await inOneTab(() => enterFirst(name, avatar));
   } catch (error) {
     change(() => { state.door = { status: 'open', error }; });
   }
@@ -112,9 +112,10 @@ async function inOneTab(signIn) {
   }
 }
 
-/** @param {string} name */
-async function enterFirst(name) {
+/** @param {string} name @param {string} avatar */
+async function enterFirst(name, avatar) {
   const created = keptGuest() ? null : (await ask('v1/guests', { name })).token;
+  if (created && avatar) await ask('v1/guests/profile', { avatar }, created).catch(() => {}); // it can be chosen later, too
   if (usedToken()) return; // the host has named its user meanwhile
   const token = keptGuest() ?? created;
   keepGuest(token);

@@ -25,6 +25,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<string>|null} [present]  online users, in a room that publishes them
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
+ * @property {number} [from]             the reply from which the user has gone to its quote
  * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
  * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
  * @property {Set<number>} unfolded      long messages that are shown in full, by seq

@@ -41,10 +41,11 @@ export async function loadNewer(room) {
  * Goes to an entry: the timeline becomes another run if the entry is not in this one.
  * @param {RoomView} view
  * @param {number} seq
+ * @param {number} [from] the reply whose quote leads there: the user may go back to it
  */
-export async function jumpTo(view, seq) {
+export async function jumpTo(view, seq, from) {
   if (find(view.timeline, seq) < 0) await load(view, 'around', { before: seq + context });
-  if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; });
+  if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; view.from = from; });
 }
 
 /** The first entry after a seq, or null. @param {string} room @param {number} after */

@@ -6,6 +6,7 @@ import { setTheme, themes } from '../theme.js';
 import { acceptInvitation } from '../actions/invitation.js';
 import { isApart } from '../identity.js';
 import { comeBack, enter, enterAsGuest } from '../session.js';
+import { Animals } from './animals.js';
 import { Arrival } from './arrival.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
@@ -18,7 +19,7 @@ const tongues = [{ lang: 'zh', label: '中文' }, { lang: 'en', label: 'English'
 const themeIcons = { auto: 'auto', light: 'sun', dark: 'moon' };
 
 export class Door extends Component {
-  state = { asToken: false, problem: '' };
+  state = { asToken: false, problem: '', avatar: '', choosing: false };
 
   input = createRef();
 
@@ -33,7 +34,7 @@ export class Door extends Component {
     this.offered = field;
   }
 
-  render(_, { asToken, problem }) {
+  render(_, { asToken, problem, avatar, choosing }) {
     const { status, error } = state.door;
     if (status === 'arriving') return h(Frame, null, h(Arrival, null));
     if (status === 'loading') return h(Frame, null, error && h(Waiting, { text: t('door.unreachableAgain') }));
@@ -49,6 +50,10 @@ export class Door extends Component {
         withToken ? !state.page?.guests && h(TokenWords, null) : !link && !room && h('p', { class: 'muted' }, t('door.welcome')),
         h(Field, { key: withToken ? 'token' : 'name', place: withToken ? 'token' : 'name', input: this.input, said, busy,
           onInput: () => problem && this.setState({ problem: '' }) }),
+        !withToken && h('details', { class: 'door-picture', onToggle: (e) => this.setState({ choosing: e.target.open }) },
+          h('summary', { class: 'muted small' }, t('door.picture')),
+          choosing && h('div', { class: 'door-pictures', role: 'radiogroup', 'aria-label': t('profile.picture') },
+            h(Animals, { chosen: avatar, choose: (value) => this.setState({ avatar: value }), user: { id: '', name: '?' } }))),
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },
           busy && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(busy ? 'door.entering' : 'door.enter')),
         h('p', { class: 'muted small door-note', role: 'status' },
@@ -71,7 +76,7 @@ export class Door extends Component {
     }
     acceptInvitation();
     if (withToken) enter(text, 'token');
-    else enterAsGuest(text);
+    else enterAsGuest(text, this.state.avatar);
   }
 }
 

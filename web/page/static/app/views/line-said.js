@@ -120,7 +120,7 @@ class Quote extends Component {
   }
 
   render({ quote, quoteHidden, view, item }) {
-    const jump = () => jumpTo(view, item.body.reply_to);
+    const jump = () => jumpTo(view, item.body.reply_to, item.seq);
     return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: jump },
       h('span', { class: 'only-read' }, t('timeline.inReplyTo')),
       quoteHidden ? h('span', { class: 'cut' }, t('timeline.blocked', { count: 1 })) : quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, gist(quote))]

@@ -3,10 +3,9 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
 import { changePicture, changeProfile, mayHavePicture, squareOf } from '../actions/profile.js';
-import { Avatar } from './parts.js';
+import { Animals, Pick } from './animals.js';
 import { Icon } from './icon.js';
 
-const animals = ['rat', 'ox', 'tiger', 'rabbit', 'dragon', 'snake', 'horse', 'goat', 'monkey', 'rooster', 'dog', 'pig'];
 const nameChars = 64; // a limit of the server
 
 /** Props: done, called when the form is to be closed. */
@@ -53,9 +52,7 @@ export class Profile extends Component {
     const { me } = state;
     const isGuest = state.by === 'guest';
     const own = picture || (me.avatar && !isDrawn(me.avatar) ? me.avatar : '');
-    const pick = (value, label, face) => h('label', { key: label, title: label },
-      h('input', { class: 'only-read', type: 'radio', name: 'avatar', checked: avatar === value, onChange: () => this.setState({ avatar: value }) }),
-      face ?? h(Avatar, { user: { ...me, avatar: value }, size: 'large' }), h('span', { class: 'only-read' }, label));
+    const pick = { chosen: avatar, choose: (value) => this.setState({ avatar: value }), user: me };
     return h('form', { class: 'stack profile', noValidate: true, onSubmit: (e) => this.save(e) },
       isGuest && h('div', { class: 'field' },
         h('label', { class: 'small muted', for: 'profile-name' }, t('profile.name')),
@@ -69,9 +66,9 @@ export class Profile extends Component {
         mayHavePicture() && h('label', { key: 'choose', title: t('profile.choose') },
           h('input', { class: 'only-read', type: 'file', accept: 'image/jpeg,image/png,image/webp,image/gif,image/avif', onChange: (e) => this.choose(e) }),
           h('span', { class: 'avatar large profile-choose' }, h(Icon, { name: 'camera' })), h('span', { class: 'only-read' }, t('profile.choose'))),
-        own && pick(own, t('profile.own'), picture && h('span', { class: 'avatar large' }, h('img', { src: picture, alt: '' }))),
-        pick('', t('profile.letter')),
-        isGuest && animals.map((animal, n) => pick(`avatars/${n + 1}.svg`, t(`profile.${animal}`)))),
+        own && h(Pick, { value: own, label: t('profile.own'), face: picture && h('span', { class: 'avatar large' }, h('img', { src: picture, alt: '' })), ...pick }),
+        h(Pick, { value: '', label: t('profile.letter'), ...pick }),
+        isGuest && h(Animals, pick)),
       unreadable && h('p', { class: 'problem', role: 'alert' }, t('profile.unreadable')),
       h('div', { class: 'row' },
         h('button', { class: 'button grow', type: 'button', onClick: done }, t('cancel')),

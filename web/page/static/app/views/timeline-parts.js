@@ -37,6 +37,11 @@ export function Pill({ away, unread, newer, onClick }) {
     label && h('span', { class: 'number' }, label), h(Icon, { name: 'down', size: 18 }));
 }
 
+/** The way back from a quote to the reply. */
+export function BackToReply({ back }) {
+  return h('button', { class: 'pill to-reply', type: 'button', onClick: back }, h(Icon, { name: 'reply', size: 18 }), t('timeline.toReply'));
+}
+
 /** Shapes of messages, while the first ones are loading. */
 export function Ghosts() {
   return h('div', { class: 'ghosts', role: 'status', 'aria-label': t('loading') }, [58, 36, 72, 44, 64].map((width, n) => (

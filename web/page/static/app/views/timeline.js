@@ -10,7 +10,7 @@ import { Heights } from './timeline-heights.js';
 import { Keys } from './timeline-keys.js';
 import { Place, seqOf } from './timeline-place.js';
 import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
-import { Beginning, Ghosts, NothingYet, Pill } from './timeline-parts.js';
+import { BackToReply, Beginning, Ghosts, NothingYet, Pill } from './timeline-parts.js';
 import { OutOfSight, PillsAbove } from './timeline-waiting.js';
 import { Failed, Loading } from './parts.js';
 
@@ -208,6 +208,7 @@ export class TimelineView extends Component {
   toNewest = () => {
     const { view } = this.props;
     this.place.bottom = true;
+    view.from = undefined;
     if (view.timeline.newer) loadNewest(view.room.id);
     this.setState({});
     this.box.current.focus({ preventScroll: true });
@@ -234,6 +235,7 @@ export class TimelineView extends Component {
         linesOf(view, from, to, { newAfter: this.newAfter, missed: this.away.missed, lit: this.lit }),
         (atEnd && (!timeline.newer || timeline.loading === 'newest') || !timeline.loaded) && linesOfOutbox(view)),
       timeline.newer && h(Loading, null)),
+      view.from && h(BackToReply, { back: () => jumpTo(view, view.from) }),
       h(Pill, { away: timeline.loaded && !place.bottom, unread: view.unread, newer: timeline.newer, onClick: this.toNewest }));
   }
 }
