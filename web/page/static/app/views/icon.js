@@ -46,6 +46,7 @@ const paths = {
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01',
   file: 'M7 3h7l4 4v14H7zM14 3v4h4',
   download: 'M12 4v11M7 10l5 5 5-5M5 20h14',
+  invite: 'M10 4a4 4 0 1 0 0 8a4 4 0 1 0 0-8zM3 20a7 7 0 0 1 13 -3.5M19 14v6M16 17h6',
   keyboard: 'M4 7h16v10H4zM7 10h.01M10 10h.01M13 10h.01M16 10h.01M8 14h8',
   archive: 'M4 5h16v4H4zM5 9v10h14V9M10 13h4',
 };

@@ -24,6 +24,7 @@ export function RoomScreen({ view }) {
       h('button', { class: 'room-name grow', type: 'button', onClick: () => openSheet('info') },
         h('h1', { class: 'cut', dir: 'auto' }, nameOf(view)),
         h('span', { class: 'muted small cut' }, standing(view))),
+      state.wide && mayInvite(view) && h(IconButton, { icon: 'invite', label: t('invite.title'), onClick: () => openSheet('links') }),
       maySearch() && h(ToSearch, { view }),
       h(Balance, null)),
     h(LinkBar, null),
