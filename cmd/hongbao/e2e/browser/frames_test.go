@@ -48,7 +48,7 @@ func TestBrowserOpeningDropsFewFrames(t *testing.T) {
 	bob := f.newAPIUser("Bob")
 	bob.join(room)
 	webtest.Ask[int](ann.Tab, countFrames)
-	const rounds, want = 9, 0.6
+	const rounds, want = 9, 0.8
 	var ratios []float64
 	for good := 0; good <= rounds/2; {
 		if len(ratios) == rounds {
