@@ -18,8 +18,8 @@ func TestBrowserPicturesOfMotion(t *testing.T) {
 		skins []string
 		webtest.Screen
 	}{
-		{"phone", []string{"", "koi"}, webtest.Screen{Phone: true}},
-		{"desktop dark", []string{"cloud", "plum"}, webtest.Screen{Dark: true}},
+		{"phone", []string{"", "koi", "lantern"}, webtest.Screen{Phone: true}},
+		{"desktop dark", []string{"cloud", "plum", "moon"}, webtest.Screen{Dark: true}},
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			t.Parallel()
@@ -38,10 +38,15 @@ func TestBrowserPicturesOfMotion(t *testing.T) {
 				ann.freezeWhen(dropping)
 				bob.sendPacket(wire.SendPacketRequest{Room: room, Total: 888, Count: new(1), Skin: skin, Greeting: "Good luck " + skin})
 				ann.frames(how.name+" arrival "+skin, 0, 130, 260, 390, 520)
+				ann.play()
 				ann.showEnvelope("Good luck " + skin)
 				ann.freezeWhen(".opening[data-open=yes]")
 				ann.Press("button", "Open")
-				ann.frames(how.name+" opening "+skin, 60, 150, 240, 330, 450, 600, 900, 1400)
+				ann.frames(how.name+" opening "+skin, 60, 200, 320, 450, 600, 780, 1000, 1300)
+				ann.freezeWhen(".opening[data-amount-shown=yes]")
+				ann.play()
+				ann.frames(how.name+" told "+skin, 0, 120, 250, 500, 900)
+				ann.play()
 				ann.Sees("in your wallet")
 				ann.Press("button", "Close")
 				ann.Lacks("dialog", "")
@@ -71,7 +76,7 @@ func (u *browserUser) freezeWhen(selector string) {
 	}), 0`, selector))
 }
 
-// frames saves a picture of the stopped animations at each of the times, in milliseconds. Then they go on.
+// frames saves a picture of the stopped animations at each of the times, in milliseconds.
 func (u *browserUser) frames(name string, times ...int) {
 	u.fixture.t.Helper()
 	if n := webtest.Ask[int](u.Tab, `frozen`); n == 0 {
@@ -81,5 +86,10 @@ func (u *browserUser) frames(name string, times ...int) {
 		webtest.Ask[int](u.Tab, fmt.Sprintf(`document.getAnimations().forEach((a) => { a.pause(); a.currentTime = %d; }), 0`, at))
 		u.Screenshot(fmt.Sprintf("%s %04d ms", name, at))
 	}
+}
+
+// play lets the stopped animations go on.
+func (u *browserUser) play() {
+	u.fixture.t.Helper()
 	webtest.Ask[int](u.Tab, `document.getAnimations().forEach((a) => a.play()), 0`)
 }

@@ -54,7 +54,7 @@ export async function roll(place, text, luck) {
   const longest = 450 + 300 * Math.min(luck, 3);
   const last = text.length - 1;
   /** @type {Animation[]} */
-  const rolling = [place.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 120, delay: cardOut, fill: 'backwards' })];
+  const rolling = [place.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 120, delay: cardOut, fill: 'both' })];
   let n = 0;
   const reel = (/** @type {string} */ letter) => {
     const duration = longest * (0.6 + 0.4 * (n++ / Math.max(1, last)));
@@ -62,6 +62,7 @@ export async function roll(place, text, luck) {
   };
   place.replaceChildren(...figures(text, (part) => [...part].map(reel)));
   await Promise.allSettled(rolling.map((r) => r.finished));
+  rolling[0].cancel();
   place.replaceChildren(...figures(text));
 }
 
