@@ -189,7 +189,7 @@ func TestBrowserShareCard(t *testing.T) {
 		const image = Object.assign(new Image(), { src: saved.href });
 		await image.decode();
 		const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
-		const pen = canvas.getContext('2d');
+		const pen = canvas.getContext('2d', { willReadFrequently: true });
 		pen.drawImage(image, 0, 0);
 		const colours = (...box) => new Set(new Uint32Array(pen.getImageData(...box).data.buffer)).size;
 		return { name: saved.download, width: image.width, height: image.height, colours: [colours(150, 300, 400, 90), colours(400, 780, 310, 170)] };

@@ -7,7 +7,7 @@ import { equal, ok } from '../check.js';
 const usual = ['', 'cloud', 'koi', 'plum'];
 const on = (date) => offeredSkins(new Date(`${date}T12:00`)).filter((skin) => !usual.includes(skin));
 
-export function seasons() {
+export async function seasons() {
   for (const [date, skins] of [
     ['2026-02-01', []], ['2026-02-03', ['lantern']], ['2026-02-17', ['lantern']], ['2026-03-03', ['lantern']], ['2026-03-04', []],
     ['2026-09-10', []], ['2026-09-11', ['moon']], ['2026-09-25', ['moon']], ['2026-09-27', []],
@@ -16,7 +16,7 @@ export function seasons() {
   equal(skinned('moon', 'envelope').class, 'envelope skin-moon');
 }
 
-export function ofTheHost() {
+export async function ofTheHost() {
   state.page = { skins: [{ name: 'red-dragon', url: 'skins/1.svg' }] };
   ok(offeredSkins(new Date()).includes('red-dragon'), 'it is offered');
   equal(skinned('red-dragon', 'envelope'), { class: 'envelope skin-host', style: { '--skin': `url("${new URL('skins/1.svg', location.href)}")` } });
