@@ -102,7 +102,7 @@ func TestBrowserUsualGreetingFits(t *testing.T) {
 		for _, wrong := range webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('.envelope')].flatMap((envelope) => {
 			const text = envelope.querySelector('.envelope-text'), greeting = text.querySelector('.envelope-greeting');
 			const [size, position] = [getComputedStyle(envelope).backgroundSize, getComputedStyle(envelope).backgroundPosition];
-			const drawing = envelope.matches('[class*=skin-]') ? parseFloat(size) + parseFloat(position.split('right')[1]) : 0;
+			const drawing = envelope.matches('[class*=skin-]') ? parseFloat(size) + Number(/[\d.]+(?=px)/.exec(position)[0]) : 0;
 			const free = envelope.getBoundingClientRect().right - text.getBoundingClientRect().right;
 			const cut = [greeting.scrollHeight - greeting.clientHeight, text.scrollHeight - text.clientHeight, text.scrollWidth - text.clientWidth];
 			return Math.max(...cut) > 1 || free < drawing ? [envelope.className + ' cuts ' + cut + ' pixels, and has ' + free + ' for a drawing of ' + drawing] : [];
