@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"hongbao/chat"
 )
@@ -140,11 +141,16 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	return states, err
 }
 
+// maxAhead is how far a clock may be from UTC.
+const maxAhead = 14 * time.Hour
+
 // Packets lists the packets that the user sent or received, with totals, those that wait for the user, or the packets of a room.
 func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error) {
 	switch {
 	case !slices.Contains([]Direction{DirSent, DirReceived, DirWaiting, DirRoom, DirOpen}, q.Direction):
 		return PacketsPage{}, chat.BadField("direction", "must be sent, received or waiting")
+	case q.Days && q.Ahead.Abs() > maxAhead:
+		return PacketsPage{}, chat.BadField("utc_offset_min", "must be from -840 to 840")
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return PacketsPage{}, chat.BadField("to", "must not be before from")
 	}

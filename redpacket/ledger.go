@@ -296,6 +296,9 @@ type PacketsQuery struct {
 	From, To  time.Time // zero: unbounded
 	Next      string
 	Limit     int
+
+	Days  bool          // of received packets: Totals has the Best day
+	Ahead time.Duration // with Days: how far the user's clock is ahead of UTC
 }
 
 // User returns the user whose States are listed; "": nobody.
@@ -325,6 +328,13 @@ type Totals struct {
 	Count    int
 	Amount   Money
 	Luckiest int
+	Best     *BestDay // if it was asked for
+}
+
+// BestDay is the day on which the user has received most, by the clock of the user.
+type BestDay struct {
+	At     time.Time // its beginning
+	Amount Money
 }
 
 // TransferKind says why money moved.

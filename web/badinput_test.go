@@ -251,6 +251,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "wallet", "next", `"nonsense"`, "bad_request field=next"},
 		{w.ann, "packets", "direction", `"both"`, "bad_request field=direction"},
 		{w.ann, "packets", "direction", `"room"`, "bad_request field=direction"},
+		{w.ann, "packets", "utc_offset_min", "841", "bad_request field=utc_offset_min"},
 		{w.ann, "room_packets", "part", `"theirs"`, "bad_request field=part"},
 		{w.ann, "room_packets", "next", `"nonsense"`, "bad_request field=next"},
 		{w.ann, "packets", "to", `5,"from":6`, "bad_request field=to"},

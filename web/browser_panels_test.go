@@ -184,6 +184,9 @@ func TestBrowserWallet(t *testing.T) {
 	ann.Sees("From Bob’s red packet", "+¥1.23", "¥11.23", "for tea")
 	ann.Press("button", "My red packets")
 	ann.Sees("from one red packet", "¥1.23")
+	const summary = `document.querySelector('.year-summary')?.innerText.replace(/\s+/g, ' ') ?? ''`
+	awaitAsk(t, ann, `/^Received ¥1.23 Sent ¥0.00 Luckiest 0 times Best day · \w+ \d+ ¥1.23$/.test(`+summary+`)`)
+	ann.Screenshot("year")
 	ann.Press("button", "Sent")
 	ann.Sees("None sent this year")
 }

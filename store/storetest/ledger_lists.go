@@ -148,6 +148,25 @@ func listTests() []ledgerTest {
 			page := b.packets(redpacket.PacketsQuery{Of: member(0), Direction: redpacket.DirReceived, Limit: 2})
 			equal(b, "totals", page.Totals, want)
 		}},
+		{"packets/the best day, by the clock of the user", func(b *ledgerBench) {
+			p := b.send(b.order(sender, 100, 1)).Packet // all amounts are 100
+			late := b.claim(p, member(0), 0)
+			late.At = time.Date(2023, 11, 14, 23, 30, 0, 0, time.UTC)
+			b.verdict(redpacket.PaidNow, late)
+			for _, hour := range []int{1, 20} {
+				c := b.claim(b.packet(60, 1), member(0), 0)
+				c.At = time.Date(2023, 11, 15, hour, 0, 0, 0, time.UTC)
+				b.verdict(redpacket.PaidNow, c)
+			}
+			best := func(ahead time.Duration, from time.Time) *redpacket.BestDay {
+				b.Helper()
+				return b.packets(redpacket.PacketsQuery{Of: member(0), Direction: redpacket.DirReceived, From: from, Limit: 1, Days: true, Ahead: ahead}).Totals.Best
+			}
+			equal(b, "in London", *best(0, time.Time{}), redpacket.BestDay{At: time.Date(2023, 11, 15, 0, 0, 0, 0, time.UTC), Amount: 120})
+			equal(b, "in Berlin", *best(time.Hour, time.Time{}), redpacket.BestDay{At: time.Date(2023, 11, 14, 23, 0, 0, 0, time.UTC), Amount: 220})
+			equal(b, "in Caracas", *best(-4*time.Hour, time.Time{}), redpacket.BestDay{At: time.Date(2023, 11, 14, 4, 0, 0, 0, time.UTC), Amount: 160})
+			equal(b, "in a time without packets", best(0, b.now.AddDate(1, 0, 0)), nil)
+		}},
 		{"packets/of a period", func(b *ledgerBench) {
 			var all []string
 			for i := range 4 {

@@ -114,6 +114,9 @@ func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 		if totals.Text != "" {
 			b.Each(func(row Row) error { return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest) }, totals.Text, totals.Args...)
 		}
+		if q.Days && q.Direction == redpacket.DirReceived {
+			queueBestDay(b, q, totals.Args, &page.Totals)
+		}
 		b.Each(func(row Row) error {
 			p, err := scanPacket(r, r.Keys())(row)
 			listed = append(listed, p)
@@ -133,6 +136,21 @@ func (t Tables) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 		page.Packets = firstWins(page.Packets, listed)
 	}
 	return page, Outcome("list packets", err)
+}
+
+// queueBestDay makes the batch read the best day of a period. All of it stands in the index of the user's transfers.
+func queueBestDay(b *Batch, q redpacket.PacketsQuery, period []any, t *redpacket.Totals) {
+	const day = int64(24 * time.Hour / time.Millisecond)
+	ahead := q.Ahead.Milliseconds()
+	b.Each(func(row Row) error {
+		var days int64
+		t.Best = new(redpacket.BestDay)
+		err := row.Scan(&days, &t.Best.Amount)
+		t.Best.At = Millis(days*day - ahead)
+		return err
+	}, `select (at + $4) / $5 as day, cast(sum(amount) as bigint) from transfers
+		where kind = 'claim' and user_id = $1 /*! and bucket = bucket_of($1) */ and at >= $2 and at < $3
+		group by 1 order by 2 desc, 1 desc limit 1`, append(period[:3:3], ahead, day)...)
 }
 
 // firstWins drops rains that the list has because of later wins of the user, so that each rain is listed once. listed has the rows of the

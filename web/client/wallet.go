@@ -44,6 +44,8 @@ func (c *Client) Transfers(ctx context.Context) iter.Seq2[Transfer, error] {
 type Period struct {
 	Sent     bool // packets sent by the user; false: packets received
 	From, To time.Time
+
+	Zone *time.Location // of packets received: the Totals have the best day, by the offset that the zone has at From; nil: they have not
 }
 
 // PacketState is a packet with its state.
@@ -82,6 +84,10 @@ func (c *Client) packets(ctx context.Context, p Period, next string, limit int) 
 	request := wire.PacketsRequest{Direction: "received", From: millis(p.From), To: millis(p.To), Next: next, Limit: limit}
 	if p.Sent {
 		request.Direction = "sent"
+	}
+	if p.Zone != nil {
+		_, ahead := p.From.In(p.Zone).Zone()
+		request.UTCOffsetMin = new(int64(ahead / 60))
 	}
 	err = c.Call(ctx, "packets", request, &reply)
 	return reply, err

@@ -165,6 +165,15 @@ func Wave(e redpacket.WaveEvent) *wire.WavePush {
 	return out
 }
 
+// Totals converts the totals of a period.
+func Totals(t redpacket.Totals) wire.Totals {
+	totals := wire.Totals{Count: t.Count, Amount: int64(t.Amount), Luckiest: t.Luckiest}
+	if t.Best != nil {
+		totals.BestDay = &wire.BestDay{At: Millis(t.Best.At), Amount: int64(t.Best.Amount)}
+	}
+	return totals
+}
+
 // PacketState converts a packet with its state.
 func PacketState(p redpacket.PacketState) wire.PacketState {
 	return wire.PacketState{Packet: Packet(p.Packet), State: State(p.State), Seq: p.Packet.Seq}

@@ -297,7 +297,7 @@ func replies() map[string]any {
 			State: wire.State{Packet: "p-1", Status: "cancelled", Refunded: 1000}, Balance: 10000, AccountVersion: 4,
 		},
 		"packets": wire.PacketsReply{
-			Packets: []wire.PacketState{{Packet: packet, State: open, Seq: 43}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
+			Packets: []wire.PacketState{{Packet: packet, State: open, Seq: 43}}, Totals: wire.Totals{Count: 1, Amount: 134, BestDay: &wire.BestDay{At: 1767225600000, Amount: 134}}, Next: "c-2",
 		},
 		"packets-waiting": wire.PacketsReply{
 			Packets: []wire.PacketState{{Packet: packet, State: wire.State{Packet: "p-1", Status: "open", Claimed: 1}, Seq: 43}},

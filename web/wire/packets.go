@@ -111,6 +111,8 @@ type PacketsRequest struct {
 	To        *int64 `json:"to,omitempty" min:"0" doc:"the period in Unix milliseconds: from <= time < to; not of 'waiting'"`
 	Next      string `json:"next,omitempty"`
 	Limit     int    `json:"limit,omitempty" min:"1"`
+
+	UTCOffsetMin *int64 `json:"utc_offset_min,omitempty" doc:"minutes by which the caller's clock is ahead of UTC, -840 to 840; of 'received': 'totals' have the 'best_day'"`
 }
 
 // PacketsReply is the reply of packets; Totals are over the whole period, and zero for packets that wait.
@@ -141,11 +143,18 @@ type PacketState struct {
 	Seq    int64  `json:"seq"`
 }
 
-// Totals of a period: the number of packets, the amount, and how often the user was the luckiest.
+// Totals of a period: the number of packets, the amount, how often the user was the luckiest, and the best day, if it was asked for.
 type Totals struct {
-	Count    int   `json:"count"`
-	Amount   int64 `json:"amount"`
-	Luckiest int   `json:"luckiest"`
+	Count    int      `json:"count"`
+	Amount   int64    `json:"amount"`
+	Luckiest int      `json:"luckiest"`
+	BestDay  *BestDay `json:"best_day,omitempty"`
+}
+
+// BestDay is the day on which the user has received most: when it begins, and how much.
+type BestDay struct {
+	At     int64 `json:"at"`
+	Amount int64 `json:"amount"`
 }
 
 // WalletRequest is the request of wallet.

@@ -96,7 +96,7 @@ import { emptyPages } from './model/pages.js';
  *
  * @typedef {object} YearView           red packets of a year and direction
  * @property {import('./model/pages.js').Pages<{packet: Packet, state: PacketState}>} pages
- * @property {{count: number, amount: number, luckiest: number}|null} totals
+ * @property {import('../sdk/types.js').Totals|null} totals
  * @property {boolean} earlier          there are packets in earlier years
  *
  * @typedef {object} PageFacts          what the server says before the user signs in

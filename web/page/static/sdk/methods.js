@@ -564,7 +564,7 @@ export class Methods {
 
   /**
    * packets lists packets that the user has sent or has shares of, or those that wait for the user.
-   * @param {{direction: 'sent'|'received'|'waiting', from?: number, to?: number, next?: string, limit?: number}} request
+   * @param {{direction: 'sent'|'received'|'waiting', from?: number, to?: number, next?: string, limit?: number, utc_offset_min?: number}} request
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').PacketsReply>}
    */

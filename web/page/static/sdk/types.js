@@ -211,7 +211,8 @@
  * @typedef {{state: State, balance: number, account_version: number}} CancelPacketReply
  * @typedef {{packets: PacketState[], totals: Totals, next?: string}} PacketsReply
  * @typedef {{packet: Packet, state: State, seq: number}} PacketState
- * @typedef {{count: number, amount: number, luckiest: number}} Totals
+ * @typedef {{count: number, amount: number, luckiest: number, best_day?: BestDay}} Totals
+ * @typedef {{at: number, amount: number}} BestDay
  * @typedef {{packets: PacketState[], next?: string}} RoomPacketsReply
  * @typedef {{balance: number, account_version: number, next_commitment: string, limits: DayLimits, transfers: Transfer[],
  *   next?: string}} WalletReply

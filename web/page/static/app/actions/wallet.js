@@ -77,9 +77,9 @@ function notePacket(row) {
   setPacketState(row.state);
 }
 
-/** The red packets of a year and direction, as far as read. @returns {import('../state.js').YearView} */
-export function yearView() {
-  const { year, direction } = state.years;
+/** The red packets of a year and direction, as far as read. @param {'sent'|'received'} [direction] @returns {import('../state.js').YearView} */
+export function yearView(direction = state.years.direction) {
+  const { year } = state.years;
   const name = `${direction}/${year}`;
   let view = state.years.views.get(name);
   if (!view) {
@@ -95,19 +95,23 @@ export function showYear(which) {
   renewYear();
 }
 
-/** Loads the first page and the totals again. */
+/** Loads the first page and the totals again, and the totals of the other direction. */
 export async function renewYear() {
-  const view = yearView();
   const { direction } = state.years;
+  const other = direction === 'sent' ? 'received' : 'sent';
+  const [view, beside] = [yearView(), yearView(other)];
   const span = spanOf(state.years.year);
+  const days = { utc_offset_min: -new Date(span.from).getTimezoneOffset() };
   await load(view.pages, async () => {
-    const [got, before] = await Promise.all([
-      client.packets({ direction, ...span, limit: page }),
+    const [got, others, before] = await Promise.all([
+      client.packets({ direction, ...span, ...days, limit: page }),
+      client.packets({ direction: other, ...span, ...days, limit: 1 }),
       client.packets({ direction, to: span.from, limit: 1 }),
     ]);
     return () => {
       got.packets.forEach(notePacket);
       view.totals = got.totals;
+      beside.totals = others.totals;
       view.earlier = before.totals.count > 0;
       renewHead(view.pages, got.packets, got.next, packetOf);
     };

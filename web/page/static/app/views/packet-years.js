@@ -2,7 +2,7 @@
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { brief, money, number } from '../format.js';
+import { brief, money, number, shortDay } from '../format.js';
 import { isUntold } from '../model/draws.js';
 import { moreOfYear, renewYear, showYear, yearView } from '../actions/wallet.js';
 import { openSheet } from '../route.js';
@@ -29,6 +29,7 @@ export class PacketYears extends Component {
         }, t(`years.of.${d}`)))),
       h(YearSwitch, { view }),
       h(Totals, { totals, direction }),
+      h(Summary, { received: yearView('received').totals, sent: yearView('sent').totals }),
       pages.loaded && !pages.items.length ? h(None, { direction }) : h('ul', { class: 'panel-list' },
         pages.items.filter(({ packet }) => direction === 'sent' || !isUntold(packet.id)).map((row) => h('li', { key: row.packet.id }, h(Row, { row, direction })))),
       h(Endless, { key: `${direction}/${state.years.year}`, pages, first: renewYear, more: moreOfYear }));
@@ -52,12 +53,25 @@ function Turn({ label, to, disabled, side = '' }) {
 
 function Totals({ totals, direction }) {
   if (!totals) return h('div', { class: 'year-totals' });
-  const { count, amount, luckiest } = totals;
+  const { count, amount } = totals;
   return h('div', { class: 'year-totals' },
     h('p', { class: 'wallet-balance number' }, money(amount)),
-    h('p', { class: 'muted' }, t(`years.count.${direction}`, { count, shown: number(count) })),
-    luckiest > 0 && h('p', { class: 'luckiest' },
-      h(Icon, { name: 'crown', size: 18 }), t('years.luckiest', { count: luckiest, shown: number(luckiest) })));
+    h('p', { class: 'muted' }, t(`years.count.${direction}`, { count, shown: number(count) })));
+}
+
+const half = 12 * 3_600_000; // ms: the middle of a day is in it, also where clocks are changed
+
+/** The year in short. @param {{received: import('../../sdk/types.js').Totals|null, sent: import('../../sdk/types.js').Totals|null}} props */
+function Summary({ received, sent }) {
+  if (!received || !sent || !received.count && !sent.count) return null;
+  const best = received.best_day;
+  const facts = [
+    ['received', money(received.amount)], ['sent', money(sent.amount)], ['luckiest', t('years.times', { count: received.luckiest, shown: number(received.luckiest) })],
+    best && ['best', money(best.amount), shortDay(best.at + half)],
+  ].filter(Boolean);
+  return h('dl', { class: 'year-summary' }, facts.map(([what, shown, more]) => h('div', { key: what },
+    h('dt', { class: 'muted small' }, what === 'luckiest' && h(Icon, { name: 'crown', size: 14 }), t(`years.summary.${what}`), more && ` · ${more}`),
+    h('dd', { class: 'number' }, shown))));
 }
 
 /** A packet that the user has sent or has a share of. */
