@@ -52,16 +52,22 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	return d, nil
 }
 
-// Envelope returns a packet of the room. The caller must have checked that the packets of the room may be seen.
+// Envelope returns a packet of the room that a newcomer may grab: it is open, and neither for named users nor for earlier members. Any other one
+// is chat.ErrNotFound. The caller must have checked that the packets of the room may be seen.
 func (s *Service) Envelope(ctx context.Context, room, packet string) (Packet, error) {
 	k, err := s.lookup(ctx, packet)
 	if err != nil {
 		return Packet{}, err
 	}
-	if k.packet.Room != room {
+	p := k.packet
+	if p.Room != room || len(p.To) > 0 || p.EarlierMembers {
 		return Packet{}, chat.ErrNotFound
 	}
-	return k.packet, nil
+	states, err := s.ledger.States(ctx, "", []string{packet})
+	if err == nil && (len(states) == 0 || states[0].Status != Open) {
+		err = chat.ErrNotFound
+	}
+	return p, err
 }
 
 // mayRead returns an error unless the packet exists and the user may read its room.

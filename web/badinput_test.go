@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,8 +75,8 @@ func malformed(f reflect.StructField) []string {
 		return []string{"null", "1", "true", "{}", `["x"]`, `"\u0000"`, `"a\u0000b"`}
 	case reflect.Int, reflect.Int64:
 		below := "-1"
-		if f.Tag.Get("min") == "-1" {
-			below = "-2"
+		if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && least < 0 {
+			below = strconv.Itoa(least - 1)
 		}
 		return []string{
 			"null", "1.0", "1.5", "1e3", `"5"`, `""`, "true", "{}", "[1]", below,

@@ -72,7 +72,7 @@ func TestBrowserInviteToPacket(t *testing.T) {
 	link := page + "/#/link/" + made.Code + "/packet/" + sent.Packet.ID
 	browser := webtest.Browser(t)
 	cyn := browser.Visit(t, link, webtest.Screen{})
-	cyn.Sees("A red packet from Bob is waiting", "for new friends", "Bob invites you to", "Tea")
+	cyn.Sees("Bob saved a red packet for you", "for new friends", "Bob invites you to", "Tea")
 	cyn.Fill("What may we call you?", "Cyn")
 	cyn.Key("\r")
 	awaitAsk(t, cyn, fmt.Sprintf(`location.hash === '#/room/%s/packet/%s'`, room, sent.Packet.ID))
@@ -80,7 +80,7 @@ func TestBrowserInviteToPacket(t *testing.T) {
 
 	dan := visitAsGuest(t, browser, page, "Dan", webtest.Screen{})
 	dan = dan.Again(t, link, webtest.Screen{Phone: true})
-	dan.Sees("Join this room?", "A red packet from Bob is waiting", "2 members")
+	dan.Sees("Join this room?", "Bob saved a red packet for you", "2 members")
 	dan.Press("button", "Join")
 	awaitAsk(t, dan, fmt.Sprintf(`location.hash === '#/room/%s/packet/%s'`, room, sent.Packet.ID))
 }

@@ -6,6 +6,7 @@ import (
 
 	"hongbao/store/enginetest"
 	"hongbao/web/webtest"
+	"hongbao/web/wire"
 )
 
 // TestBrowserWaitingPackets brings Ann into a room with packets, and with texts after them. A button must lead from one packet to the next, and the
@@ -94,4 +95,34 @@ func TestBrowserRoomPackets(t *testing.T) {
 	ann.Screenshot("ended")
 	ann.Press("button", "taken back Bob")
 	ann.Sees("Bob has taken it back")
+}
+
+// TestBrowserInvitationCarriesAPacket sends a packet and opens the invitation of the room. A friend that comes by it must find the packet to be opened.
+func TestBrowserInvitationCarriesAPacket(t *testing.T) {
+	enginetest.Nightly(t, "page")
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	ann.Press("button", "New room")
+	ann.Fill("Name", "Tea")
+	ann.Press("button", "Make the room")
+	ann.Has("heading", "Tea")
+	token := webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest')`)
+	room := webtest.Ask[string](ann.Tab, `location.hash.split('/')[2]`)
+	mustAnswer[wire.SendPacketReply](t, ask(t, s.Handler(), "POST", "/v1/commands/send_packet", token,
+		fmt.Sprintf(`{"room":%q,"key":"p","total":500,"count":2,"greeting":"for friends"}`, room)), 200)
+	ann.Has("button", "for friends")
+	ann.Press("heading", "Tea")
+	ann.Press("button", "Invite")
+	ann.Sees("Your red packet “for friends” waits")
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.sheet .new-link input').value`)
+
+	bob := browser.Visit(t, link, webtest.Screen{Phone: true})
+	bob.Sees("Ann saved a red packet for you", "for friends")
+	bob.Screenshot("door")
+	bob.Fill("What may we call you?", "Bob")
+	bob.Key("\r")
+	bob.Press("button", "Open")
+	bob.Sees("You got")
 }

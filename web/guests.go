@@ -116,7 +116,7 @@ func previewOf(r chat.Room) wire.PreviewRoom {
 }
 
 // previewLink returns what an invite link leads to: the room, the creator of the link, some members, and the packet of the request.
-// It leaves out a packet that is not in the link's room. The code of the link proves that the visitor may see the preview, so the
+// It leaves out a packet that is not in the link's room, or that a newcomer cannot grab. The code of the link proves that the visitor may see the preview, so the
 // request needs no token. The code is in the body, because proxies log URLs.
 func (s *Server) previewLink(ctx context.Context, r *wire.PreviewLinkRequest) (wire.PreviewLinkReply, error) {
 	in, err := s.chat.Invitation(ctx, r.Code)

@@ -35,7 +35,9 @@ func TestPreviewShowsWhatTheCodeProves(t *testing.T) {
 		t.Errorf("shown %+v, want %+v", got, want)
 	}
 	want.Packet = nil
-	for _, other := range []string{"", "none", elsewhere} {
+	ended, named := send(room, "ended"), call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "named", Total: 10, To: []string{"bob"}}).Packet.ID
+	call[wire.CancelPacketReply](t, s, ann, "cancel_packet", wire.CancelPacketRequest{Packet: ended})
+	for _, other := range []string{"", "none", elsewhere, ended, named} {
 		if got := mustAnswer[wire.PreviewLinkReply](t, preview(made.Code, other), 200); !reflect.DeepEqual(got, want) {
 			t.Errorf("packet %q: shown %+v, want %+v", other, got, want)
 		}

@@ -112,7 +112,7 @@ type PacketsRequest struct {
 	Next      string `json:"next,omitempty"`
 	Limit     int    `json:"limit,omitempty" min:"1"`
 
-	UTCOffsetMin *int64 `json:"utc_offset_min,omitempty" doc:"minutes by which the caller's clock is ahead of UTC, -840 to 840; of 'received': 'totals' have the 'best_day'"`
+	UTCOffsetMin *int64 `json:"utc_offset_min,omitempty" min:"-840" doc:"minutes by which the caller's clock is ahead of UTC, -840 to 840; of 'received': 'totals' have the 'best_day'"`
 }
 
 // PacketsReply is the reply of packets; Totals are over the whole period, and zero for packets that wait.

@@ -120,13 +120,13 @@ func (a *Commands) listPackets(ctx context.Context, c Caller, r *wire.PacketsReq
 		From: convert.FromMillis(r.From), To: convert.FromMillis(r.To), Next: r.Next, Limit: pageSize(r.Limit),
 	}
 	if r.UTCOffsetMin != nil {
-		q.Days, q.Ahead = true, time.Duration(min(max(*r.UTCOffsetMin, -farAhead), farAhead))*time.Minute
+		q.Days, q.Ahead = true, time.Duration(min(*r.UTCOffsetMin, farAhead))*time.Minute
 	}
 	page, err := a.packets.Packets(ctx, q)
 	return wire.PacketsReply{Packets: convert.List(page.Packets, convert.PacketState), Totals: convert.Totals(page.Totals), Next: page.Next}, err
 }
 
-const farAhead = 10_000 // minutes: no clock is so far from UTC, and more could overflow
+const farAhead = 10_000 // minutes: no clock is so far ahead of UTC, and more could overflow
 
 func (a *Commands) roomPackets(ctx context.Context, c Caller, r *wire.RoomPacketsRequest) (wire.RoomPacketsReply, error) {
 	packets, next, err := a.packets.OfRoom(ctx, c.User.ID, r.Room, redpacket.Part(r.Part), r.Next, pageSize(r.Limit))

@@ -4,6 +4,7 @@ import { client } from '../client.js';
 import { state } from '../state.js';
 import { addressOf } from '../route.js';
 import { keep, kept, linksOf } from '../storage.js';
+import { packetForNewcomers } from '../model/waiting.js';
 
 const usual = 7 * 86_400; // seconds
 const least = 86_400_000; // ms that an invitation must still work to be shown again
@@ -17,13 +18,19 @@ export async function readLinks(view) { return (await client.links(view.room.id)
  * @param {import('../state.js').RoomView} view @param {string} [packet] the packet that it is shared for
  */
 export async function invitationOf(view, packet) {
-  const sheet = packet ? { name: 'packet', id: packet } : undefined;
+  const sheet = sheetWith(view, packet);
   try {
     return addressOf({ link: await usualCode(view.room.id), sheet });
   } catch (/** @type {any} */ error) {
     if (error.word !== 'limit_exceeded' || view.room.kind !== 'public') throw error;
     return addressOf({ room: view.room.id, sheet });
   }
+}
+
+/** The packet that an invitation carries. @param {import('../state.js').RoomView} view @param {string|undefined} packet */
+function sheetWith(view, packet) {
+  const id = packet ?? packetForNewcomers(view.room.id)?.id;
+  return id ? { name: 'packet', id } : undefined;
 }
 
 /** @param {string} room @returns {Promise<string>} */
@@ -43,7 +50,7 @@ async function usualCode(room) {
  */
 export async function makeLink(view, { seconds, most, approval, packet }) {
   const { code } = await client.createLink({ room: view.room.id, ttl_s: seconds, max_uses: most || undefined, approval });
-  return addressOf({ link: code, sheet: packet ? { name: 'packet', id: packet } : undefined });
+  return addressOf({ link: code, sheet: sheetWith(view, packet) });
 }
 
 /** @param {import('../state.js').RoomView} view @param {string} link */

@@ -26,6 +26,13 @@ export function waitingIn(room) {
   return [...state.packets.values()].filter((view) => view.packet.room === room && waits(view)).sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
 }
 
+/** The user's newest packet that newcomers to a room may open, if the user has one there: an invitation carries it. @param {string} room */
+export function packetForNewcomers(room) {
+  return [...state.packets.values()].filter(({ packet, state: s }) => packet.room === room && packet.from.id === state.me?.id && s.status === 'open'
+    && s.claimed < packet.count && !packet.to && !packet.earlier_members && !packet.locked && packet.expires_at > serverNow())
+    .sort((a, b) => b.packet.created_at - a.packet.created_at)[0]?.packet;
+}
+
 /** How many packets wait, by room. @returns {Map<string, number>} */
 export function waitingByRoom() {
   const counts = new Map();

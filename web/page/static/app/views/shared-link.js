@@ -4,6 +4,7 @@ import { t } from '../words.js';
 import { copy } from '../actions/copy.js';
 import { invitationOf } from '../actions/links.js';
 import { nameOf } from '../model/rooms.js';
+import { packetForNewcomers } from '../model/waiting.js';
 import { Icon } from './icon.js';
 import { Failed, Loading } from './parts.js';
 import { QRCode } from './qr-code.js';
@@ -41,8 +42,10 @@ export class UsualLink extends Component {
     }
   }
 
-  render({ view }, { address, error }) {
+  render({ view, id }, { address, error }) {
     if (error) return h(Failed, { error, again: () => this.load() });
-    return address ? h(SharedLink, { address, view, note: t('links.usual') }) : h(Loading, null);
+    const carried = !id && packetForNewcomers(view.room.id);
+    const note = [carried && t('links.carries', { greeting: carried.greeting }), t('links.usual')].filter(Boolean).join(' ');
+    return address ? h(SharedLink, { address, view, note }) : h(Loading, null);
   }
 }

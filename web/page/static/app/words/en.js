@@ -1022,6 +1022,7 @@ export default {
     invite: 'Invite to this room',
   },
   links: {
+    carries: ({ greeting }) => `Your red packet “${greeting}” waits for those who come by it.`,
     title: 'Invite',
     usual: 'Works for a week. Everybody who has it can come in.',
     copy: 'Copy the link',
@@ -1052,7 +1053,7 @@ export default {
     title: 'Invitation',
     by: ({ name }) => `${name} invites you to`,
     withYou: ({ names, more }) => (more ? `${names.join(', ')} and others are here` : names.length === 1 ? `${names[0]} is here` : `${names.join(', ')} are here`),
-    packet: ({ name }) => `A red packet from ${name} is waiting`,
+    packet: ({ name }) => `${name} saved a red packet for you`,
     noGuests: 'This room doesn’t let guests in. Sign in with an account.',
     approval: 'The owner or an admin lets you in.',
   },

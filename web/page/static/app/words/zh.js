@@ -1010,6 +1010,7 @@ export default {
     invite: '邀请进群',
   },
   links: {
+    carries: ({ greeting }) => `进群的人可以先拆你的红包「${greeting}」。`,
     title: '邀请好友',
     usual: '一周内有效，拿到链接的人都能进群',
     copy: '复制链接',
@@ -1040,7 +1041,7 @@ export default {
     title: '邀请',
     by: ({ name }) => `${name}邀请你加入`,
     withYou: ({ names, more }) => `${names.join('、')}${more ? '等人' : ''}在群里`,
-    packet: ({ name }) => `${name}的红包在等你拆`,
+    packet: ({ name }) => `${name}给你留了个红包`,
     noGuests: '这个群不允许访客进入，请用账号登录',
     approval: '需群主或管理员同意后才能进群',
   },
