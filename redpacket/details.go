@@ -160,9 +160,14 @@ func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, err
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return PacketsPage{}, chat.BadField("to", "must not be before from")
 	}
+	limit := q.Limit
+	if q.Direction == DirWaiting {
+		q.Limit = max(limit, waitingLooks)
+	}
 	page, err := s.ledger.Packets(ctx, q)
 	if err == nil && q.Direction == DirWaiting {
 		page.Packets, err = s.waiting(ctx, q.Of, page.Packets)
+		page.Packets = page.Packets[:min(limit, len(page.Packets))]
 	}
 	for i := range page.Packets {
 		s.showDraw(&page.Packets[i].State)
@@ -170,12 +175,15 @@ func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, err
 	return page, err
 }
 
+// waitingLooks is how many packets are looked at for those that wait: some are not for the user, or the user has entered them.
+const waitingLooks = 200
+
 // waiting returns the packets that the user may grab, and has not entered.
 func (s *Service) waiting(ctx context.Context, user string, packets []PacketState) (wait []PacketState, err error) {
 	for i := range packets {
 		p, state := &packets[i].Packet, &packets[i].State
 		switch {
-		case len(p.To) > 0 && !slices.Contains(p.To, user), state.Draw != nil && state.Draw.Mine != nil, state.Rain != nil && len(state.Rain.Wins) > 0:
+		case len(p.To) > 0 && !slices.Contains(p.To, user), p.OpensAt.After(s.o.Now()), state.Draw != nil && state.Draw.Mine != nil, state.Rain != nil && len(state.Rain.Wins) > 0:
 			continue
 		case p.EarlierMembers:
 			standing, err := s.rooms.Standing(ctx, p.Room, user)

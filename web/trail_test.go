@@ -50,6 +50,7 @@ func TestTrailIsToldOfSockets(t *testing.T) {
 	refused := dial(t, addr, wire.JSON)
 	refused.send(`{"id":1,"connect":{"token":"no token"}}`)
 	refused.mustClose(wire.CloseInvalidToken)
+	s.eventually(t, "all sockets have ended", func() bool { return s.hub.Stats().Connections == 0 })
 	if len(trail.told) > 0 {
 		t.Errorf("told %q of a socket without a user", <-trail.told)
 	}

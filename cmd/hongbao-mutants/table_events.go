@@ -46,7 +46,7 @@ var eventMutants = []mutant{
 	},
 	{
 		file:  "store/tables/absences.go",
-		old:   `read_seq < $2 and not silent`,
+		old:   `read_seq < $2 and (not silent or silent_until between 1 and $6)`,
 		new:   `read_seq < $2`,
 		tests: "-run=TestEvents/members_that_have_not_read ./store/sqlitestore",
 		harm:  "a user is told of entries of a room that the user has silenced",

@@ -362,8 +362,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/lobby/lobby.go",
-		old:   `key := "welcome-" + cmp.Or(l.last.ID, "first")`,
-		new:   `key := "welcome-" + cmp.Or(chat.NewID(l.o.Now()), l.last.ID)`,
+		old:   `"welcome-"+cmp.Or(l.last.ID, "first")`,
+		new:   `"welcome-"+cmp.Or(chat.NewID(l.o.Now()), l.last.ID)`,
 		tests: "-run=Instances ./redpacket/lobby",
 		harm:  "each instance pays for a welcome packet of its own",
 	},

@@ -123,7 +123,7 @@ func importRules() map[string]rule {
 			may: []string{"hongbao/redpacket/meter"},
 			why: "figures are kept without knowing rooms, money or engines",
 		},
-		"hongbao/store/trail": {why: "refused grabs are kept without knowing rooms, money or engines"},
+		"hongbao/store/trail": {why: "refused grabs and ends of sockets are kept without knowing rooms, money or engines"},
 		"hongbao/migrations":  {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{

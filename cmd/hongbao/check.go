@@ -59,7 +59,7 @@ func (c *config) checkServe() error {
 		return fmt.Errorf("HONGBAO_GUEST_CREDIT=%d does not go with %s: guests would send their play money to your users as if it were real; "+
 			"leave HONGBAO_GUEST_CREDIT out", c.GuestCredit.amount, c.tokens())
 	case c.Lobby == "on" && !playing:
-		return errors.New("HONGBAO_LOBBY=on needs guests with play money: its welcome packets hold as much as a new guest gets; leave HONGBAO_LOBBY out")
+		return errors.New("HONGBAO_LOBBY=on needs guests with play money: its welcome packets hold play money; leave HONGBAO_LOBBY out")
 	case c.scaled() && c.Guests == guestsOff && c.tokens() == "":
 		return errors.New("with HONGBAO_DATABASE_URL every instance must believe the same tokens: set HONGBAO_JWT_SECRET to the secret " +
 			"that yours are signed with (`openssl rand -hex 32` prints a new one), or HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL")

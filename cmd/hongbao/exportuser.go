@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"hongbao/chat"
@@ -18,6 +17,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/store/trail"
+	"hongbao/web/host/hostapi"
 )
 
 const (
@@ -103,16 +103,23 @@ type record struct {
 	Kind    string          `json:"kind,omitempty"`
 	Role    string          `json:"role,omitempty"`
 	Body    json.RawMessage `json:"body,omitempty"`
-	Packet  string          `json:"packet,omitempty"`
-	Amount  int64           `json:"amount,omitempty"`
-	Note    string          `json:"note,omitempty"`
-	Path    string          `json:"path,omitempty"` // of a file, in the zip file
-	Media   string          `json:"media,omitempty"`
-	Size    int64           `json:"size,omitempty"`
-	Actor   string          `json:"actor,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Code    int             `json:"code,omitempty"` // of a socket: the close code
+
+	// Of a room: what the user has decided about it.
+	Silent      bool  `json:"silent,omitempty"`
+	SilentUntil int64 `json:"silent_until,omitempty"`
+	Pinned      bool  `json:"pinned,omitempty"`
+	Archived    bool  `json:"archived,omitempty"`
+
+	Packet string `json:"packet,omitempty"`
+	Amount int64  `json:"amount,omitempty"`
+	Note   string `json:"note,omitempty"`
+	Path   string `json:"path,omitempty"` // of a file, in the zip file
+	Media  string `json:"media,omitempty"`
+	Size   int64  `json:"size,omitempty"`
+	Actor  string `json:"actor,omitempty"`
+	Method string `json:"method,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Code   int    `json:"code,omitempty"` // of a socket: the close code
 }
 
 func (e *userExport) put(r record) error {
@@ -163,7 +170,10 @@ func (e *userExport) rooms(ctx context.Context) error {
 		return err
 	}
 	for _, m := range rooms {
-		if err := e.put(record{Type: "room", ID: m.Room.ID, Name: m.Room.Name, Kind: string(m.Room.Kind), Role: string(m.Role)}); err != nil {
+		if err := e.put(record{
+			Type: "room", ID: m.Room.ID, Name: m.Room.Name, Kind: string(m.Room.Kind), Role: string(m.Role),
+			Silent: m.Prefs.Silent, SilentUntil: millis(m.Prefs.SilentUntil), Pinned: m.Prefs.Pinned, Archived: m.Prefs.Archived,
+		}); err != nil {
 			return err
 		}
 	}
@@ -240,10 +250,6 @@ func (e *userExport) sockets(ctx context.Context) error {
 
 // acts writes the acts of administrators and API keys whose request names the user. It reads all acts.
 func (e *userExport) acts(ctx context.Context) error {
-	quoted, err := json.Marshal(e.user)
-	if err != nil {
-		return err
-	}
 	now := time.Now()
 	for after := ""; ; {
 		acts, next, err := e.Books.Security.ActsAfter(ctx, after, now, recordsPage)
@@ -251,7 +257,7 @@ func (e *userExport) acts(ctx context.Context) error {
 			return err
 		}
 		for _, a := range acts {
-			if !strings.Contains(a.Request, string(quoted)) {
+			if !hostapi.Names(a.Request, e.user) {
 				continue
 			}
 			if err := e.put(record{Type: "act", ID: a.ID, At: millis(a.At), Actor: a.Actor, Method: a.Method, Reason: a.Reason}); err != nil {

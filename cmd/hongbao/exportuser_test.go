@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hongbao/store"
+	"hongbao/store/security"
 	"hongbao/store/trail"
 )
 
@@ -37,6 +38,9 @@ func TestExportOfOneUser(t *testing.T) {
 	noError(t, err)
 	noError(t, books.Trail.AddRefusals(t.Context(), []trail.Refusal{{User: "ann", Packet: "p", At: time.Now(), Why: "empty"}, {User: "bob", Packet: "p", At: time.Now(), Why: "empty"}}))
 	noError(t, books.Trail.AddSockets(t.Context(), []trail.SocketEvent{{User: "ann", Socket: "s", At: time.Now(), What: trail.SocketLost}, {User: "bob", Socket: "t", At: time.Now(), What: trail.SocketOpened}}))
+	for id, request := range map[string]string{"of ann": `{"user":"ann"}`, "of bob": `{"user":"bob"}`} {
+		noError(t, books.Security.AddAct(t.Context(), security.Act{ID: id, At: time.Now().Add(-time.Minute), Actor: "key/shop", Method: "suspend_user", Request: request}))
+	}
 	noError(t, books.Close())
 
 	mustPrint(t, 1, "zip file", "export", "--data-dir", in("data"), "--user", "ann")
@@ -70,7 +74,7 @@ func TestExportOfOneUser(t *testing.T) {
 			path = r.Path
 		}
 	}
-	if want := []string{"user", "roomprivate", "entrytext", "entrytext", "transfercredit", "filefile", "refusal", "socketlost"}; !slices.Equal(types, want) {
+	if want := []string{"user", "roomprivate", "entrytext", "entrytext", "transfercredit", "filefile", "refusal", "socketlost", "act"}; !slices.Equal(types, want) {
 		t.Errorf("records %q, want %q", types, want)
 	}
 	content, err := read.Open(path)

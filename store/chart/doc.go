@@ -38,7 +38,7 @@ type Figures struct {
 	Counts
 
 	Sockets int64         // open at the end of the step
-	P99     time.Duration // 99 % of the grabs that won took at most as long; 0: none did. Of several instances, the longest
+	P99     time.Duration // 99 % of the grabs that won took at most as long, or 10 s and longer; 0: none did. Of several instances, the longest
 	Open    int64         // open packets at the end of the step, or Unknown
 	Escrow  int64         // money left in them, or Unknown
 }

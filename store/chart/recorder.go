@@ -3,6 +3,8 @@ package chart
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"hongbao/redpacket/meter"
@@ -52,7 +54,11 @@ func (r *Recorder) Run(ctx context.Context) {
 
 // since returns the figures of a step that began with the other reading and ended with this one.
 func (r Reading) since(before Reading) Figures {
-	p99 := r.Took.Since(before.Took).Quantile(0.99)
+	took := r.Took.Since(before.Took)
+	p99 := took.Quantile(0.99)
+	if p99 == 0 && took.Count > 0 { // it is beyond the last bound
+		p99 = slices.Max(slices.Collect(maps.Keys(took.Buckets)))
+	}
 	return Figures{Counts: r.Counts.since(before.Counts), Sockets: r.Sockets, P99: time.Duration(p99 * float64(time.Second)), Open: r.Open, Escrow: r.Escrow}
 }
 

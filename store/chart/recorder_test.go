@@ -68,11 +68,14 @@ func TestStepsHaveWhatHappenedInThem(t *testing.T) {
 		<-time.After(Step)
 		count(7, 20*time.Millisecond)
 		<-time.After(Step)
+		count(1, time.Minute)
+		<-time.After(Step)
 		cancel()
 		running.Wait()
 		want := map[time.Time]Figures{
 			start:               {Counts: Counts{Won: 3, Missed: 6}, Sockets: 3, P99: time.Millisecond, Open: Unknown, Escrow: Unknown},
 			start.Add(2 * Step): {Counts: Counts{Won: 7, Missed: 14}, Sockets: 7, P99: 25 * time.Millisecond, Open: Unknown, Escrow: Unknown},
+			start.Add(3 * Step): {Counts: Counts{Won: 1, Missed: 2}, Sockets: 1, P99: 10 * time.Second, Open: Unknown, Escrow: Unknown},
 		}
 		if !reflect.DeepEqual(m.rows, want) {
 			t.Errorf("stored %+v, want %+v", m.rows, want)

@@ -8,7 +8,7 @@
 //     by Keep and Most.
 //   - A user has one refusal for each packet and reason: the first.
 //
-// One goroutine, Recorder.Run, writes and deletes rows. A row that is not written is counted in Stats.
+// One goroutine, Recorder.Run, writes and deletes rows. A row that is not written is counted as dropped.
 package trail
 
 import (

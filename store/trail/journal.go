@@ -50,6 +50,13 @@ func (j *journal[T]) put(row T) {
 
 func (j *journal[T]) counts() (written, dropped int64) { return j.written.Load(), j.dropped.Load() }
 
+// waits reports whether a row waits to be written.
+func (j *journal[T]) waits() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.queue) > 0
+}
+
 // write writes the oldest rows of the queue. If that fails, they are dropped: the database has more urgent work then.
 func (j *journal[T]) write(ctx context.Context) {
 	batch := j.withinBounds(j.take())

@@ -82,7 +82,7 @@ func (r *Recorder) Refusals() (written, dropped int64) { return r.refusals.count
 // Sockets returns how many events of sockets were written and dropped since the start.
 func (r *Recorder) Sockets() (written, dropped int64) { return r.sockets.counts() }
 
-// Run writes rows and deletes old ones until ctx ends. Then it writes once more.
+// Run writes rows and deletes old ones until ctx ends. Then it writes all that wait, for storeTime at most.
 func (r *Recorder) Run(ctx context.Context) {
 	write, drop := time.NewTicker(writeEvery), time.NewTicker(dropEvery)
 	defer write.Stop()
@@ -95,7 +95,7 @@ func (r *Recorder) Run(ctx context.Context) {
 			r.refusals.dropOld(ctx)
 			r.sockets.dropOld(ctx)
 		case <-ctx.Done():
-			r.write(context.WithoutCancel(ctx))
+			r.writeAll(context.WithoutCancel(ctx))
 			return
 		}
 	}
@@ -104,4 +104,13 @@ func (r *Recorder) Run(ctx context.Context) {
 func (r *Recorder) write(ctx context.Context) {
 	r.refusals.write(ctx)
 	r.sockets.write(ctx)
+}
+
+// writeAll writes all rows that wait. What has not been written within storeTime is dropped.
+func (r *Recorder) writeAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	for r.refusals.waits() || r.sockets.waits() {
+		r.write(ctx)
+	}
 }

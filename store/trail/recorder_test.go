@@ -178,6 +178,22 @@ func TestSocketsAreWrittenWithTheirEnds(t *testing.T) {
 	})
 }
 
+func TestAllRowsAreWrittenAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		r := NewRecorder(m, time.Now, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for i := range 3*perRound + 1 {
+			r.SocketEnded(fmt.Sprint("u", i), "s", 3001, false)
+		}
+		r.Run(ctx)
+		if n := len(m.met); n != 3*perRound+1 {
+			t.Errorf("%d rows, want all", n)
+		}
+	})
+}
+
 func TestOldRowsAreDeletedInSteps(t *testing.T) {
 	inBubble(t, func(m *memory, _ *Recorder) {
 		m.mu.Lock()

@@ -143,7 +143,7 @@ type UsersReply struct {
 type SetRoomPrefsRequest struct {
 	Room     string `json:"room"`
 	Silent   *bool  `json:"silent,omitempty" doc:"true: new entries make no sound, banner or notification, and do not count in the unread total of all rooms"`
-	SilentS  int64  `json:"silent_s,omitempty" doc:"with 'silent' true: for how many seconds, at most a year; left out or 0: without an end"`
+	SilentS  int64  `json:"silent_s,omitempty" min:"0" doc:"with 'silent' true: for how many seconds, at most a year; left out or 0: without an end"`
 	Pinned   *bool  `json:"pinned,omitempty" doc:"true: the room is at the top of the list"`
 	Archived *bool  `json:"archived,omitempty" doc:"true: the room is not in the list"`
 }

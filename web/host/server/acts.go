@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"hongbao/chat"
@@ -53,8 +52,8 @@ func (s *Server) readActs(ctx context.Context, r *hostapi.GetActsRequest, after 
 	return s.o.Acts.After(ctx, after, time.Now().Add(-s.o.ActsAge), limit)
 }
 
-// fits reports whether an act is what the request asks for. A user's id needs no escaping in JSON.
+// fits reports whether an act is what the request asks for.
 func fits(a hostapi.Act, r *hostapi.GetActsRequest) bool {
 	return (r.Key == "" || a.Actor == "key/"+r.Key) &&
-		(r.User == "" || a.Actor == r.User || strings.Contains(a.Request, `"`+r.User+`"`))
+		(r.User == "" || a.Actor == r.User || hostapi.Names(a.Request, r.User))
 }

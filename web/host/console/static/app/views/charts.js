@@ -27,8 +27,10 @@ export function charts() {
 function chart(day, name, value, shown) {
   const values = day.points.map(value).filter((v) => v !== undefined);
   const most = Math.max(0, ...values);
+  const newest = day.points[day.points.length - 1];
+  const last = newest.at >= day.from + (24 * 3600 - 2 * day.step_s) * 1000 ? value(newest) : undefined; // of now, not of the time before an outage
   return h('figure', { class: 'card flat' },
-    h('figcaption', null, h('b', null, values.length ? shown(values[values.length - 1]) : '–'), h('span', null, t(`charts.${name}`), ' · ', t('charts.most', { most: shown(most) }))),
+    h('figcaption', null, h('b', null, last === undefined ? '–' : shown(last)), h('span', null, t(`charts.${name}`), ' · ', t('charts.most', { most: shown(most) }))),
     h('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': true },
       lines(day, value).map((line) => h('polyline', { points: line.map(([x, v]) => `${x},${height - 2 - (most ? v / most : 0) * (height - 4)}`).join(' ') }))));
 }
