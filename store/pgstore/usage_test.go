@@ -85,6 +85,7 @@ var firstRows = map[string]string{
 	"persons":         `insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
 	"retention":       `insert into retention (room_id) values ('r')`,
 	"room_rules":      `insert into room_rules (room_id, rules) values ('r', '{}')`,
+	"sockets":         `insert into sockets (user_id, socket, at, what, code) values ('u', 's', 1, 'opened', 0)`,
 }
 
 // statement is what was sent to Postgres, with its values.

@@ -74,6 +74,7 @@ var firstRows = []string{
 	`insert into persons (packet_id, person, user_id, at) values ('p', 'n', 'u', 1)`,
 	`insert into retention (room_id) values ('r')`,
 	`insert into room_rules (room_id, rules) values ('r', '{}')`,
+	`insert into sockets (user_id, socket, at, what, code) values ('u', 's', 1, 'opened', 0)`,
 }
 
 // statements are those that the suites of the store, the ledger, the events and the fundings send.
