@@ -14,7 +14,8 @@ import (
 // signing in, and be in it afterwards. After the link was revoked, the page must say so.
 func TestBrowserInviteLink(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	page := "http://" + newTestServer(t, withGuests).listen(t)
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
 	browser := webtest.Browser(t)
 	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
 	ann.Press("button", "New room")
@@ -44,6 +45,15 @@ func TestBrowserInviteLink(t *testing.T) {
 	ann.Sees("1 person came in")
 	ann.Press("button", "Revoke the link until")
 	ann.Sees("No link at the moment.")
+	room := webtest.Ask[string](ann.Tab, `location.hash.split('/')[2]`)
+	for range 3 { // three other browsers of Ann
+		mustAnswer[wire.CreateLinkReply](t, ask(t, s.Handler(), "POST", "/v1/commands/create_link", storedGuest(ann), fmt.Sprintf(`{"room":%q,"ttl_s":604800}`, room)), 200)
+	}
+	ann.Press("button", "Close")
+	ann.Press("button", "Invite")
+	ann.Has("image", "QR code of the link")
+	ann.Press("DisclosureTriangle", "Limits, and other links")
+	awaitAsk(t, ann, `document.querySelectorAll('.links .panel-list li').length === 2`) // the newest of the other browsers stays
 	ann.Press("radio", "1 day")
 	ann.Press("radio", "10")
 	ann.Press("button", "Make a link with these limits")

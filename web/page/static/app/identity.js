@@ -12,6 +12,9 @@ export const isApart = new URLSearchParams(location.search).has('guest');
 /** @returns {string|null} */
 export function keptGuest() { return isApart ? ofTab.get(name) : kept(name); }
 
+/** Where notes about the window's guest are kept: they last as long as the guest. */
+export const ofGuest = isApart ? { get: (/** @type {string} */ at) => ofTab.get(at), set: (/** @type {string} */ at, /** @type {string|null} */ text) => ofTab.set(at, text) } : { get: kept, set: keep };
+
 /** @param {string|null} text null: forgets it */
 export function keepGuest(text) {
   if (isApart) ofTab.set(name, text);

@@ -50,9 +50,9 @@ export class Links extends Component {
 
   render({ view, id }, { address }) {
     return h('div', { class: 'links stack' },
-      address ? h(SharedLink, { address, view }) : h(UsualLink, { view, id, made: () => this.read() }),
+      address ? h(SharedLink, { address, view }) : h(UsualLink, { view, id, made: () => this.state.links && this.read() }),
       h('button', { class: 'button wide', type: 'button', onClick: () => go({ sheet: { name: 'invite' } }, { replace: true }) }, h(Icon, { name: 'people', size: 20 }), t('links.people')),
-      h('details', { class: 'compose-more' },
+      h('details', { class: 'compose-more', onToggle: (e) => e.target.open && this.read() },
         h('summary', null, t('links.limits')),
         h('div', { class: 'stack' }, this.limits(), this.list())));
   }

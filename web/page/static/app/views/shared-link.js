@@ -3,7 +3,7 @@ import { h, Component } from '../dom.js';
 import { t } from '../words.js';
 import { copy } from '../actions/copy.js';
 import { invitationOf } from '../actions/links.js';
-import { nameOf } from '../model/rooms.js';
+import { governs, nameOf } from '../model/rooms.js';
 import { packetForNewcomers } from '../model/waiting.js';
 import { Icon } from './icon.js';
 import { Failed, Loading } from './parts.js';
@@ -43,6 +43,7 @@ export class UsualLink extends Component {
   }
 
   render({ view, id }, { address, error }) {
+    if (error?.word === 'limit_exceeded') return h('p', { class: 'problem', role: 'alert' }, t(governs(view) ? 'links.full' : 'links.fullAsk'));
     if (error) return h(Failed, { error, again: () => this.load() });
     const carried = !id && packetForNewcomers(view.room.id);
     const note = [carried && t('links.carries', { greeting: carried.greeting }), t('links.usual')].filter(Boolean).join(' ');

@@ -3,6 +3,7 @@ export default {
   close: 'Close',
   back: 'Back',
   again: 'Try again',
+  further: 'Look further',
   loading: 'Loading',
   cancel: 'Cancel',
   you: 'You',
@@ -218,6 +219,8 @@ export default {
     dark: 'Dark',
     sound: 'Sound',
     soundMeans: 'When you open a red packet, and when one or a message for you comes in elsewhere. Phones also vibrate, unless you prefer less motion.',
+    keys: 'The key ?',
+    keysMean: 'It lists all keys. Switch it off if you dictate.',
     notify: 'Notifications',
     notifyMeans: 'For red packets, mentions and direct messages while this page is in the background.',
     reach: {
@@ -729,6 +732,7 @@ export default {
     fair: 'Provably fair',
     share: 'Show others',
     save: 'Save picture',
+    notSaved: 'The picture could not be made. Try again.',
     elsewhere: ({ name }) => `This red packet pays one share a person. Yours goes to your account ${name}.`,
     late: {
       drained: 'So close! Others were faster this time.',
@@ -1029,6 +1033,8 @@ export default {
     people: 'Choose people you know',
     limits: 'Limits, and other links',
     toPacket: 'Invite to this red packet',
+    full: 'The room has as many links as it can have. Under “Limits, and other links” you can revoke one that nobody needs any more.',
+    fullAsk: 'The room has as many links as it can have. Revoke one of yours under “Limits, and other links”, or ask the owner or an admin to revoke one.',
     expiry: 'Works for',
     lasts: { 3600: '1 hour', 86400: '1 day', 604800: '1 week', 2592000: '30 days' },
     uses: 'For how many people',

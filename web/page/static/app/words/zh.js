@@ -3,6 +3,7 @@ export default {
   close: '关闭',
   back: '返回',
   again: '再试一次',
+  further: '继续找',
   loading: '加载中',
   cancel: '取消',
   you: '你',
@@ -218,6 +219,8 @@ export default {
     dark: '深色',
     sound: '声音',
     soundMeans: '拆红包时，以及别处收到红包或找你的消息时播放；手机还会振动，开启“减少动态效果”后不振动',
+    keys: '? 键',
+    keysMean: '按 ? 查看所有快捷键；用语音输入时可以关掉',
     notify: '桌面通知',
     notifyMeans: '页面在后台时，收到红包、私信或有人 @ 你就提醒',
     reach: {
@@ -723,6 +726,7 @@ export default {
     fair: '公平可验证',
     share: '晒红包',
     save: '存成图片',
+    notSaved: '图片没有做成，请再试一次',
     elsewhere: ({ name }) => `这个红包每人只能领一份，你的那一份归你的账号「${name}」。`,
     late: {
       drained: '手慢了，红包派完了',
@@ -1017,6 +1021,8 @@ export default {
     people: '从认识的人里选',
     limits: '限制与其他链接',
     toPacket: '邀请好友来抢',
+    full: '本群的邀请链接已经满了，可以在“限制与其他链接”里撤销一个不再需要的',
+    fullAsk: '本群的邀请链接已经满了：可以在“限制与其他链接”里撤销自己的一个，或者请群主、管理员撤销一个',
     expiry: '有效期',
     lasts: { 3600: '1 小时', 86400: '1 天', 604800: '7 天', 2592000: '30 天' },
     uses: '可进群人数',
