@@ -9,12 +9,18 @@
  * @property {boolean} complete         there are no more pages
  * @property {boolean} loading
  * @property {unknown} error            of the last load
+ * @property {number} barren            how many pages in a row had no element
  * @property {number} scroll            the scroll position when the list was last visible
  */
 
+const mostBarren = 3;
+
+/** Whether so many pages in a row had no element that only the user goes further. @param {Pages<any>} pages */
+export function isBarren({ barren, complete }) { return barren >= mostBarren && !complete; }
+
 /** @returns {Pages<any>} */
 export function emptyPages() {
-  return { items: [], next: undefined, loaded: false, complete: false, loading: false, error: null, scroll: 0 };
+  return { items: [], next: undefined, loaded: false, complete: false, loading: false, error: null, barren: 0, scroll: 0 };
 }
 
 /**
@@ -26,6 +32,7 @@ export function addPage(pages, items, next, idOf) {
   const listed = new Set(pages.items.map(idOf));
   pages.items = [...pages.items, ...items.filter((item) => !listed.has(idOf(item)))];
   pages.next = next;
+  pages.barren = items.length ? 0 : pages.barren + 1;
   pages.loaded = true;
   pages.complete = !next;
 }
@@ -38,6 +45,7 @@ export function addPage(pages, items, next, idOf) {
  */
 export function renewHead(pages, items, next, idOf) {
   const fresh = new Set(items.map(idOf));
+  pages.barren = items.length ? 0 : 1;
   const at = pages.items.findIndex((item) => fresh.has(idOf(item)));
   if (at < 0) {
     Object.assign(pages, { items, next, complete: !next });

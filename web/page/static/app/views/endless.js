@@ -2,6 +2,8 @@
 // while another sheet is open.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
+import { t } from '../words.js';
+import { isBarren } from '../model/pages.js';
 import { Failed, Loading } from './parts.js';
 
 const ahead = '400px';
@@ -40,12 +42,18 @@ export class Endless extends Component {
 
   more() {
     const { pages, more } = this.props;
-    if (pages.loaded && !pages.complete && !pages.loading && !pages.error) more();
+    if (pages.loaded && !pages.complete && !pages.loading && !pages.error && !isBarren(pages)) more();
   }
+
+  further = () => {
+    this.props.pages.barren = 0;
+    this.props.more();
+  };
 
   render({ pages, first, more }) {
     return h('div', { class: 'endless', ref: this.end },
       pages.loading && !(pages.loaded && pages.complete) ? h(Loading, null)
-        : pages.error ? h(Failed, { error: pages.error, again: pages.loaded && !pages.complete ? more : first }) : null);
+        : pages.error ? h(Failed, { error: pages.error, again: pages.loaded && !pages.complete ? more : first })
+          : isBarren(pages) ? h('div', { class: 'empty' }, h('button', { class: 'button', type: 'button', onClick: this.further }, t('further'))) : null);
   }
 }

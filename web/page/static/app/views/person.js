@@ -49,7 +49,9 @@ export class PersonSheet extends Component {
 
 /** Opens the form of a packet for a user: in the room where both are, if it takes packets, else in their own. */
 async function givePacket(view, id) {
-  if (!view || view.room.kind === 'direct' || !takesPackets(view.room) || !memberOf(view, id)) await openDirect(id);
+  const mayTake = view && view.room.kind !== 'direct' && takesPackets(view.room);
+  if (mayTake) await findMember(view, id); // the sheet may not have found them yet
+  if (!mayTake || !memberOf(view, id)) await openDirect(id);
   openSheet('compose', id);
 }
 
