@@ -62,6 +62,10 @@ func TestBrowserKeys(t *testing.T) {
 	ann.Key("?")
 	ann.Lacks("heading", "Keyboard") // it is text there
 	ann.Key(kb.ArrowUp, chromedp.ModifierAlt)
+	awaitAsk(t, ann, `document.activeElement.value === '?'`) // a field with text keeps its arrows
+	ann.Has("heading", "Cake")
+	ann.Key(kb.Backspace)
+	ann.Key(kb.ArrowUp, chromedp.ModifierAlt)
 	awaitAsk(t, ann, fmt.Sprintf(`location.hash === '#/room/%s'`, tea))
 	again := ann.Again(t, page, webtest.Screen{})
 	awaitAsk(t, again, fmt.Sprintf(`location.hash === '#/room/%s'`, tea))
@@ -71,6 +75,14 @@ func TestBrowserKeys(t *testing.T) {
 	mustBeAccessible(t, again, "keys")
 	again.Key("\x1b")
 	again.Lacks("heading", "Keyboard")
+	again.Press("button", "Settings")
+	again.Press("switch", "The key ?")
+	again.Press("button", "Close")
+	awaitAsk(t, again, `!document.querySelector('dialog[open]')`)
+	webtest.Ask[int](again.Tab, `document.activeElement.blur(), 0`)
+	again.Key("?")
+	again.Key("k", chromedp.ModifierCtrl)
+	awaitAsk(t, again, `document.activeElement.matches('.rooms-search input')`) // no dialog has kept the key
 	phone := again.Again(t, page, webtest.Screen{Phone: true})
 	phone.Has("link", "Tea") // there the list is the page
 }

@@ -41,8 +41,10 @@ const recordOpening = `window.told = [], window.rolled = false, (function look()
 	if (document.querySelector('.opening')?.dataset.amountShown === 'no') {
 		rolled ||= document.querySelector('.reel') !== null;
 		const labels = [...document.querySelectorAll('[aria-label]')].filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.ariaLabel);
-		const found = /.*(1\.23|luckiest|in your wallet|Provably|Send one back).*/i.exec([document.title, document.body.innerText, ...labels].join('\n'));
-		if (found) told.push(found[0]);
+		const found = (text) => text.match(/.*(1\.23|luckiest|in your wallet|Provably|Send one back).*/gi) ?? [];
+		const onCard = found(document.querySelector('.opening-card')?.innerText ?? ''), all = found([document.title, document.body.innerText, ...labels].join('\n'));
+		for (const line of onCard) all.splice(all.indexOf(line), 1);
+		told.push(...all, ...onCard.map((line) => 'on the card ' + line));
 	}
 	requestAnimationFrame(look);
 })(), 0`
@@ -80,7 +82,7 @@ func TestBrowserOpeningInCalm(t *testing.T) {
 	ann.Press("button", "Open")
 	ann.Sees("¥1.23", "in your wallet", "Provably fair")
 	told := webtest.Ask[[]string](ann.Tab, `told`)
-	if told = slices.DeleteFunc(told, func(line string) bool { return line == "¥1.23" }); len(told) > 0 { // on the card it needs not roll
+	if told = slices.DeleteFunc(told, func(line string) bool { return line == "on the card ¥1.23" }); len(told) > 0 { // it needs not roll
 		t.Errorf("before the card tells the amount, the page shows %q", told)
 	}
 }

@@ -26,11 +26,12 @@ import { endDraw, tellEnd } from './actions/draws.js';
 import { askPresence, learnUnread, namedUpTo, openLast } from './actions/looking.js';
 import { renewMentions } from './actions/mentions.js';
 import { tellNews } from './actions/news.js';
+import { awaitSilenceEnd } from './actions/prefs.js';
 import { askRain, endRain, wave } from './actions/rain.js';
 import { renewReport } from './actions/reports.js';
 import { learnOwn } from './actions/packets.js';
 import { sayUnsent } from './actions/messages.js';
-import { wantWaiting } from './actions/waiting.js';
+import { wantSkipped, wantWaiting } from './actions/waiting.js';
 import { renewPush } from './notifications.js';
 
 const typingLasts = 4000;
@@ -56,7 +57,14 @@ export function listen(client) {
   on('joinRefused', joinRefused);
   on('reportDecided', reportDecided);
   on('seedMismatch', () => toast(t('envelope.seedMismatch'), undefined, 60_000));
-  on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
+  on('roomPrefs', roomPrefs);
+}
+
+function roomPrefs(e) {
+  const view = state.rooms.get(e.room);
+  if (!view) return;
+  setPrefs(view, e);
+  awaitSilenceEnd();
 }
 
 function joinRequested({ room, count }) {
@@ -86,6 +94,7 @@ function ready(e) {
   const before = state.saved ? new Map([...state.rooms].map(([id, view]) => [id, view.room.last_seq])) : null;
   state.saved = false;
   setRooms(e.rooms).forEach(learnUnread);
+  awaitSilenceEnd();
   if (before) renewSaved(before);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
@@ -158,8 +167,9 @@ function entered(e) {
 }
 
 function skipped(e) {
-  renew(state.rooms.get(e.room));
-  wantWaiting();
+  const view = state.rooms.get(e.room);
+  renew(view);
+  wantSkipped(view);
 }
 
 /** The end of a draw or rain: a participant that may have won hears it at once, another one when that is certain. */

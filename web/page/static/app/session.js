@@ -7,6 +7,7 @@ import { claims, deviceCode, followGuest, isApart, isSameGuest, keepGuest, keptG
 import { go } from './route.js';
 import { listen } from './events.js';
 import { sayUnsent } from './actions/messages.js';
+import { awaitSilenceEnd } from './actions/prefs.js';
 import { endPush } from './notifications.js';
 import { askHost, listenToHost } from './host.js';
 
@@ -189,6 +190,7 @@ async function showSaved(token) {
     const saved = await readSaved(claims(token).sub);
     if (!saved || state.me || state.by !== 'guest' || state.door.status !== 'entering') return;
     change(() => restore(saved));
+    awaitSilenceEnd();
     sayUnsent();
   } catch {
     // The module cannot be loaded: the page waits for the server.

@@ -96,6 +96,7 @@ export const announcementOf = 'hongbao-announcement/';
 
 /** Drops what a user has written and closed: the user signs out. @param {string} user */
 export function forgetWritten(user) {
-  for (const begin of [unsentOf(user), linksOf(user), lastRoomOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
+  keep(lastRoomOf(user), null);
+  for (const begin of [unsentOf(user), linksOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
   for (const name of ofTab.names('hongbao-')) ofTab.set(name, null);
 }

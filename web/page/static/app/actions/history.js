@@ -48,10 +48,10 @@ export async function jumpTo(view, seq, from) {
   if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; view.from = from; });
 }
 
-/** The first entry after a seq, or null. @param {string} room @param {number} after */
-export async function entryAfter(room, after) {
-  const { entries } = await client.history({ room, after, limit: 1 }).catch(() => ({ entries: [] }));
-  return entries[0] ?? null;
+/** The first message of others after a seq, or null. @param {string} room @param {number} after */
+export async function saidAfter(room, after) {
+  const { entries } = await client.history({ room, after, limit: 50 }).catch(() => ({ entries: [] }));
+  return entries.find(({ kind, from }) => (kind === 'text' || kind === 'packet') && from.id !== state.me?.id) ?? null;
 }
 
 /**

@@ -2,7 +2,8 @@
 import { state, change } from '../state.js';
 import { client } from '../client.js';
 import { go } from '../route.js';
-import { keep, kept, lastRoomOf } from '../storage.js';
+import { ofGuest } from '../identity.js';
+import { lastRoomOf } from '../storage.js';
 import { setPresent } from '../model/members.js';
 import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
@@ -14,13 +15,13 @@ const typingPace = 3000;
 /** Opens the room that the user had open last, if there is a place beside the list. */
 export function openLast() {
   const { room, link, sheet } = state.route;
-  const last = kept(lastRoomOf(state.me?.id ?? ''));
+  const last = ofGuest.get(lastRoomOf(state.me?.id ?? ''));
   if (state.wide && !room && !link && !sheet && last && state.rooms.has(last)) go({ room: last }, { replace: true });
 }
 
 /** @param {string} room that is opened */
 export function visitRoom(room) {
-  keep(lastRoomOf(state.me?.id ?? ''), room);
+  ofGuest.set(lastRoomOf(state.me?.id ?? ''), room);
   const view = state.rooms.get(room);
   const { loaded, newer, loading } = view.timeline;
   if (loading !== 'around' && (!loaded || newer)) loadNewest(room); // otherwise it is opened at an older message

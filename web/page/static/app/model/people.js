@@ -15,16 +15,10 @@ export function meetIn(view, user) {
   if (view.room.kind === 'direct' && user.id !== state.me.id) view.other ??= user;
 }
 
-let counted = -1; // people among whom mixed was found
-let mixed = false;
-
 /** Whether the mark of guests tells anything: some of the people that the user has met are none. */
 export function marksGuests() {
-  if (counted !== state.people.size) {
-    counted = state.people.size;
-    mixed = [...state.people.values()].some(({ id, guest }) => !guest && !isSystemUser(id));
-  }
-  return mixed;
+  for (const { id, guest } of state.people.values()) if (!guest && !isSystemUser(id)) return true;
+  return false;
 }
 
 /** Known people but the user, by name. */

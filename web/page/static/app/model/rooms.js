@@ -1,10 +1,8 @@
 // The rooms that the user is in.
-import { state, change } from '../state.js';
+import { state } from '../state.js';
 import { go } from '../route.js';
 import { emptyPages } from './pages.js';
 import { emptyTimeline } from './timeline.js';
-
-const longest = 2 ** 31 - 1; // ms; the longest timer
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
@@ -22,13 +20,16 @@ export function noteRecall(view, e) { if (e.kind === 'recall') view.recalls.set(
 
 /** What the user has decided about a room. The wire leaves out what is false. @param {any} room */
 function prefsOf({ silent = false, silent_until = 0, pinned = false, archived = false }) {
-  const left = silent_until - Date.now();
-  if (left > 0 && left < longest) setTimeout(change, left + 50); // no event says that the silence has ended
   return { silent, silent_until, pinned, archived };
 }
 
 /** Whether new messages of the room are no news for the user. @param {RoomView} view */
 export function isSilent({ prefs }) { return prefs.silent && !(prefs.silent_until && prefs.silent_until <= Date.now()); }
+
+/** When the next silence ends; Infinity: none has an end. */
+export function nextSilenceEnd() {
+  return Math.min(...[...state.rooms.values()].map(({ prefs }) => prefs.silent_until || Infinity).filter((end) => end > Date.now()));
+}
 
 /** @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').RoomPrefs} prefs */
 export function setPrefs(view, prefs) { view.prefs = prefsOf(prefs); }

@@ -7,6 +7,9 @@ import { serverNow } from './clock.js';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
+/** Refusals after which the user can never open the packet. */
+const final = new Set(['not_found', 'not_member', 'not_recipient', 'joined_later', 'denied', 'elsewhere']);
+
 /** Stores a packet that the server lists as waiting. @param {import('../../sdk/types.js').PacketState} row */
 export function noteOffered(row) {
   Object.assign(packetView(row.packet), { seq: row.seq, offered: true });
@@ -17,7 +20,7 @@ export function noteOffered(row) {
 function waits(view) {
   const { packet, state: s } = view;
   return view.seq !== null && s.status === 'open' && !s.mine && s.claimed < packet.count && packet.from.id !== state.me?.id && isForMe(packet)
-    && (!packet.earlier_members || view.offered) && !view.refusal && !hasEntered(view) && !s.rain?.wins?.length && !isEarly(packet)
+    && (!packet.earlier_members || view.offered) && !final.has(view.refusal?.word) && !hasEntered(view) && !s.rain?.wins?.length && !isEarly(packet)
     && packet.expires_at > serverNow();
 }
 

@@ -1,6 +1,6 @@
 // The picture of an opened packet that a user shows to others: skin, amount, crown, room and date.
 import { h, Component } from '../dom.js';
-import { state } from '../state.js';
+import { state, toast } from '../state.js';
 import { t } from '../words.js';
 import { money, wholeDay } from '../format.js';
 import { nameOf } from '../model/rooms.js';
@@ -19,9 +19,13 @@ export class ShareCard extends Component {
     const { view } = this.props;
     if (this.state.busy) return;
     this.setState({ busy: true });
-    const blob = await drawCard(view, e.currentTarget.closest('.opening'));
-    await sharePicture(`hongbao-${view.packet.id}.png`, blob);
-    this.setState({ busy: false });
+    try {
+      await sharePicture(`hongbao-${view.packet.id}.png`, await drawCard(view, e.currentTarget.closest('.opening')));
+    } catch {
+      toast(t('packet.notSaved'));
+    } finally {
+      this.setState({ busy: false });
+    }
   };
 
   render(_, { busy }) {
@@ -137,10 +141,11 @@ function write(pen, text, y, size, font, fill) {
     if (!fits(lines[lines.length - 1] + part) && lines.length < 2) lines.push('');
     lines[lines.length - 1] += part;
   }
-  let last = lines[lines.length - 1];
+  const last = lines[lines.length - 1];
   if (!fits(last)) {
-    while (last && !fits(`${last}…`)) last = last.slice(0, -1);
-    lines[lines.length - 1] = `${last}…`;
+    const letters = Array.from(new Intl.Segmenter().segment(last), ({ segment }) => segment); // an emoji is cut as a whole
+    while (letters.length && !fits(`${letters.join('')}…`)) letters.pop();
+    lines[lines.length - 1] = `${letters.join('')}…`;
   }
   lines.forEach((line, i) => pen.fillText(line.trim(), width / 2, y + (i - (lines.length - 1) / 2) * size * 1.3));
 }

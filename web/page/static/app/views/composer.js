@@ -143,7 +143,7 @@ export class Composer extends Component {
       this.submit();
     } else if (e.key === 'Escape') {
       if (this.props.view.draft.replyTo !== null || this.props.view.draft.editing !== null) this.cancel();
-    } else if (e.key === 'ArrowUp' && !e.target.value && this.props.view.draft.editing === null) {
+    } else if (e.key === 'ArrowUp' && !e.altKey && !e.target.value && this.props.view.draft.editing === null) {
       this.editLast(e);
     }
   }

@@ -21,7 +21,7 @@ export class Line extends Component {
     const { item, day, fresh, own, head, lit, sending, hidden } = props;
     const said = item.kind === 'text' || item.kind === 'packet';
     const classes = ['line', own && said && 'own', head && 'head', lit && 'lit', sending && 'unsent', hidden < 0 && 'passed'].filter(Boolean).join(' ');
-    return h('li', { class: classes, 'data-seq': item.seq || undefined },
+    return h('li', { class: classes, 'data-seq': item.seq || undefined, 'aria-hidden': hidden < 0 && !day && !fresh || undefined },
     day && h('h2', { class: 'day-line' }, h('span', null, day)),
     fresh && h('p', { class: 'new-line' }, h('span', null, fresh)),
     hidden ? hidden > 0 && h(Hidden, props) : said ? h('div', { class: 'line-row' }, !own && h(Face, props), h(Said, props)) : h(Calm, props));

@@ -41,6 +41,7 @@ export class Opening extends Component {
   tapped = false; // and not answered
   crowned = false;
   sunk = 0; // pixels
+  gone = false; // it is unmounted
   sizes = new ResizeObserver(() => this.place());
 
   componentDidMount() {
@@ -52,6 +53,7 @@ export class Opening extends Component {
 
   componentWillUnmount() {
     const { view } = this.props;
+    this.gone = true;
     if (view.stage === 'envelope') view.stage = null;
     this.sizes.disconnect();
     this.unveil();
@@ -84,7 +86,7 @@ export class Opening extends Component {
   async entered() {
     await this.turning.rest();
     const { view } = this.props;
-    if (!hasEntered(view)) return;
+    if (this.gone || !hasEntered(view)) return;
     change(() => { state.announcement = `${t('draw.in')}. ${chance(view)}`; });
     if (document.activeElement === document.body) this.coin.current?.focus({ preventScroll: true }); // the passphrase is not asked any more
   }
@@ -98,6 +100,7 @@ export class Opening extends Component {
   async refused() {
     this.unseal();
     await this.turning.rest();
+    if (this.gone) return;
     const { refusal } = this.props.view;
     if (refusal?.word === 'rate_limited') {
       change(() => { state.announcement = refused(this.props.view, Math.ceil(refusal.fields.retry_after_ms / 1000)); });
@@ -107,11 +110,14 @@ export class Opening extends Component {
     this.phrase.current?.select();
   }
 
+  /** Whether it was closed, or another view of the packet is open. */
+  isClosed() { return this.gone || this.props.view.stage !== 'envelope'; }
+
   async reveal() {
-    const { view } = this.props;
     await this.turning.rest(false);
+    if (this.isClosed()) return;
     await coinRests(this.coin.current);
-    if (view.stage !== 'envelope') return;
+    if (this.isClosed()) return;
     this.setState({ open: true }, () => this.tell());
   }
 
@@ -125,7 +131,7 @@ export class Opening extends Component {
     this.sizes.observe(this.form.current);
     this.scroll.current.focus({ preventScroll: true });
     await (mine ? roll(this.amount.current, money(mine.amount), luck) : comesOut(this.card.current));
-    if (view.stage !== 'envelope') return;
+    if (this.isClosed()) return;
     this.unseal();
     this.unveil();
     this.setState({ isAmountShown: true });

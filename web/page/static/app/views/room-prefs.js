@@ -6,14 +6,17 @@ import { isSilent } from '../model/rooms.js';
 import { changePrefs } from '../actions/prefs.js';
 
 const morning = 8; // o'clock, when a silence until tomorrow ends
+const leastNight = 4 * 3_600_000; // ms that it lasts at least
 
 /** For how many seconds a room is silent; ever: without an end. @type {Record<string, () => number>} */
-const silences = { hour: () => 3600, hours: () => 8 * 3600, tomorrow: untilTomorrow, ever: () => 0 };
+const silences = { hour: () => 3600, hours: () => 8 * 3600, tomorrow: () => untilTomorrow(), ever: () => 0 };
 
-function untilTomorrow() {
-  const end = new Date(startOfDay(Date.now()));
-  end.setDate(end.getDate() + 1);
-  return Math.ceil((end.setHours(morning) - Date.now()) / 1000);
+/** Until the next morning that is some hours away: at night, that is the morning of the same day. @param {number} [now] */
+export function untilTomorrow(now = Date.now()) {
+  const end = new Date(startOfDay(now));
+  end.setHours(morning);
+  if (end.getTime() - now < leastNight) end.setDate(end.getDate() + 1);
+  return Math.ceil((end.getTime() - now) / 1000);
 }
 
 export function RoomPrefs({ view }) {

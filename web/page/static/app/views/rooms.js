@@ -148,6 +148,7 @@ function Search({ query, set, into, open }) {
       autocomplete: 'off', enterkeyhint: 'search',
       onInput: (e) => set(e.target.value),
       onKeyDown: (e) => {
+        if (e.isComposing || e.keyCode === 229) return; // a key of the input method
         if (e.key === 'Escape' && query) set('');
         else if (e.key === 'ArrowDown') into(1);
         else if (e.key === 'Enter') open();

@@ -18,6 +18,7 @@ import { Icon } from './icon.js';
 import { SecondGuest } from './second-guest.js';
 import { DeviceLink } from './settings-device.js';
 import { Profile } from './settings-profile.js';
+import { hasKeyOfList, setKeyOfList } from './shortcuts.js';
 
 const tongues = { zh: '中文', en: 'English' };
 
@@ -31,6 +32,9 @@ export function Settings() {
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
+    state.wide && h('label', { class: 'switch' },
+      h('span', { class: 'grow' }, t('settings.keys'), h('span', { class: 'muted small' }, t('settings.keysMean'))),
+      h('input', { type: 'checkbox', role: 'switch', checked: hasKeyOfList(), onChange: (e) => setKeyOfList(e.target.checked) })),
     canNotify() && h(NotifySetting, null),
     h(ContactSetting, null),
     state.by === 'guest' && h(DeviceLink, null),

@@ -11,16 +11,16 @@ const gap = 6; // px between a dialog and the element that it stands at
 const wide = 320; // px, of such a dialog
 const least = 360; // px below the element, if the dialog is to stand there
 
-/** Puts a dialog below or above an element, where there is more place, and inside the window. @param {HTMLDialogElement} dialog @param {Element} anchor */
+/** Puts a dialog below or above an element, where there is more place, and inside the window. Only the style of wide screens uses the place. @param {HTMLDialogElement} dialog @param {Element} anchor */
 function placeAt(dialog, anchor) {
   const box = anchor.getBoundingClientRect();
   const below = innerHeight - box.bottom;
   const isBelow = below >= least || below >= box.top;
-  const edge = Math.min(innerHeight - least, Math.max(gap, (isBelow ? box.bottom : innerHeight - box.top) + gap));
+  const edge = Math.max(gap, Math.min(innerHeight - least, (isBelow ? box.bottom : innerHeight - box.top) + gap));
   dialog.classList.add('beside');
-  dialog.style.setProperty(isBelow ? 'top' : 'bottom', `${edge}px`);
-  dialog.style.setProperty('left', `${Math.max(gap, Math.min(box.left, innerWidth - wide - gap))}px`);
-  dialog.style.setProperty('max-height', `${innerHeight - edge - gap}px`);
+  dialog.style.setProperty(isBelow ? '--beside-top' : '--beside-bottom', `${edge}px`);
+  dialog.style.setProperty('--beside-left', `${Math.max(gap, Math.min(box.left, innerWidth - wide - gap))}px`);
+  dialog.style.setProperty('--beside-tall', `${innerHeight - edge - gap}px`);
 }
 
 export class Sheet extends Component {

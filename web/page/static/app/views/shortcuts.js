@@ -1,5 +1,6 @@
 // Keys that work everywhere on the page: they switch rooms, and show all keys.
-import { currentRoom, state } from '../state.js';
+import { change, currentRoom, state } from '../state.js';
+import { keep, kept } from '../storage.js';
 import { go, openSheet } from '../route.js';
 import { listedRooms } from '../model/rooms.js';
 
@@ -22,17 +23,17 @@ const steps = { ArrowUp: -1, ArrowDown: 1 };
 function pressed(e) {
   if (e.defaultPrevented || e.isComposing || document.querySelector('dialog[open]')) return;
   const step = e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && steps[e.key];
-  const isDone = step ? stepRoom(step) : e.key.toLowerCase() === 'k' && isCommand(e) ? toRooms() : e.key === '?' && !isField(e.target) && showKeys();
+  const isDone = step ? isFree(e.target) && stepRoom(step) : e.key.toLowerCase() === 'k' && isCommand(e) ? toRooms() : e.key === '?' && !isField(e.target) && hasKeyOfList() && showKeys();
   if (isDone) e.preventDefault();
 }
 
-/** Opens the room above or below the open one. @param {number} step */
+/** Opens the room above or below the open one, if there is one. @param {number} step */
 function stepRoom(step) {
   const rooms = listedRooms().filter((view) => !view.prefs.archived || view === currentRoom());
   const at = rooms.findIndex((view) => view === currentRoom());
   const next = rooms[at < 0 ? 0 : at + step];
   if (next) go({ room: next.room.id });
-  return true;
+  return Boolean(next);
 }
 
 /** Moves the focus to the field that finds rooms. On a phone the list must be the page. */
@@ -52,6 +53,17 @@ function showKeys() {
   openSheet('keys');
   return true;
 }
+
+const keyOfList = 'hongbao-key-of-list';
+
+/** Whether `?` lists all keys: a user of a speech input may have switched it off. */
+export function hasKeyOfList() { return kept(keyOfList) !== 'off'; }
+
+/** @param {boolean} on */
+export function setKeyOfList(on) { change(() => keep(keyOfList, on ? null : 'off')); }
+
+/** Whether arrows do nothing there: in an empty composer, and outside of fields. @param {any} element */
+function isFree(element) { return !isField(element) || element.matches('.composer textarea') && !element.value; }
 
 /** Whether keys are text there. @param {any} element */
 function isField(element) { return element.matches?.('input, textarea, select, [contenteditable]') ?? false; }

@@ -9,6 +9,7 @@ import { missedWords } from './timeline-lines.js';
 /** What waits in a timeline out of sight. */
 export class OutOfSight {
   /** What was new when the room was opened; seq and at: of the first entry. @type {{count: number, seq: number, at: number}|null} */ missed = null;
+  isTold = false; // screen readers
   isMissed = false; // that entry is above, and was not in sight yet
   wasSeen = false;
   waiting = 0; // packets
@@ -31,6 +32,20 @@ export class OutOfSight {
     return [this.isMissed, this.waiting, this.next, this.up].some((now, n) => now !== before[n]);
   }
 
+  /** @param {OutOfSight['missed']} missed */
+  miss(missed) {
+    this.missed = missed;
+    this.wasSeen = this.isTold = false;
+  }
+
+  /** What screen readers tell when the room is opened or seen again, once; '': nothing. */
+  tell() {
+    if (this.isTold) return '';
+    const words = [this.isMissed && missedWords(/** @type {any} */ (this.missed)), this.next > 0 && packetWords(this.waiting)].filter(Boolean).join('. ');
+    this.isTold = words !== '';
+    return words;
+  }
+
   /** The packet to go to. */
   turn() {
     this.climbs = this.up;
@@ -44,12 +59,15 @@ export class OutOfSight {
   }
 }
 
+/** @param {number} count */
+function packetWords(count) { return t('timeline.packetsWait', { count, shown: number(count) }); }
+
 /** @param {{away: OutOfSight, toPacket: () => void, toMissed: () => void}} props */
 export function PillsAbove({ away: { missed, isMissed, waiting, next, up }, toPacket, toMissed }) {
-  return h('div', { class: 'pills-above', role: 'status' },
+  return h('div', { class: 'pills-above' },
     isMissed && h('button', { class: 'pill', type: 'button', onClick: toMissed },
       h('span', { class: 'number' }, missedWords(/** @type {any} */ (missed))), h(Icon, { name: 'up', size: 18 })),
     next > 0 && h('button', { class: 'pill of-packets', type: 'button', onClick: toPacket },
-      h(Icon, { name: 'envelope', size: 18 }), h('span', { class: 'number' }, t('timeline.packetsWait', { count: waiting, shown: number(waiting) })),
+      h(Icon, { name: 'envelope', size: 18 }), h('span', { class: 'number' }, packetWords(waiting)),
       h(Icon, { name: up ? 'up' : 'down', size: 18 })));
 }

@@ -1,10 +1,10 @@
 // A room's timeline. Only rows near the window are drawn; Place keeps the scroll position. This view decides what is
 // drawn, when more is loaded, and which messages count as read.
 import { h, Component, createRef } from '../dom.js';
-import { state } from '../state.js';
+import { change, state } from '../state.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';
-import { entryAfter, jumpTo, loadNewer, loadNewest, loadOlder } from '../actions/history.js';
+import { jumpTo, loadNewer, loadNewest, loadOlder, saidAfter } from '../actions/history.js';
 import { askPresence, markRead, visitRoom } from '../actions/looking.js';
 import { Heights } from './timeline-heights.js';
 import { Keys } from './timeline-keys.js';
@@ -71,6 +71,7 @@ export class TimelineView extends Component {
     this.place.keep();
     this.reach();
     this.seen();
+    this.tellAway();
   }
 
   /** Highlights a row for a moment. */
@@ -116,7 +117,7 @@ export class TimelineView extends Component {
   shown = () => {
     const { view } = this.props;
     if (document.visibilityState !== 'visible') return;
-    if (view.unread) this.newAfter = view.readSeq;
+    if (view.unread) this.markNew(view);
     this.setState({});
   };
 
@@ -168,21 +169,33 @@ export class TimelineView extends Component {
   /** Starts at the first new entry, if the new ones do not fit the window. If it is not loaded, a button leads there. */
   open(view) {
     const { heights, place } = this;
+    const at = this.markNew(view);
+    if (at > 0 && heights.top(heights.count) - heights.top(at) > place.tall) place.hold(view.timeline.items[at].seq, 48);
+  }
+
+  /** Marks the first new entry, for the line and the button alike. It returns its index, or -1. @param {import('../state.js').RoomView} view */
+  markNew(view) {
     const count = view.unread;
     this.newAfter = view.readSeq;
     const at = firstUnread(view, this.newAfter);
     const first = view.timeline.items[at];
-    if (first) this.away.missed = { count, seq: first.seq, at: first.at };
-    else this.learnMissed(view, count);
-    if (at > 0 && heights.top(heights.count) - heights.top(at) > place.tall) place.hold(view.timeline.items[at].seq, 48);
+    this.away.miss(first ? { count, seq: first.seq, at: first.at } : null);
+    if (!first) this.learnMissed(view, count);
+    return at;
   }
 
   /** @param {import('../state.js').RoomView} view @param {number} count */
   async learnMissed({ room, readSeq }, count) {
-    const first = await entryAfter(room.id, readSeq);
-    if (!first) return;
-    this.away.missed = { count, seq: first.seq, at: first.at };
+    const first = await saidAfter(room.id, readSeq);
+    if (!first || this.newAfter !== readSeq) return;
+    this.away.miss({ count, seq: first.seq, at: first.at });
     this.setState({});
+  }
+
+  /** Says once what waits: the buttons change while the user scrolls. */
+  tellAway() {
+    const words = this.away.tell();
+    if (words) change(() => { state.announcement = words; });
   }
 
   /** Looks for what waits out of sight. It returns whether that has changed. */
