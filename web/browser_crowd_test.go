@@ -35,12 +35,30 @@ func TestBrowserBlockedTexts(t *testing.T) {
 	bob.packet(room, 200, 2, `,"greeting":"a gift"`)
 	ann.Sees("a gift")
 	ann.Misses("tea again")
+	ann.InjectScript(lateContacts)
 	ann.Reload()
 	ann.Sees("a gift", "2 messages of a blocked person")
+	if webtest.Ask[bool](ann.Tab, `window.leaked`) {
+		t.Error("before the page knows which users are blocked, it shows their texts")
+	}
 	ann.Press("button", "2 messages of a blocked person")
 	ann.Sees("buy my tea")
 	ann.Misses("tea again")
 }
+
+// lateContacts delays the page's question which users are blocked, and records whether a text of Bob is shown meanwhile.
+const lateContacts = `(() => {
+	const { send } = WebSocket.prototype;
+	WebSocket.prototype.send = function (data) {
+		if (String(data).includes('"contacts"')) setTimeout(() => send.call(this, data), 1500);
+		else send.call(this, data);
+	};
+	window.leaked = false;
+	(function look() {
+		leaked ||= /buy my tea|the best tea|tea again/.test(document.body?.innerText);
+		requestAnimationFrame(look);
+	})();
+})()`
 
 // TestBrowserKeys switches rooms by keys alone, and lists the keys. A fresh visit must open the room of the last one.
 func TestBrowserKeys(t *testing.T) {

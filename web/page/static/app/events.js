@@ -4,7 +4,7 @@ import { money } from './format.js';
 import { openSheet } from './route.js';
 import { t } from './words.js';
 import { append, emptyTimeline } from './model/timeline.js';
-import { isHidden } from './model/blocked.js';
+import { blockedIds, isHidden } from './model/blocked.js';
 import { filesInWords } from './model/files.js';
 import { addRoom, dropRoom, noteRecall, setPrefs, setRooms } from './model/rooms.js';
 import { noteMention } from './model/mentions.js';
@@ -17,7 +17,7 @@ import { noteMember, noteMute } from './model/members.js';
 import { lastOpener, notePacket, noteWon, packetView, setPacketState, setProgress } from './model/packets.js';
 import { meet, meetIn } from './model/people.js';
 import { isRaining } from './model/rain.js';
-import { contactsChanged, loadContacts } from './actions/contacts.js';
+import { blockedKnown, contactsChanged, loadContacts } from './actions/contacts.js';
 import { roomOfCode } from './actions/invitation.js';
 import { enterLobby } from './actions/lobby.js';
 import { loadNewest } from './actions/history.js';
@@ -139,6 +139,7 @@ function entry({ room, entry: e, state: packetState }) {
   if (e.seq > view.newsSeq) { // also what arrived during a reconnect: nothing else tells of it, because Web Push was silent
     view.newsSeq = e.seq;
     if (!isHidden(view, e)) tellNews(view, e);
+    else if (!blockedIds()) blockedKnown().then(() => change(() => { if (!isHidden(view, e)) tellNews(view, e); }));
   }
   noteMention(room, e);
   noteHits(room, e);

@@ -156,6 +156,7 @@ export const state = {
   refusedBy: '', // the room whose owner or admin has last dropped the user's request to enter
   /** Reports of the user and decisions about the user. @type {Record<'reported'|'reporter', {items: import('../sdk/types.js').ReportDecidedEvent[], next?: string}>|null} */ reports: null, // null: not read yet
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
+  /** @type {string[]|null} */ blockedBefore: null, // ids of blocked users, as this browser has kept them; null: it has none
   /** @type {import('./model/news.js').News|null} */ banner: null,
   /** @type {import('./model/pages.js').Pages<import('./model/mentions.js').Mention>} */ mentions: emptyPages(),
   /** @type {Map<string, import('./model/search.js').Search>} */ searches: new Map(), // by room; '': in all rooms
@@ -166,7 +167,7 @@ export const state = {
 /** Forgets all that is shown of the user: another one follows. */
 export function forgetUser() {
   Object.assign(state, {
-    me: null, saved: false, isNew: false, limits: null, reports: null, contacts: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
+    me: null, saved: false, isNew: false, limits: null, reports: null, contacts: null, blockedBefore: null, banner: null, sealed: null, mentions: emptyPages(), wallet: emptyPages(),
     account: { balance: 0, version: 0, currency: state.account.currency, nextCommitment: '' },
   });
   for (const map of [state.rooms, state.people, state.online, state.packets, state.years.views, state.searches]) map.clear();

@@ -2,11 +2,42 @@
 import { state, change, toast } from '../state.js';
 import { client } from '../client.js';
 import { inWords } from '../words.js';
+import { blockedIds } from '../model/blocked.js';
 
 let changes = 0; // so far; a reply may be older than the last one
 
+const tries = 5; // before the page goes on without them
+const pause = 1000; // ms after the first failure; each further one takes twice as long
+
+/** @type {Promise<void>|undefined} */
+let known;
+
+/** Resolves when it is known which users are blocked. Until then no text of a room with others is shown. */
+export function blockedKnown() {
+  if (blockedIds()) return Promise.resolve();
+  known ??= learnBlocked().finally(() => { known = undefined; });
+  return known;
+}
+
+async function learnBlocked() {
+  for (let n = 0; !blockedIds(); n++) {
+    await loadContacts();
+    if (blockedIds()) return;
+    if (n === tries) change(() => { state.blockedBefore = []; }); // the server answers, but not this
+    else await new Promise((resolve) => { setTimeout(resolve, pause * 2 ** n); });
+  }
+}
+
+/** @type {Promise<void>|undefined} */
+let reading;
+
 /** Reads the contacts. Until then, and if that fails, no view offers to change them. */
-export async function loadContacts() {
+export function loadContacts() {
+  reading ??= readContacts().finally(() => { reading = undefined; });
+  return reading;
+}
+
+async function readContacts() {
   try {
     let contacts;
     let before;

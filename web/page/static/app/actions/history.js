@@ -1,6 +1,7 @@
 // Reads a room's timeline, page by page.
 import { state, change } from '../state.js';
 import { client } from '../client.js';
+import { blockedKnown } from './contacts.js';
 import { go } from '../route.js';
 import { answered, failed, find } from '../model/timeline.js';
 import { noteMute } from '../model/members.js';
@@ -77,7 +78,7 @@ async function load(view, what, where) {
   const turn = {};
   change(() => { timeline.loading = what; timeline.turn = turn; timeline.error = null; });
   try {
-    const got = await client.history({ room: view.room.id, limit: page, ...where });
+    const [got] = await Promise.all([client.history({ room: view.room.id, limit: page, ...where }), view.room.kind === 'direct' || blockedKnown()]);
     if (timeline.turn !== turn) return;
     change(() => {
       got.entries.forEach((e) => noteOld(view, e));

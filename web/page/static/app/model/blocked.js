@@ -3,8 +3,11 @@ import { state } from '../state.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
-/** Whether the user has blocked a user, as far as known. @param {string} id */
-export function isBlocked(id) { return state.contacts?.blocked.some((user) => user.id === id) ?? false; }
+/** The ids of the blocked users, as kept in this browser until the server has told them; null: not known. @returns {string[]|null} */
+export function blockedIds() { return state.contacts?.blocked.map((user) => user.id) ?? state.blockedBefore; }
+
+/** Whether a text is hidden because its sender is blocked, or because it is not known yet who is. @param {string} id */
+function isBlocked(id) { return blockedIds()?.includes(id) ?? id !== state.me?.id; }
 
 /** Whether a message is hidden. @param {RoomView} view @param {import('./timeline.js').Item} item */
 export function isHidden(view, { kind, body, from, seq }) {

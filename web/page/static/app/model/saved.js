@@ -4,6 +4,7 @@
 import { state } from '../state.js';
 import { claims, isApart, keptGuest } from '../identity.js';
 import { savedName } from '../storage.js';
+import { blockedIds } from './blocked.js';
 import { emptyTimeline, recalled } from './timeline.js';
 import { packetView, setPacketState } from './packets.js';
 import { viewOf } from './rooms.js';
@@ -51,7 +52,7 @@ export function saveOften() { setInterval(save, pace); }
 
 async function save() {
   const now = signature();
-  if (isApart || now === written || state.by !== 'guest' || !state.me || state.saved || state.door.status === 'ended') return;
+  if (isApart || now === written || state.by !== 'guest' || !state.me || state.saved || !blockedIds() || state.door.status === 'ended') return;
   written = now;
   await write().catch(() => {});
 }
@@ -97,7 +98,7 @@ function namedIn(views) {
 
 /** Differs when there is something to write. */
 function signature() {
-  let sum = `${state.me?.id} ${state.rooms.size}`;
+  let sum = `${state.me?.id} ${state.rooms.size} ${blockedIds()}`;
   for (const { room, readSeq, timeline, last, recalls } of state.rooms.values()) sum += ` ${room.last_seq}.${readSeq}.${timeline.last}.${last?.item?.seq}.${recalls.size}`;
   return sum;
 }
@@ -107,7 +108,7 @@ function snapshot() {
   const views = recent.map((view, n) => savedRoom(view, n < rooms));
   const { packets, users } = namedIn(views);
   return {
-    me: state.me, account: state.account, limits: state.limits, rooms: views,
+    me: state.me, account: state.account, limits: state.limits, blocked: blockedIds(), rooms: views,
     people: [...state.people.values()].filter((user) => users.has(user.id)),
     packets: [...state.packets.values()].filter((p) => packets.has(p.packet.id)).map((p) => ({ packet: p.packet, state: p.state })),
   };
@@ -127,7 +128,7 @@ export async function readSaved(user) {
 
 /** Shows what was kept, until the server answers. @param {any} all */
 export function restore(all) {
-  Object.assign(state, { me: all.me, account: all.account, limits: all.limits, saved: true });
+  Object.assign(state, { me: all.me, account: all.account, limits: all.limits, blockedBefore: all.blocked, saved: true });
   for (const user of all.people) state.people.set(user.id, user);
   for (const { packet, state: s } of all.packets) {
     packetView(packet);

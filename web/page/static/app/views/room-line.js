@@ -3,7 +3,7 @@ import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { lookedAt } from '../actions/lasts.js';
-import { isHidden } from '../model/blocked.js';
+import { blockedIds, isHidden } from '../model/blocked.js';
 import { filesInWords } from '../model/files.js';
 import { tint } from './tint.js';
 
@@ -24,7 +24,7 @@ export function lineOf(view) {
   if (!last) return { mark: '', text: '' };
   if (!last.item) return { mark: '', text: view.room.last_seq > lookedAt ? '' : t('rooms.nothing') };
   const { kind, body, from } = last.item;
-  if (isHidden(view, last.item)) return { mark: '', text: t('timeline.blocked', { count: 1 }) };
+  if (isHidden(view, last.item)) return { mark: '', text: blockedIds() ? t('timeline.blocked', { count: 1 }) : '…' };
   const who = by(view, from);
   if (kind === 'packet') return { mark: t('rooms.packet'), text: who + flat(body.greeting) };
   if (body.recalled) return { mark: '', text: body.retired ? t('timeline.retired') : recalled(from, body.by) };
