@@ -39,7 +39,7 @@ func TestBrowserInviteLink(t *testing.T) {
 	again := bob.Again(t, link, webtest.Screen{})
 	again.Has("heading", "Tea")
 
-	ann.Press("button", "Invite") // one tap
+	ann.Press("button", "Invite")                                                                         // one tap
 	awaitAsk(t, ann, fmt.Sprintf(`document.querySelector('.sheet .new-link input')?.value === %q`, link)) // the same link
 	ann.Press("DisclosureTriangle", "Limits, and other links")
 	ann.Sees("1 person came in")

@@ -331,10 +331,11 @@ func TestBrowserDesktopMessages(t *testing.T) {
 	x, y := middle(".more-button", "first")
 	ann.Do(chromedp.MouseClickXY(x, y))
 	ann.Has("button", "Copy text")
-	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('dialog').length`); n != 0 {
+	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('dialog:not(.beside)').length`); n != 0 {
 		t.Errorf("%d dialogs cover the page", n)
 	}
 	ann.Press("button", "Close")
+	awaitAsk(t, ann, `!document.querySelector('dialog')`)
 
 	webtest.Ask[int](ann.Tab, `document.querySelector('.timeline-box').focus(), 0`)
 	onRow := func(text string) {
