@@ -127,6 +127,8 @@ func TestBrowserMessageMenuBesideMessage(t *testing.T) {
 		return Math.min(Math.abs(menu.bottom - said.top), Math.abs(menu.top - said.bottom)) < 20 && Math.abs(menu.left - said.left) < 20;
 	})()`)
 	mustBeAccessible(t, ann, "menu")
+	ann.SetScreen(webtest.Screen{Phone: true}) // a narrow window has no place beside a message
+	awaitAsk(t, ann, `(({ left, right, bottom }) => left === 0 && right === innerWidth && Math.abs(bottom - innerHeight) < 1)(document.querySelector('dialog').getBoundingClientRect())`)
 	ann.Press("button", "Reply")
 	ann.Sees("Reply to Bob")
 }

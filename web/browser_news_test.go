@@ -260,7 +260,7 @@ func TestBrowserUnreadLine(t *testing.T) {
 	bob.does("send", `"room":%q,"text":"while away"`, tea)
 	ann.Has("link", "1 new message")
 	ann.Press("link", "Tea")
-	const line = `document.querySelector('.new-line')?.parentElement.innerText.replaceAll('\n', ' ') ?? ''`
+	const line = `(document.querySelector('.new-line')?.parentElement.innerText.replaceAll('\n', ' ') ?? '')`
 	awaitAsk(t, ann, line+`.includes('while away')`)
 	ann.Fill("Message", "an answer")
 	ann.Key("\r")
@@ -277,6 +277,15 @@ func TestBrowserUnreadLine(t *testing.T) {
 	ann.Sees("while away")
 	if got := webtest.Ask[string](ann.Tab, line); got != "" {
 		t.Errorf("in a room without unread messages the line is above %q", got)
+	}
+	for n := range 2 { // each time the line tells what is new since then
+		webtest.Ask[int](ann.Tab, `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }), 0`)
+		for range n + 2 {
+			bob.does("send", `"room":%q,"text":"behind another window"`, tea)
+		}
+		ann.Has("link", fmt.Sprintf("%d new messages", n+2))
+		webtest.Ask[bool](ann.Tab, `delete document.visibilityState, document.dispatchEvent(new Event('visibilitychange'))`)
+		awaitAsk(t, ann, line+fmt.Sprintf(`.startsWith('%d new since')`, n+2))
 	}
 }
 
