@@ -23,6 +23,7 @@ class Shown {
   constructor(from, to, complete = true) {
     state.me = me;
     state.limits = {};
+    state.contacts = { contact: 'everyone', blocked: [] };
     const timeline = emptyTimeline();
     answered(timeline, 'newest', { entries: run(from, to), more: !complete }, me.id, to);
     const room = { id: 'r', name: 'Room', kind: 'public', members: 300, last_seq: to, read_seq: 1e9, created_at: 0 };
