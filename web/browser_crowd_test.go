@@ -14,11 +14,7 @@ import (
 // TestBrowserBlockedTexts blocks a member of a room. That member's texts must be folded in the room, in its row and in quotes, until the user asks for them; packets stay.
 func TestBrowserBlockedTexts(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	bob := s.httpGuest(t, "Bob")
-	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	ann.Press("link", "Tea")
+	s, bob, ann, room := annInTea(t)
 	bob.does("send", `"room":%q,"text":"buy my tea"`, room)
 	seq := bob.does("send", `"room":%q,"text":"the best tea"`, room).Seq
 	cyn := s.httpGuest(t, "Cyn")
@@ -108,11 +104,7 @@ func TestBrowserKeys(t *testing.T) {
 // TestBrowserMessageMenuBesideMessage opens the menu of a message on a desk: it must stand beside the message and move nothing.
 func TestBrowserMessageMenuBesideMessage(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	bob := s.httpGuest(t, "Bob")
-	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	ann.Press("link", "Tea")
+	_, bob, ann, room := annInTea(t)
 	bob.does("send", `"room":%q,"text":"hello"`, room)
 	awaitAsk(t, ann, `document.querySelector('.bubble')?.innerText.includes('hello')`)
 	const box = `(({ x, y, width, height }) => [x, y, width, height].join())(document.querySelector('.bubble').getBoundingClientRect())`
@@ -136,11 +128,7 @@ func TestBrowserMessageMenuBesideMessage(t *testing.T) {
 // TestBrowserPacketForPerson opens the form of a packet from the sheet of a user, for that user.
 func TestBrowserPacketForPerson(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	bob := s.httpGuest(t, "Bob")
-	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	ann.Press("link", "Tea")
+	_, bob, ann, room := annInTea(t)
 	bob.does("send", `"room":%q,"text":"hello"`, room)
 	ann.Press("button", "Bob")
 	ann.Press("button", "Red packet")

@@ -11,15 +11,22 @@ import (
 	"hongbao/web/webtest"
 )
 
+// annInTea opens a room for Ann on a desk. Bob has made it.
+func annInTea(t *testing.T) (s *testServer, bob *httpGuest, ann *webtest.Visitor, room string) {
+	t.Helper()
+	s = newTestServer(t, withGuests)
+	bob = s.httpGuest(t, "Bob")
+	ann = visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room = bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	return s, bob, ann, room
+}
+
 // TestBrowserRecall takes messages back and removes others' messages. Both must be confirmed, and the page must say which user did it, also
 // after a reload. A text that its sender has taken back can be written again.
 func TestBrowserRecall(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	bob := s.httpGuest(t, "Bob")
-	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	ann.Press("link", "Tea")
+	_, bob, ann, room := annInTea(t)
 	say := func(text string) {
 		ann.Fill("Message", text)
 		ann.Key("\r")
@@ -79,11 +86,7 @@ func TestBrowserRecall(t *testing.T) {
 // TestBrowserReadReceiptsStay reloads the page after another user has read: the page must still show it.
 func TestBrowserReadReceiptsStay(t *testing.T) {
 	enginetest.Nightly(t, "page")
-	s := newTestServer(t, withGuests)
-	bob := s.httpGuest(t, "Bob")
-	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	room := bob.does("create_room", `"name":"Tea","kind":"public","members":[%q]`, userID(ann)).Room.ID
-	ann.Press("link", "Tea")
+	_, bob, ann, room := annInTea(t)
 	ann.Fill("Message", "hello")
 	ann.Key("\r")
 	ann.Lacks("image", "Being sent")

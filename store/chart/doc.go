@@ -18,7 +18,7 @@ const (
 	Keep = 24 * time.Hour
 )
 
-// Unknown stands for a figure of Books that no instance has taken.
+// Unknown stands for a figure of the books that the instance has not sampled lately.
 const Unknown = -1
 
 // Counts are what an instance has done: since its start, or in a step.

@@ -19,6 +19,7 @@ type Proxy struct {
 	swallow, dropReplies atomic.Bool
 	delay                atomic.Int64 // a time.Duration
 	tears                atomic.Int64 // number of calls of Tear
+	passes               atomic.Int64 // bytes that clients can send before the proxy swallows; 0: all
 
 	mu     sync.Mutex // guards the fields below
 	target string
@@ -29,7 +30,7 @@ type Proxy struct {
 // StartProxy listens on a free port, and forwards connections to the target, a host:port that need not listen yet.
 func StartProxy(target string) (*Proxy, error) {
 	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
-	p.requests = func(to, from net.Conn, tears int64) { p.carry(to, from, tears, p.swallow.Load) }
+	p.requests = func(to, from net.Conn, tears int64) { p.carry(counted{to, p}, from, tears, p.swallow.Load) }
 	return p, p.start()
 }
 
@@ -50,6 +51,22 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Swallow makes the proxy lose all bytes in both directions, as a cut cable does. Connections are accepted and stay
 // open.
 func (p *Proxy) Swallow(on bool) { p.swallow.Store(on) }
+
+// SwallowAfter calls Swallow(true) when clients have sent so many bytes more, over all connections together.
+func (p *Proxy) SwallowAfter(bytes int64) { p.passes.Store(bytes) }
+
+// counted is a connection to the target.
+type counted struct {
+	net.Conn
+	proxy *Proxy
+}
+
+func (c counted) Write(b []byte) (int, error) {
+	if passes := &c.proxy.passes; passes.Load() > 0 && passes.Add(-int64(len(b))) <= 0 {
+		c.proxy.Swallow(true)
+	}
+	return c.Conn.Write(b)
+}
 
 // DropReplies makes the proxy lose all bytes that the target sends. The target still receives requests and executes
 // them.

@@ -4,11 +4,10 @@ import (
 	"testing"
 
 	"hongbao/store/storetest"
-	"hongbao/store/trail"
 )
 
 func TestTrail(t *testing.T) {
-	storetest.TestTrail(t, func(t *testing.T) trail.Store {
+	storetest.TestTrail(t, func(t *testing.T) storetest.TrailUnderTest {
 		t.Parallel()
 		return openStore(t, migratedDatabase(t))
 	})

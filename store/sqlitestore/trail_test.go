@@ -4,11 +4,10 @@ import (
 	"testing"
 
 	"hongbao/store/storetest"
-	"hongbao/store/trail"
 )
 
 func TestTrail(t *testing.T) {
-	storetest.TestTrail(t, func(t *testing.T) trail.Store { return openStore(t, migratedFolder(t)) })
+	storetest.TestTrail(t, func(t *testing.T) storetest.TrailUnderTest { return openStore(t, migratedFolder(t)) })
 }
 
 func TestCharts(t *testing.T) { storetest.TestCharts(t, openStore(t, migratedFolder(t))) }

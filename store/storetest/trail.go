@@ -12,17 +12,23 @@ import (
 	"hongbao/store/trail"
 )
 
+// TrailUnderTest is a trail.Store of a database with users.
+type TrailUnderTest interface {
+	trail.Store
+	chat.Store
+}
+
 // TestTrail runs the suite of trail.Store. open is called once for each test.
-func TestTrail(t *testing.T, open func(t *testing.T) trail.Store) {
-	for name, run := range map[string]func(t *testing.T, s trail.Store){
+func TestTrail(t *testing.T, open func(t *testing.T) TrailUnderTest) {
+	for name, run := range map[string]func(t *testing.T, s TrailUnderTest){
 		"the first refusal stays, and lists have pages": refusalsAreListed, "old refusals are deleted": refusalsAreDeleted,
-		"events of sockets are listed": socketsAreListed, "old events of sockets are deleted": socketsAreDeleted,
+		"events of sockets are listed": socketsAreListed, "old events of sockets are deleted": socketsAreDeleted, "an erasure deletes the user's events of sockets": socketsAreErased,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, open(t)) })
 	}
 }
 
-func refusalsAreListed(t *testing.T, s trail.Store) {
+func refusalsAreListed(t *testing.T, s TrailUnderTest) {
 	ctx, at := t.Context(), lived.UTC()
 	all := []trail.Refusal{
 		{User: "bob", Packet: "p", At: at, Why: "empty"}, {User: "bob", Packet: "q", At: at, Why: "empty"}, {User: "bob", Packet: "q", At: at, Why: "forbidden field=passphrase"},
@@ -61,7 +67,7 @@ func refusalsAreListed(t *testing.T, s trail.Store) {
 	}
 }
 
-func refusalsAreDeleted(t *testing.T, s trail.Store) {
+func refusalsAreDeleted(t *testing.T, s TrailUnderTest) {
 	ctx, at := t.Context(), lived.UTC()
 	var all []trail.Refusal
 	for i := range 10 {
@@ -85,7 +91,7 @@ func refusalsAreDeleted(t *testing.T, s trail.Store) {
 	}
 }
 
-func socketsAreListed(t *testing.T, s trail.Store) {
+func socketsAreListed(t *testing.T, s TrailUnderTest) {
 	ctx, at := t.Context(), lived.UTC()
 	all := []trail.SocketEvent{
 		{User: "bob", Socket: "s1", At: at, What: trail.SocketOpened}, {User: "bob", Socket: "s2", At: at, What: trail.SocketOpened},
@@ -110,7 +116,7 @@ func socketsAreListed(t *testing.T, s trail.Store) {
 	}
 }
 
-func socketsAreDeleted(t *testing.T, s trail.Store) {
+func socketsAreDeleted(t *testing.T, s TrailUnderTest) {
 	ctx, at := t.Context(), lived.UTC()
 	var all []trail.SocketEvent
 	for i := range 10 {
@@ -125,6 +131,22 @@ func socketsAreDeleted(t *testing.T, s trail.Store) {
 		slices.Reverse(left)
 		if !reflect.DeepEqual(left, all[10-step.now:]) {
 			t.Errorf("at most %d rows: left %+v", step.most, left)
+		}
+	}
+}
+
+func socketsAreErased(t *testing.T, s TrailUnderTest) {
+	ctx, at := t.Context(), lived.UTC()
+	for _, user := range []string{"bob", "cyn"} {
+		_, _, err := s.PutUser(ctx, chat.Profile{User: chat.User{ID: user, Name: user}}, 0)
+		noError(t, err)
+		noError(t, s.AddSockets(ctx, []trail.SocketEvent{{User: user, Socket: "s", At: at, What: trail.SocketOpened}}))
+	}
+	_, err := s.BeginErasure(ctx, chat.NewErasure{User: "bob", At: at})
+	noError(t, err)
+	for user, want := range map[string]int{"bob": 0, "cyn": 1} {
+		if left, _, err := s.SocketsOf(ctx, user, "", 10); err != nil || len(left) != want {
+			t.Errorf("of %s: %+v, %v; want %d events", user, left, err, want)
 		}
 	}
 }

@@ -3,7 +3,7 @@
 //
 // It must always hold:
 //
-//   - No answer to a user waits for it: Refused and Socket take a short lock at most, and drop what does not fit.
+//   - No answer to a user waits for it: Refused, SocketOpened and SocketEnded take a short lock at most, and drop what does not fit.
 //   - Each of its two kinds of rows is bounded: in memory by maxQueue, in writes by perRound, for each user by perUser rows an hour, in the database
 //     by Keep and Most.
 //   - A user has one refusal for each packet and reason: the first.

@@ -36,13 +36,6 @@ var storyOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "get_sockets", Does: "Lists when sockets of a user were opened and how they ended, of the last 7 days, newest first.",
-			Request: GetSocketsRequest{}, Reply: SocketsReply{},
-		},
-		Verb: "GET", Path: "/v1/server/users/{user}/sockets", Scope: Read, Example: GetSocketsRequest{User: "bob", Limit: 10},
-	},
-	{
-		Method: wire.Method{
 			Name: "get_quarantine", Does: "Lists the claims that could not be paid, the oldest first, with what has become of each.", Request: GetQuarantineRequest{}, Reply: QuarantineReply{},
 		},
 		Verb: "GET", Path: "/v1/server/quarantine", Scope: Read, Example: GetQuarantineRequest{Limit: 10},
@@ -137,27 +130,6 @@ type Refusal struct {
 	Packet string `json:"packet"`
 	At     int64  `json:"at"`
 	Why    string `json:"why"` // empty, expired, or the error that the user got, such as wrong_passphrase
-}
-
-// GetSocketsRequest is the request of get_sockets.
-type GetSocketsRequest struct {
-	User  string `json:"user"`
-	Next  string `json:"next,omitempty"`          // the next of the page before; missing: the first page
-	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
-}
-
-// SocketsReply is the reply of get_sockets.
-type SocketsReply struct {
-	Sockets []SocketEvent `json:"sockets"`
-	Next    string        `json:"next,omitempty"` // missing: it is the last page
-}
-
-// SocketEvent is that a socket of a user was opened, or ended. If its instance was killed, its end is missing.
-type SocketEvent struct {
-	Socket string `json:"socket"` // its id, which the connect reply calls client
-	At     int64  `json:"at"`
-	What   string `json:"what" enum:"opened,left,lost,closed"` // left: the client closed it; lost: the connection broke; closed: the server closed it
-	Code   int    `json:"code,omitempty"`                      // of closed: the close code
 }
 
 // QuarantinedClaim is a claim that could not be paid.

@@ -52,6 +52,13 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "get_sockets", Does: "Lists when sockets of a user were opened and how they ended, of the last 7 days, newest first.",
+			Request: GetSocketsRequest{}, Reply: SocketsReply{},
+		},
+		Verb: "GET", Path: "/v1/server/users/{user}/sockets", Scope: Read, Example: GetSocketsRequest{User: "bob", Limit: 10},
+	},
+	{
+		Method: wire.Method{
 			Name:    "suspend_user",
 			Does:    "Refuses all tokens of a user, whenever they were issued, and closes the user's sockets. It lasts until the user is reinstated.",
 			Request: GetUserRequest{}, Reply: UserReply{},
@@ -117,6 +124,27 @@ type UserRoom struct {
 	MutedUntil int64 `json:"muted_until,omitempty"` // missing: the user was never muted
 	JoinedSeq  int64 `json:"joined_seq"`            // the room's last seq when the user has entered
 	ReadSeq    int64 `json:"read_seq"`              // up to where the user has read
+}
+
+// GetSocketsRequest is the request of get_sockets.
+type GetSocketsRequest struct {
+	User  string `json:"user"`
+	Next  string `json:"next,omitempty"`          // the next of the page before; missing: the first page
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; missing: 100
+}
+
+// SocketsReply is the reply of get_sockets.
+type SocketsReply struct {
+	Sockets []SocketEvent `json:"sockets"`
+	Next    string        `json:"next,omitempty"` // missing: it is the last page
+}
+
+// SocketEvent is that a socket of a user was opened, or ended. If its instance was killed, its end is missing.
+type SocketEvent struct {
+	Socket string `json:"socket"` // its id, which the connect reply calls client
+	At     int64  `json:"at"`
+	What   string `json:"what" enum:"opened,left,lost,closed"` // left: the client closed it; lost: the connection broke; closed: the server closed it
+	Code   int    `json:"code,omitempty"`                      // of closed: the close code
 }
 
 // FindUsersRequest is the request of find_users.

@@ -16,8 +16,7 @@ func (s money) routes() []Route {
 		Handle("credit", s.credit), Handle("debit", s.debit),
 		Handle("get_wallet", s.getWallet), Handle("list_wallets", s.listWallets), Handle("get_wallets", s.getWallets),
 		Handle("freeze_wallet", s.freezeWallet(true)), Handle("unfreeze_wallet", s.freezeWallet(false)), Handle("set_limits", s.setLimits),
-		Handle("get_transfers", s.getTransfers), Handle("get_refusals", s.getRefusals), Handle("get_sockets", s.getSockets),
-		Handle("get_packet", s.getPacket), Handle("list_packets", s.listPackets), Handle("get_campaign", s.getCampaign),
+		Handle("get_transfers", s.getTransfers), Handle("get_refusals", s.getRefusals), Handle("get_packet", s.getPacket), Handle("list_packets", s.listPackets), Handle("get_campaign", s.getCampaign),
 		Handle("get_quarantine", s.getQuarantine), Handle("retry_quarantined", s.retryQuarantined),
 	}
 }

@@ -102,14 +102,6 @@ func (s money) getRefusals(ctx context.Context, _ Caller, r *hostapi.GetRefusals
 	return reply, err
 }
 
-func (s money) getSockets(ctx context.Context, _ Caller, r *hostapi.GetSocketsRequest) (reply hostapi.SocketsReply, err error) {
-	limit, err := pageSize(r.Limit)
-	if err == nil {
-		reply.Sockets, reply.Next, err = s.o.Trail.SocketsOf(ctx, r.User, r.Next, limit)
-	}
-	return reply, err
-}
-
 func (s money) getQuarantine(ctx context.Context, _ Caller, r *hostapi.GetQuarantineRequest) (hostapi.QuarantineReply, error) {
 	limit, err := pageSize(r.Limit)
 	if err != nil {

@@ -14,7 +14,7 @@ type users struct{ o Config }
 
 func (s users) routes() []Route {
 	return []Route{
-		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers), Handle("get_user_rooms", s.getUserRooms),
+		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers), Handle("get_user_rooms", s.getUserRooms), Handle("get_sockets", s.getSockets),
 		Handle("put_user", s.putUser), Handle("put_users", s.putUsers).Within(time.Minute),
 		Handle("suspend_user", s.suspendUser), Handle("reinstate_user", s.reinstateUser),
 	}
@@ -43,6 +43,14 @@ func (s users) getUserRooms(ctx context.Context, _ Caller, r *hostapi.UserRoomsR
 	return hostapi.UserRoomsReply{Next: more, Rooms: convert.List(in, func(m chat.Membership) hostapi.UserRoom {
 		return hostapi.UserRoom{Room: convert.Membership(m), MutedUntil: convert.Millis(m.MutedUntil), JoinedSeq: m.JoinedSeq, ReadSeq: m.ReadSeq}
 	})}, err
+}
+
+func (s users) getSockets(ctx context.Context, _ Caller, r *hostapi.GetSocketsRequest) (reply hostapi.SocketsReply, err error) {
+	limit, err := pageSize(r.Limit)
+	if err == nil {
+		reply.Sockets, reply.Next, err = s.o.Trail.SocketsOf(ctx, r.User, r.Next, limit)
+	}
+	return reply, err
 }
 
 func (s users) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {

@@ -1,4 +1,4 @@
-// Blocks, and the setting of which users may contact the user. They are read when a view needs them, and after a reconnect.
+// Blocks, and the setting of which users may contact the user. They are read at each connect.
 import { state, change, toast } from '../state.js';
 import { client } from '../client.js';
 import { inWords } from '../words.js';

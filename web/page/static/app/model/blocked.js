@@ -6,7 +6,7 @@ import { state } from '../state.js';
 /** The ids of the blocked users, as kept in this browser until the server has told them; null: not known. @returns {string[]|null} */
 export function blockedIds() { return state.contacts?.blocked.map((user) => user.id) ?? state.blockedBefore; }
 
-/** Whether a text is hidden because its sender is blocked, or because it is not known yet who is. @param {string} id */
+/** Whether a text of this user is hidden: the user is blocked, or the blocked users are not known yet. @param {string} id */
 function isBlocked(id) { return blockedIds()?.includes(id) ?? id !== state.me?.id; }
 
 /** Whether a message is hidden. @param {RoomView} view @param {import('./timeline.js').Item} item */
